@@ -4,8 +4,9 @@
     python benchmarks/builds.py OLD NEW --family r50k "Llama 2" --rounds 21
 
 Prints how many times as fast as OLD NEW is, by the median of the rounds, in the processor's time of
-one core; `first` is with a tokenizer that has seen nothing. The ids must be the same. Needs the
-data of `../shared`.
+one core; `first` is with a tokenizer that has seen nothing. Lists cost more or less by where a
+process has its memory, so there are several of each build. The ids must be the same. Needs the data
+of `../shared`.
 """
 
 from __future__ import annotations
@@ -99,7 +100,9 @@ def main() -> None:
     parser.add_argument("builds", nargs="*", type=Path, metavar="OLD NEW")
     parser.add_argument("--family", nargs="+", choices=names, default=names)
     parser.add_argument("--text", nargs="+", choices=KINDS, default=["english", "multilingual"])
-    parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--call", nargs="+", choices=CALLS, default=list(CALLS))
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--processes", type=int, default=3, help="of each build, side by side")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if not SHARED.is_dir() or len(arguments.builds) != (0 if arguments.worker else 2):
@@ -110,20 +113,21 @@ def main() -> None:
     if arguments.worker:
         work()
         return
-    builds = [Build(folder) for folder in arguments.builds]
-    print(f"| family | text | {' | '.join(CALLS)} |\n| --- | --- |{' --: |' * len(CALLS)}")
+    pairs = [[Build(it) for it in arguments.builds] for _ in range(arguments.processes)]
+    calls = arguments.call
+    print(f"| family | text | {' | '.join(calls)} |\n| --- | --- |{' --: |' * len(calls)}")
     for name in arguments.family:
         for kind in arguments.text:
-            cells = [compared(builds, arguments.rounds, name, kind, call) for call in CALLS]
+            cells = [compared(pairs, arguments.rounds, name, kind, call) for call in calls]
             print(f"| {name} | {kind} | {' | '.join(cells)} |", flush=True)
 
 
-def compared(builds: list[Build], rounds: int, *asked: str) -> str:
+def compared(pairs: list[list[Build]], rounds: int, *asked: str) -> str:
     """How many times as fast as the first build the second one is."""
     ratios = []
-    for turn in range(rounds):
+    for turn, pair in enumerate(pairs * rounds):
         order = (0, 1) if turn % 2 == 0 else (1, 0)
-        found = {number: builds[number].seconds(*asked) for number in order}
+        found = {number: pair[number].seconds(*asked) for number in order}
         if found[0][1] != found[1][1]:
             return "ids differ"
         ratios.append(found[0][0] / found[1][0])
