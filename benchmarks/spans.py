@@ -4,10 +4,11 @@
     python benchmarks/spans.py --mb 1 --text english --family cl100k
     python benchmarks/spans.py --out docs/benchmarks     # write spans.md
 
-One thread, and its own time: the process is held to one core, and what other processes do there is
-not counted. The first figure is of the first pass over the texts with a tokenizer that was just
-loaded, the second of the fastest pass after it. tokenizers, where it is installed, finds its
-offsets by `encode(...).offsets`. Needs the data of `../shared`.
+Of single texts, one thread and its own time: the process is held to one core, and what other
+processes do there is not counted. The first figure is of the first pass over the texts with a
+tokenizer that was just loaded, the second of the fastest pass after it. tokenizers, where it is
+installed, finds its offsets by `encode(...).offsets`. Of batches, all cores and the time on the
+clock. Needs the data of `../shared`.
 """
 
 from __future__ import annotations
@@ -26,15 +27,19 @@ from typing import Any
 
 import numpy as np
 from speed.families import FAMILIES, Family
-from speed.texts import KINDS, SHARED, text_of
+from speed.texts import KINDS, SHARED, documents, text_of
 
 import jeton
 
 PASSES = 9
+BATCHES = 25
+"""How often a batch is encoded, once without spans and once with them."""
 CHECKED = 200_000
 """How many characters the stages, which are slow, are asked about."""
 OFFSETS = 300_000
 """How many characters tokenizers is timed on."""
+DOCUMENT = 2_000
+"""How many characters a text of a batch has."""
 #: The stages of published files in the manner of SentencePiece, by what they are called here.
 SHAPES = {
     "Unigram, XLM-R style": ("Unigram", True),
@@ -47,6 +52,7 @@ def main() -> None:
     names = [family.name for family in FAMILIES] + list(SHAPES)
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--mb", type=float, default=2.0, help="megabytes of each text")
+    parser.add_argument("--batch-mb", type=float, default=4.0, help="megabytes of each batch")
     parser.add_argument("--family", nargs="+", choices=names, default=names)
     parser.add_argument("--text", nargs="+", choices=KINDS, default=["english", "multilingual"])
     parser.add_argument("--unit", choices=["characters", "bytes", "utf-16"], default="characters")
@@ -56,6 +62,17 @@ def main() -> None:
         print("spans.py: skipped, since the texts and vocabularies of ../shared are not here")
         return
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
+    batches = [
+        "| family | text | ids, MB/s | with spans, MB/s | of the speed of ids |",
+        "| --- | --- | --: | --: | --: |",
+    ]
+    print("\n".join(batches))
+    # First, since threads that begin later are held to one core too.
+    for kind in arguments.text:
+        texts = documents(text_of(kind, arguments.batch_mb), DOCUMENT)
+        for name, make, _ in tokenizers_of(arguments.family):
+            batches.append(batch_row(name, make, kind, texts, arguments.unit))
+            print(batches[-1], flush=True)
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
     lines = [
@@ -72,27 +89,37 @@ def main() -> None:
             lines.append(row(name, make, file, kind, pieces, arguments.unit))
             print(lines[-1], flush=True)
     if arguments.out:
-        page = "\n".join([*head(arguments.mb, load), *lines, ""])
+        above = heads(arguments.mb, arguments.batch_mb, load)
+        page = "\n".join([*above[0], *lines, "", *above[1], *batches, ""])
         (arguments.out / "spans.md").write_text(page, "utf-8")
 
 
-def head(megabytes: float, load: float) -> list[str]:
-    """What stands above the table."""
+def heads(megabytes: float, batch: float, load: float) -> tuple[list[str], list[str]]:
+    """What stands above the tables of single texts and of batches."""
     made = (
         f"{time.strftime('%Y-%m-%d')}, {platform.machine()}, {os.cpu_count()} cores, Python "
-        f"{platform.python_version()}; {megabytes:g} MB of each text in pieces of 50,000 "
-        "characters, one thread, by the time that the thread itself took; the load of the machine "
-        f"was {load:.1f} when it began. Made by "
-        "`python benchmarks/spans.py --out docs/benchmarks`."
+        f"{platform.python_version()}; the load of the machine was {load:.1f} when it began. Made "
+        "by `python benchmarks/spans.py --out docs/benchmarks`."
     )
     meaning = (
-        "`encode_array` gives ids, `encode_array_with_spans` also where each came from, in "
-        "characters. Figures are of the first pass, with a tokenizer that has seen nothing, and of "
-        "later ones. Ids and spans were checked in the same run against those of the stages, run "
-        "one after another. tokenizers reads no `.model` file that `tokenizer.json` cannot hold."
+        f"{megabytes:g} MB of each text in pieces of 50,000 characters, one thread, by the time "
+        "that the thread itself took. `encode_array` gives ids, `encode_array_with_spans` also "
+        "where each came from, in characters. Figures are of the first pass, with a tokenizer that "
+        "has seen nothing, and of later ones. Ids and spans were checked in the same run against "
+        "those of the stages, run one after another. tokenizers reads no `.model` file that "
+        "`tokenizer.json` cannot hold."
     )
-    lines = [textwrap.wrap(part, 100, break_on_hyphens=False) for part in (made, meaning)]
-    return ["# Speed: spans", "", *lines[0], "", *lines[1], ""]
+    batches = (
+        f"{batch:g} MB of each text in texts of {DOCUMENT:,} characters, all cores, by the clock. "
+        "`encode_batch` gives the ids of all texts as one array, `encode_batch_with_spans` also "
+        "the spans of all tokens as one array, in characters. Figures are of the fastest of "
+        f"{BATCHES} later passes, one without spans and one with them in turn; each result was "
+        "dropped before the next pass. Ids and spans were checked in the "
+        "same run against those of each text by itself."
+    )
+    above = [textwrap.wrap(it, 100, break_on_hyphens=False) for it in (made, meaning, batches)]
+    single = ["# Speed: spans", "", *above[0], "", "## Single texts", "", *above[1], ""]
+    return single, ["## Batches", "", *above[2], ""]
 
 
 def tokenizers_of(
@@ -157,6 +184,38 @@ def row(
         f"| {size / first:.0f} / {size / later:.0f} "
         f"| {first_ids / first:.0%} / {later_ids / later:.0%} | {_offsets(file, pieces)} |"
     )
+
+
+def batch_row(
+    name: str, load: Callable[[], jeton.Tokenizer], kind: str, texts: list[str], unit: Any
+) -> str:
+    """The figures of a family and a batch."""
+    size = sum(len(text.encode()) for text in texts) / 1e6
+    tok = load()
+    batch, spans = tok.encode_batch_with_spans(texts, unit=unit)
+    for number in range(0, CHECKED // DOCUMENT):
+        own_ids, own_spans = tok.encode_array_with_spans(texts[number], unit=unit)
+        rows = slice(batch.offsets[number], batch.offsets[number + 1])
+        assert np.array_equal(batch[number], own_ids), "ids differ"
+        assert np.array_equal(spans[rows], own_spans), "spans differ"
+    assert np.array_equal(tok.encode_batch(texts).ids, batch.ids), "ids differ"
+    del batch, spans, rows
+    of_ids, of_spans = [], []
+    for _ in range(BATCHES):
+        of_ids.append(_clocked(lambda: tok.encode_batch(texts)))
+        of_spans.append(_clocked(lambda: tok.encode_batch_with_spans(texts, unit=unit)))
+    ids, with_spans = min(of_ids), min(of_spans)
+    figures = f"{size / ids:.0f} | {size / with_spans:.0f} | {ids / with_spans:.0%}"
+    return f"| {name} | {kind} | {figures} |"
+
+
+def _clocked(call: Callable[[], object]) -> float:
+    """Seconds by the clock, without the time that it takes to drop what was made."""
+    start = time.perf_counter()
+    made = call()
+    seconds = time.perf_counter() - start
+    del made
+    return seconds
 
 
 def _times(call: Callable[[str], object], pieces: list[str]) -> tuple[float, float]:

@@ -302,10 +302,7 @@ impl Tokenizer {
                 match cut {
                     Cut::Token(id, _) => sink.push_all(&[id]),
                     Cut::Text(text) => {
-                        let place = match text.original_start() {
-                            0 => place,
-                            _ => Place::Section,
-                        };
+                        let place = place.of_section(text.original_start());
                         let is_normalized = normalizer.is_some();
                         let text = text.as_str();
                         compiled.encode(&self.stages, text, place, is_normalized, &growth, sink)?;

@@ -1,64 +1,252 @@
-//! Memory of Rust: the system's, and much at a time in large pages.
+//! Memory of Rust: the system's, and large blocks in large pages that are used again.
 //!
-//! The system takes a tenth of a second to hand out or to take back a gigabyte in small pages, and Ctrl-C
-//! waits for it. Large pages take a hundredth of that.
+//! A page that nobody has touched yet takes the system longer to hand out than a batch takes to fill it
+//! with ids and spans. Pages of 2 MB cost a tenth of that, and those of a result that was dropped, which
+//! wait for the next one, nothing. Look here for why the memory of a process stays some tens of MB
+//! larger after a large batch.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// From so many bytes on the allocator of the C library maps each block by itself, whatever it was asked
-/// for before, so that advice on a block holds for no other.
-#[cfg(target_os = "linux")]
-const MAPPED: usize = (32 << 20) + 1;
-
-/// The system's allocator.
+/// The system's allocator, and for large blocks `large`.
 pub struct Allocator;
 
-// SAFETY: what is given out is what the system's allocator gives out.
+// SAFETY: what is given out is what the system's allocator or `large` gives out, and goes back to the one
+// that it came from: which one is told by its size alone.
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promise.
-        in_large_pages(unsafe { System.alloc(layout) }, layout.size())
+        match large::takes(layout) {
+            true => large::alloc(layout.size(), false),
+            // SAFETY: the caller's promise.
+            false => unsafe { System.alloc(layout) },
+        }
     }
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promise.
-        in_large_pages(unsafe { System.alloc_zeroed(layout) }, layout.size())
+        match large::takes(layout) {
+            true => large::alloc(layout.size(), true),
+            // SAFETY: the caller's promise.
+            false => unsafe { System.alloc_zeroed(layout) },
+        }
     }
 
     #[inline]
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: the caller's promise.
-        in_large_pages(unsafe { System.realloc(block, layout, size) }, size)
+        // SAFETY: the caller promises that the size, rounded up to the alignment, is no overflow.
+        let new = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
+        match [layout, new].map(large::takes) {
+            // SAFETY: the caller's promise.
+            [false, false] => unsafe { System.realloc(block, layout, size) },
+            // SAFETY: the block came from `large`, with this size.
+            [true, true] => unsafe { large::realloc(block, layout.size(), size) },
+            // SAFETY: the caller's promise; both blocks have as many bytes as are copied.
+            _ => unsafe {
+                let to = self.alloc(new);
+                if !to.is_null() {
+                    std::ptr::copy_nonoverlapping(block, to, size.min(layout.size()));
+                    self.dealloc(block, layout);
+                }
+                to
+            },
+        }
     }
 
     #[inline]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise.
-        unsafe { System.dealloc(block, layout) }
+        match large::takes(layout) {
+            // SAFETY: the block came from `large`, with this size.
+            true => unsafe { large::dealloc(block, layout.size()) },
+            // SAFETY: the caller's promise.
+            false => unsafe { System.dealloc(block, layout) },
+        }
     }
 }
 
-/// The same block, whose pages are large from now on where the system has them for the asking.
-#[inline]
-fn in_large_pages(block: *mut u8, size: usize) -> *mut u8 {
-    #[cfg(target_os = "linux")]
-    if size >= MAPPED && !block.is_null() {
-        advise(block as usize, size);
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = size;
-    block
-}
-
-/// The whole mapping is advised, the page of its header too: one of two kinds could not be grown.
+/// Blocks that are mappings of their own.
 #[cfg(target_os = "linux")]
-#[cold]
-fn advise(block: usize, size: usize) {
-    const PAGE: usize = 4 << 10;
-    let first = block / PAGE * PAGE;
-    let last = (block + size).next_multiple_of(PAGE);
-    // SAFETY: these pages are mapped, and advice does not change what they hold.
-    unsafe { libc::madvise(first as *mut _, last - first, libc::MADV_HUGEPAGE) };
+mod large {
+    use std::alloc::Layout;
+    use std::ptr::{null_mut, without_provenance_mut};
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// Bytes of a large page, at which each block begins.
+    const LARGE_PAGE: usize = 2 << 20;
+    /// What lengths are a multiple of: a multiple of the system's pages, whatever the processor.
+    const PAGE: usize = 64 << 10;
+    /// The bytes of all blocks that are kept, at most, but for threads that keep some at the same time.
+    const MOST_KEPT: usize = 64 << 20;
+
+    /// Blocks that nobody uses: the address, and in the bits that it leaves free the length in pages. No
+    /// lock, which a child could inherit locked. As many as two results with spans have.
+    static KEPT: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
+
+    /// Whether a block is one of these.
+    #[inline]
+    pub fn takes(layout: Layout) -> bool {
+        layout.size() >= LARGE_PAGE && layout.align() <= LARGE_PAGE
+    }
+
+    /// A block of so many bytes, or null.
+    #[cold]
+    pub fn alloc(size: usize, is_zeroed: bool) -> *mut u8 {
+        let length = length_of(size);
+        // What was kept holds what it held before.
+        let kept = if is_zeroed { None } else { kept(length) };
+        match kept {
+            // SAFETY: the block was taken out of its slot, so nobody else has it.
+            Some((block, kept)) => unsafe {
+                let new = resized(block, kept, length);
+                if new.is_null() {
+                    unmap(block, kept);
+                }
+                new
+            },
+            None => map(length),
+        }
+    }
+
+    /// The block with another size, which may have moved, or null.
+    ///
+    /// # Safety
+    /// As [`std::alloc::GlobalAlloc::realloc`], where both sizes are large.
+    #[cold]
+    pub unsafe fn realloc(block: *mut u8, old: usize, new: usize) -> *mut u8 {
+        // SAFETY: the caller's promise.
+        unsafe { resized(block, length_of(old), length_of(new)) }
+    }
+
+    /// # Safety
+    /// As [`std::alloc::GlobalAlloc::dealloc`].
+    #[cold]
+    pub unsafe fn dealloc(block: *mut u8, size: usize) {
+        let length = length_of(size);
+        let kept = KEPT.iter().map(|slot| slot.load(Ordering::Relaxed));
+        let kept: usize = kept.map(|kept| unpacked(kept).1).sum();
+        if kept + length <= MOST_KEPT {
+            // The system may take the pages when it has few, and nothing is lost by it.
+            // SAFETY: nobody uses the block any more.
+            unsafe { libc::madvise(block.cast(), length, libc::MADV_FREE) };
+            let kept = packed(block, length);
+            for slot in &KEPT {
+                let is_put = slot.compare_exchange(0, kept, Ordering::Release, Ordering::Relaxed);
+                if is_put.is_ok() {
+                    return;
+                }
+            }
+        }
+        // SAFETY: as above.
+        unsafe { unmap(block, length) };
+    }
+
+    /// The block that was kept whose length is the nearest, and that length; none where most of it would
+    /// be given back.
+    fn kept(length: usize) -> Option<(*mut u8, usize)> {
+        let kept = KEPT.iter().map(|slot| (slot, slot.load(Ordering::Relaxed)));
+        let (slot, nearest) = kept
+            .filter(|(_, kept)| *kept != 0 && unpacked(*kept).1 <= 2 * length)
+            .min_by_key(|(_, kept)| unpacked(*kept).1.abs_diff(length))?;
+        let taken = slot.compare_exchange(nearest, 0, Ordering::Acquire, Ordering::Relaxed);
+        taken.ok().map(unpacked)
+    }
+
+    fn length_of(size: usize) -> usize {
+        size.next_multiple_of(PAGE)
+    }
+
+    fn packed(block: *mut u8, length: usize) -> u64 {
+        block as u64 | (length / PAGE) as u64
+    }
+
+    fn unpacked(kept: u64) -> (*mut u8, usize) {
+        let pages = kept as usize % LARGE_PAGE;
+        (without_provenance_mut(kept as usize - pages), pages * PAGE)
+    }
+
+    /// New memory in large pages, where the system has them for the asking; or null.
+    fn map(length: usize) -> *mut u8 {
+        let Some(reserved) = length.checked_add(LARGE_PAGE) else {
+            return null_mut();
+        };
+        // SAFETY: new memory, of which what lies around the block is given back, and advice.
+        unsafe {
+            let start = libc::mmap(
+                null_mut(),
+                reserved,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            );
+            if start == libc::MAP_FAILED {
+                return null_mut();
+            }
+            let start: *mut u8 = start.cast();
+            let before = start.align_offset(LARGE_PAGE);
+            let block = start.add(before);
+            unmap(start, before);
+            unmap(block.add(length), LARGE_PAGE - before);
+            libc::madvise(block.cast(), length, libc::MADV_HUGEPAGE);
+            block
+        }
+    }
+
+    /// # Safety
+    /// Nobody uses these bytes, which were mapped.
+    unsafe fn unmap(start: *mut u8, length: usize) {
+        if length > 0 {
+            // SAFETY: the caller's promise. It fails only where the system has no room to tell two halves
+            // of a mapping apart; the memory is kept then.
+            unsafe { libc::munmap(start.cast(), length) };
+        }
+    }
+
+    /// The block with another length, which may have moved, or null.
+    ///
+    /// # Safety
+    /// The block has the old length, and nobody uses it meanwhile.
+    unsafe fn resized(block: *mut u8, old: usize, new: usize) -> *mut u8 {
+        if new <= old {
+            // SAFETY: the caller's promise.
+            unsafe { unmap(block.add(new), old - new) };
+            return block;
+        }
+        // SAFETY: the caller's promise; the pages move to memory that was mapped for nothing else, and is
+        // as long as they are.
+        unsafe {
+            if libc::mremap(block.cast(), old, new, 0) != libc::MAP_FAILED {
+                return block;
+            }
+            let to = map(new);
+            let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+            if !to.is_null() && libc::mremap(block.cast(), old, new, flags, to) == libc::MAP_FAILED
+            {
+                unmap(to, new);
+                return null_mut();
+            }
+            to
+        }
+    }
+}
+
+/// Elsewhere all blocks are the system's.
+#[cfg(not(target_os = "linux"))]
+mod large {
+    use std::alloc::Layout;
+    use std::ptr::null_mut;
+
+    #[inline]
+    pub fn takes(_: Layout) -> bool {
+        false
+    }
+
+    pub fn alloc(_: usize, _: bool) -> *mut u8 {
+        null_mut()
+    }
+
+    pub unsafe fn realloc(_: *mut u8, _: usize, _: usize) -> *mut u8 {
+        null_mut()
+    }
+
+    pub unsafe fn dealloc(_: *mut u8, _: usize) {}
 }

@@ -10,3 +10,13 @@ pub enum Place {
     /// Behind another part; see [`Compiled::split_point`](super::Compiled::split_point).
     Inner,
 }
+
+impl Place {
+    /// Where a section stands that begins with this byte of text which stands here.
+    pub fn of_section(self, start: usize) -> Self {
+        match start {
+            0 => self,
+            _ => Self::Section,
+        }
+    }
+}

@@ -169,11 +169,16 @@ impl SentencePieceNormalizer {
     /// How long the user-defined piece is that stands at this place, if one does.
     pub(crate) fn user_defined_at(&self, text: &str, at: usize) -> Option<usize> {
         let rest = &text.as_bytes()[at..];
-        if !self.firsts[usize::from(*rest.first()?)] {
+        if !self.begins_user_defined(*rest.first()?) {
             return None;
         }
         let last = self.matcher.prefixes(self.matcher.root(), rest).last();
         last.map(|(_, length)| length)
+    }
+
+    /// Whether a user-defined piece begins with this byte.
+    pub(crate) fn begins_user_defined(&self, byte: u8) -> bool {
+        self.firsts[usize::from(byte)]
     }
 
     /// What the text begins with: how many bytes, and what they become.

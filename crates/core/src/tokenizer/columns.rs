@@ -235,10 +235,7 @@ impl Tokenizer {
             match cut {
                 Cut::Token(..) => words.push(Some(word)),
                 Cut::Text(text) => {
-                    let place = match text.original_start() {
-                        0 => Place::First,
-                        _ => Place::Section,
-                    };
+                    let place = Place::First.of_section(text.original_start());
                     ids.clear();
                     let is_normalized = normalizer.is_some();
                     let text = text.as_str();

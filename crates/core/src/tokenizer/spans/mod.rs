@@ -259,10 +259,7 @@ impl Tokenizer {
                         let start = stretch.original_start();
                         let between = Section {
                             text: stretch.as_str(),
-                            place: match start {
-                                0 => place,
-                                _ => Place::Section,
-                            },
+                            place: place.of_section(start),
                             start,
                             origin: stretch.is_rewritten().then_some(&stretch),
                         };

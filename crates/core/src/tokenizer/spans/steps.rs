@@ -436,9 +436,7 @@ impl Characters {
         let is_space = |map: &Charsmap, byte: u8| {
             map.longest_prefix(&[byte]) == Some((1, " ")) && !map.inner_bytes()[usize::from(byte)]
         };
-        let begins = |byte: u8| {
-            (normalizer.user_defined().iter()).any(|it| it.as_bytes().first() == Some(&byte))
-        };
+        let begins = |byte| normalizer.begins_user_defined(byte);
         let becomes = |byte: usize| match byte as u8 {
             byte @ b'!'..=b'~' if !others.may_have(byte.into()) => match begins(byte) {
                 true => Ascii::Asked,
