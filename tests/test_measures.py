@@ -203,6 +203,12 @@ def test_what_breaks_round_trips_is_told() -> None:
     assert not evaluate(ranks(), ["The weather"]).is_lossy
 
 
+def test_lines_may_hold_the_character_of_broken_bytes() -> None:
+    tok = jeton.BPETrainer(256, pattern="gpt2").train(["x"])
+    found = evaluate(tok, ["\ufffd a\nb \ufffd\ufffd\nx"])
+    assert found["all"]["exact_round_trips"] == 1.0 and not found.is_lossy
+
+
 def test_nothing_measured_is_none_and_never_0() -> None:
     found = evaluate(ranks(), [])["all"]
     assert found["tokens"] == 0
@@ -263,11 +269,16 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
     assert loaded.to_dict() == result.to_dict() and result.changes(loaded) == []
     result["ranks"].save(tmp_path / "one.json")
     assert Evaluation.load(tmp_path / "one.json").to_dict() == result["ranks"].to_dict()
+    told = result["ranks"].to_dict()["measures"]
+    assert set(told) == {name for _, it in result["ranks"].parts() for name in it.values}
+    assert told["premium"]["source"] and told["fertility"]["formula"].startswith("Σ count")
     for wrong in ("it.json", "one.json"):
         other = Evaluation if wrong == "it.json" else Comparison
         with pytest.raises(FormatError, match=f"{wrong} is not a saved "):
             other.load(tmp_path / wrong)
     record = result["ranks"].to_dict()
+    earlier = {key: it for key, it in record.items() if key != "measures"}
+    assert Evaluation.from_dict(earlier).to_dict() == record
     for key in record:
         with pytest.raises(FormatError, match="record is not an evaluation"):
             Evaluation.from_dict({**record, key: 7.5})
@@ -400,6 +411,17 @@ def test_every_measure_is_explained() -> None:
     page = (Path(__file__).parent.parent / "docs/measures.md").read_text(encoding="utf-8")
     missing = [it.name for it in MEASURES.values() if it.family != "counts"]
     assert [name for name in missing if f"`{name}`" not in page] == []
+    # The page has one row for two measures, or says "the same".
+    apart = (
+        "digits_left",
+        "digits_right",
+        "digits_single",
+        "digits_mixed",
+        "renyi_efficiency_used",
+    )
+    formulas = {it.name: it.formula for it in MEASURES.values() if it.family != "counts"}
+    assert [it for it in formulas if formulas[it] not in page and it not in apart] == []
+    assert all(it.source for it in MEASURES.values())
     for name in measures.__all__:
         told = getattr(measures, name).__doc__
         assert name in ("ModelCost", "cost_of_model", "grouping_of") or "Unit: " in told, name

@@ -12,6 +12,7 @@ from jeton.argument_types import SpecialPolicy
 __all__ = [
     "OPTIMISED",
     "Component",
+    "CountedWords",
     "DecodeStream",
     "EncodeStream",
     "Encoded",
@@ -33,6 +34,7 @@ __all__ = [
     "blocks_of_texts",
     "cache_limit",
     "canonical_component",
+    "changed_lines",
     "charsmap",
     "check_regex",
     "check_trainer",
@@ -403,7 +405,21 @@ class Model:
     def proto(self) -> bytes | None: ...
     def options(self) -> str: ...
 
+def changed_lines(tokenizer: Pipeline, lines: Iterable[str]) -> list[tuple[int, str, bool]]: ...
 def cut_text(text: str, longest: int) -> list[str]: ...
+
+@final
+class CountedWords:
+    @property
+    def common(self) -> int: ...
+    @property
+    def kinds(self) -> int: ...
+    @property
+    def total(self) -> int: ...
+    def counts(self) -> npt.NDArray[np.int64]: ...
+    def lengths(
+        self, tokenizer: Pipeline, bare: bool
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]: ...
 
 @final
 class FileContents:
@@ -438,9 +454,7 @@ class TokenCounter:
 class UnicodeWords:
     def __new__(cls) -> UnicodeWords: ...
     def add(self, parts: TextParts) -> None: ...
-    def finish(
-        self, most: int
-    ) -> tuple[list[tuple[str, int]], list[tuple[str, int]], int, int]: ...
+    def finish(self, most: int) -> CountedWords: ...
 
 @final
 class WordCounter:

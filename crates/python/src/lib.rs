@@ -62,7 +62,8 @@ mod _core {
     use super::ints::lists;
     #[pymodule_export]
     use super::measuring::{
-        FileContents, TextFile, TextParts, TokenCounter, UnicodeWords, cut_text,
+        CountedWords, FileContents, TextFile, TextParts, TokenCounter, UnicodeWords, changed_lines,
+        cut_text,
     };
     #[pymodule_export]
     use super::model::Model;

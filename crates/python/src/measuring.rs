@@ -4,22 +4,24 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use jeton_core::EncodeOptions;
+use jeton_core::measure::short_texts::{self, Lengths};
 use jeton_core::measure::text_file::TextFile as CoreFile;
 use jeton_core::measure::text_parts::{TextParts as CoreParts, cut};
 use jeton_core::measure::token_counter::TokenCounter as CoreCounter;
-use jeton_core::measure::unicode_words::UnicodeWords as Core;
+use jeton_core::measure::unicode_words::{CountedWords as Counted, UnicodeWords as Core};
 use jeton_core::text::InvalidUtf8;
 use jeton_core::train::corpus::Contents;
+use jeton_core::{EncodeOptions, Error, batch};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
+use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::arrays::{self, Numbers};
 use crate::errors::{Outcome, argument, guard};
 use crate::pool;
 use crate::signals::list;
-use crate::texts;
+use crate::text::string_of;
+use crate::texts::{self, NoText};
 use crate::tokenizer::Tokenizer;
 
 /// The contents of a file, decompressed.
@@ -200,22 +202,107 @@ impl UnicodeWords {
         })
     }
 
-    /// The most common words with how often each occurs, some of the others, how many kinds there are
-    /// and how many words; one that stands behind a space has it. There is nothing left to count with.
-    fn finish<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Words<'py>> {
+    /// The most common words, and some of the others. There is nothing left to count with.
+    fn finish(&self, py: Python<'_>, most: usize) -> PyResult<CountedWords> {
         guard(py, || {
             let core = self.core.try_lock().map_err(|_| busy())?.take();
             let core = core.ok_or_else(busy)?;
-            let counted = pool::install(py, || core.finish(most))?;
-            let common = list(py, counted.common.into_iter())?;
-            let others = list(py, counted.others.into_iter())?;
-            Ok((common, others, counted.kinds, counted.total))
+            let core = pool::install(py, || core.finish(most))?;
+            Ok(CountedWords { core })
         })
     }
 }
 
-/// Words with how often each occurs, others, how many kinds there are, and how many words.
-type Words<'py> = (Bound<'py, PyList>, Bound<'py, PyList>, usize, u64);
+/// Words that were counted: the most common ones, and of the others every so many. One that stands
+/// behind a space has it.
+#[pyclass(frozen, module = "jeton._core")]
+pub struct CountedWords {
+    core: Counted,
+}
+
+#[pymethods]
+impl CountedWords {
+    /// How often each word occurs, the common ones first.
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        guard(py, || {
+            let words = self.core.common.iter().chain(&self.core.others);
+            let counts = words.map(|(_, count)| *count as i64).collect();
+            Ok(arrays::array(py, counts)?)
+        })
+    }
+
+    /// How many of the words are common ones.
+    #[getter]
+    fn common(&self) -> usize {
+        self.core.common.len()
+    }
+
+    /// How many kinds of words there are.
+    #[getter]
+    fn kinds(&self) -> usize {
+        self.core.kinds
+    }
+
+    /// How many words there are.
+    #[getter]
+    fn total(&self) -> u64 {
+        self.core.total
+    }
+
+    /// How many tokens each word has, and whether all of them are known; without the space before
+    /// it, where `bare`.
+    #[expect(clippy::type_complexity, reason = "two arrays")]
+    fn lengths<'py>(
+        &self,
+        py: Python<'py>,
+        tokenizer: &Tokenizer,
+        bare: bool,
+    ) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<bool>>)> {
+        guard(py, || {
+            let words = self.core.common.iter().chain(&self.core.others);
+            let words: Vec<&str> = words
+                .map(|(word, _)| match bare {
+                    true => word.trim_start_matches(' '),
+                    false => word,
+                })
+                .collect();
+            let tokenizer = &*tokenizer.core;
+            let bytes = words.iter().map(|word| word.len()).sum();
+            let found = pool::run(
+                py,
+                texts::work_of(tokenizer, bytes),
+                |threads, cancelled| short_texts::lengths(tokenizer, &words, threads, cancelled),
+            )?;
+            let Lengths { tokens, is_known } = found.map_err(at_row)?;
+            let tokens = tokens.into_iter().map(|tokens| tokens as i64).collect();
+            Ok((arrays::array(py, tokens)?, arrays::array(py, is_known)?))
+        })
+    }
+}
+
+/// The lines that decode to something else: which, what each decodes to, whether all its tokens are
+/// known.
+#[pyfunction]
+pub fn changed_lines<'py>(
+    py: Python<'py>,
+    tokenizer: &Tokenizer,
+    lines: &Bound<'py, PyAny>,
+) -> PyResult<Vec<(usize, Bound<'py, PyString>, bool)>> {
+    guard(py, || {
+        let tokenizer = &*tokenizer.core;
+        let found = texts::with_texts(
+            py,
+            tokenizer,
+            lines,
+            NoText::default(),
+            |lines, threads, cancelled| short_texts::changed(tokenizer, lines, threads, cancelled),
+        )?;
+        let texts = found
+            .into_iter()
+            .map(|it| Ok((it.row, string_of(py, &it.gave, "replace")?, it.is_known)));
+        texts.collect()
+    })
+}
 
 /// How often each token of a vocabulary occurs, in batches of ids.
 #[pyclass(frozen, module = "jeton._core")]
@@ -245,7 +332,7 @@ impl TokenCounter {
             let added = pool::run(py, work, |threads, cancelled| {
                 core.add(tokenizer, &texts, &options, threads, cancelled)
             })?;
-            Ok(added.map_err(|(row, error)| error.at(format!("texts[{row}]")))?)
+            Ok(added.map_err(at_row)?)
         })
     }
 
@@ -262,6 +349,10 @@ impl TokenCounter {
     fn curve(&self, py: Python<'_>) -> PyResult<Vec<(u64, u64)>> {
         guard(py, || Ok(self.core.try_lock().map_err(|_| busy())?.curve()))
     }
+}
+
+fn at_row((row, error): batch::Failure) -> Error {
+    error.at(format!("texts[{row}]"))
 }
 
 fn busy() -> crate::errors::Failure {

@@ -19,7 +19,7 @@ from jeton.analysis.comparison import Comparison
 from jeton.analysis.evaluation import Evaluation
 from jeton.analysis.judged import Judged, Tally, WordKinds, cause_of
 from jeton.analysis.overall import Morphemes, checked_morphemes, overall_values
-from jeton.analysis.texts import Corpus, Sample, Watched, ahead, aligned, corpora_of
+from jeton.analysis.texts import Corpus, Sample, Watched, ahead, aligned, corpora_of, side_by_side
 from jeton.analysis.values import Curve, Measured, Value
 from jeton.arguments import check_kind, check_text, checked_errors
 from jeton.corpus import Progress, check_watch
@@ -182,10 +182,11 @@ def _run(
         measured.read(everyone, watched)
     sample = Sample().joined(it.sample for it in texts)
     watched.tell(at_end=True)
-    return [
-        _evaluation(judged, texts, languages, sample, curve, pivot, morphemes)
-        for judged, curve in zip(everyone, curves, strict=True)
-    ]
+
+    def evaluation(judged: Judged, curve: list[tuple[int, int]]) -> Evaluation:
+        return _evaluation(judged, texts, languages, sample, curve, pivot, morphemes)
+
+    return side_by_side(evaluation, everyone, curves)
 
 
 def _pivot(pivot: Any, lines: Mapping[str, Sequence[str]]) -> str | None:
@@ -200,10 +201,11 @@ def _pivot(pivot: Any, lines: Mapping[str, Sequence[str]]) -> str | None:
 class _Texts:
     """A corpus with all that is counted of it."""
 
+    words: WordKinds
+
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
         self.sample = Sample()
-        self.words = WordKinds([], np.empty(0), 0, 0)
         self.tallies: dict[str, Tally] = {}
 
     def read(self, everyone: Sequence[Judged], watched: Watched) -> None:
@@ -217,10 +219,11 @@ class _Texts:
                 for judged in everyone:
                     judged.count(batch, place)
                 watched.tell()
-        self.words = WordKinds.of(words.finish(WordKinds.MOST))
+        self.words = WordKinds(words)
         parts = self.sample.parts()
         lines = list(_lines(parts))
         are_all = not self.sample.left_out and self.corpus.characters <= _LINES
+
         for judged in everyone:
             tally = self.tallies[judged.name] = Tally(judged.counter.take())
             tally.words(judged, self.words)

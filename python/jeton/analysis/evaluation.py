@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from jeton._core import __version__
+from jeton.analysis.known_measures import MEASURES
 from jeton.analysis.saved import Saved
 from jeton.analysis.values import Curve, Measured, Value
 from jeton.arguments import check_kind, check_text, checked_int
@@ -101,6 +102,11 @@ class Evaluation(Saved):
             "vocab_size": self.vocab_size,
             "lossy": list(self.lossy),
             "digests": dict(self.digests),
+            "measures": {
+                name: measure.to_dict()
+                for name, measure in MEASURES.items()
+                if any(name in measured.values for _, measured in self.parts())
+            },
             "corpora": {name: found.to_dict() for name, found in self.corpora.items()},
             "languages": {name: found.to_dict() for name, found in self.languages.items()},
             "overall": self.overall.to_dict(),
@@ -118,6 +124,8 @@ class Evaluation(Saved):
 
     @classmethod
     def _of_record(cls, record: Any) -> Evaluation:
+        # What jeton says of the measures is what it says today; earlier results have none.
+        check_kind("measures", record.get("measures", {}), Mapping, "a mapping")
         return cls(
             record["name"],
             record["tokenizer"],

@@ -12,7 +12,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -69,16 +69,16 @@ class Judged:
 
     def count(self, texts: _core.TextParts, where: str) -> None:
         """Counts the tokens of texts."""
-        with self._named(where):
+        with self.named(where):
             self.counter.add(self.tok._core, texts)
 
     def encode(self, texts: Sequence[str], where: str) -> TokenBatch:
         """The ids of texts."""
-        with self._named(where):
+        with self.named(where):
             return self.tok.encode_batch(texts)
 
     @contextlib.contextmanager
-    def _named(self, where: str) -> Iterator[None]:
+    def named(self, where: str) -> Iterator[None]:
         """Has errors say whose they are."""
         try:
             yield
@@ -86,12 +86,10 @@ class Judged:
             raise type(error)(f"{self.name}, {where}: {error}") from None
 
 
-@dataclass
 class WordKinds:
     """The kinds of words of a corpus with how often each occurs, counted once for all tokenizers.
 
     Attributes:
-        texts: The words; one that stands behind a space begins with it.
         weights: How often each occurs; of those that stand for others too, with these.
         kinds: How many kinds there are in the corpus.
         total: How many words.
@@ -100,27 +98,25 @@ class WordKinds:
     MOST: ClassVar[int] = 1 << 15
     HOW: ClassVar[str] = "over words as often as they occur, each kind encoded by itself"
 
-    texts: list[str]
-    weights: npt.NDArray[np.float64]
-    kinds: int
-    total: int
+    def __init__(self, words: _core.UnicodeWords) -> None:
+        self._counted = counted = words.finish(self.MOST)
+        self.kinds, self.total = counted.kinds, counted.total
+        self.weights = counted.counts().astype(np.float64)
+        common, others = self.weights[: counted.common], self.weights[counted.common :]
+        if tail := others.sum():
+            others *= (self.total - common.sum()) / tail
 
-    @classmethod
-    def of(cls, counted: Any) -> WordKinds:
-        """Of what `_core.UnicodeWords.finish` gives."""
-        common, others, kinds, total = counted
-        weights = np.fromiter((count for _, count in (*common, *others)), np.float64)
-        tail = weights[len(common) :].sum()
-        if tail:
-            weights[len(common) :] *= (total - weights[: len(common)].sum()) / tail
-        return cls([word for word, _ in (*common, *others)], weights, kinds, total)
+    def lengths(self, judged: Judged) -> tuple[Counts, npt.NDArray[np.bool_]]:
+        """How many tokens each has by itself, and whether all of them are known."""
+        with judged.named("words"):
+            return self._counted.lengths(judged.tok._core, judged.stands_behind_space)
 
     @property
     def how(self) -> str:
         """How values over these words are aggregated."""
-        if len(self.texts) == self.kinds:
+        if len(self.weights) == self.kinds:
             return self.HOW
-        return f"{self.HOW}; {len(self.texts):,} of {self.kinds:,} kinds, all the common ones"
+        return f"{self.HOW}; {len(self.weights):,} of {self.kinds:,} kinds, all the common ones"
 
 
 @dataclass
@@ -143,15 +139,7 @@ class Tally:
 
     def words(self, judged: Judged, words: WordKinds) -> None:
         """Cuts each kind of word by itself."""
-        texts = words.texts
-        if judged.stands_behind_space:
-            texts = [text.lstrip(" ") for text in texts]
-        batch = judged.encode(texts, "words")
-        pieces = batch.lengths
-        known = np.ones(len(texts), np.bool_)
-        if judged.unknown is not None:
-            at = np.flatnonzero(batch.ids == judged.unknown)
-            known[np.searchsorted(batch.offsets, at, side="right") - 1] = False
+        pieces, known = words.lengths(judged)
         self.pieces += float((pieces * words.weights).sum())
         self.continued += float(words.weights[pieces > 1].sum())
         self.single += float(words.weights[(pieces == 1) & known].sum())
@@ -165,19 +153,20 @@ class Tally:
     def lines(self, judged: Judged, lines: Sequence[str], *, are_all: bool) -> None:
         """Tries which lines come back, and notes the first that do not."""
         self.lines_all = are_all
-        batch = judged.encode(lines, "lines")
-        unknown = set()
-        if judged.unknown is not None:
-            at = np.flatnonzero(batch.ids == judged.unknown)
-            unknown = set((np.searchsorted(batch.offsets, at, side="right") - 1).tolist())
+        with judged.named("lines"):
+            changed = _core.changed_lines(judged.tok._core, lines)
         self.lines_tried += len(lines)
-        for row, (line, gave) in enumerate(zip(lines, judged.tok.decode_batch(batch), strict=True)):
+        self.lines_exact += len(lines)
+        for row, gave, is_known in changed:
+            line = lines[row]
+            # A line may hold the character that stands for bytes which are no text.
             if line == gave:
-                self.lines_exact += 1
                 continue
-            cause = "unknown tokens" if row in unknown else cause_of(line, gave)
+            self.lines_exact -= 1
+            cause = cause_of(line, gave) if is_known else "unknown tokens"
             self.causes[cause] += 1
-            self.examples.setdefault(cause, _differing(line, gave))
+            if cause not in self.examples:
+                self.examples[cause] = _differing(line, gave)
 
     @classmethod
     def sum(cls, tallies: Iterable[Tally], sample: Sample, size: int) -> Tally:
@@ -206,7 +195,9 @@ class Tally:
         firsts = np.concatenate([np.empty(0, np.uint32), *(row[:-1] for row in rows)])
         seconds = np.concatenate([np.empty(0, np.uint32), *(row[1:] for row in rows)])
         keys = firsts.astype(np.uint64) << np.uint64(32) | seconds
-        pairs = np.unique(keys, return_counts=True)[1]
+        keys.sort()
+        ends = np.flatnonzero(keys[1:] != keys[:-1]) + 1
+        pairs = np.diff(ends, prepend=0, append=len(keys)) if len(keys) else ends
         return pairs, np.bincount(firsts)
 
 

@@ -1,5 +1,7 @@
-//! Counts that measures of tokenizers are computed from: words of a text, tokens of a vocabulary.
+//! What measures of tokenizers are computed from: words of a text, counts of tokens, lines that do not
+//! come back.
 
+pub mod short_texts;
 pub mod text_file;
 pub mod text_parts;
 pub mod token_counter;

@@ -16,9 +16,8 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use self::joins::Joins;
 use crate::interrupt::Listener;
-use crate::mem::short_keys::{SHORT, ShortKey};
 use crate::split::delimiters::{Chunks, Delimiters};
-use crate::train::word_counts::table::{CountedWord, Entry, GROUP, Table, by_count, join};
+use crate::train::word_counts::table::{Counted, Entry, Group, Table, by_count, join};
 
 /// Bytes up to which a run without white space is kept whole, to be cut once however often it occurs.
 const LONGEST_RUN: usize = 40;
@@ -102,33 +101,23 @@ impl UnicodeWords {
 
     /// The words that were counted, of which about `most` kinds are given.
     pub fn finish(self, most: usize) -> CountedWords {
-        let (mut runs, mut words) = (Vec::new(), Vec::new());
-        for tables in self.tables {
-            let tables = tables.into_inner().unwrap_or_else(PoisonError::into_inner);
-            if let Some(tables) = tables {
-                runs.push(tables.runs);
-                words.push(tables.words);
-            }
-        }
-        // Joined first, so that no run is cut twice.
-        let cut = join(runs).into_par_iter();
-        words.par_extend(cut.map(|runs| {
-            let mut words = Table::new(self.seed, usize::MAX);
-            // Many runs are a word by themselves.
-            words.make_room(runs.len() / 2);
-            cut_all(runs, words)
-        }));
+        let tables = self.tables.into_iter();
+        let tables =
+            tables.filter_map(|it| it.into_inner().unwrap_or_else(PoisonError::into_inner));
+        // A run that several threads met is cut by each: joining them first takes longer.
+        let words = tables.collect::<Vec<_>>().into_par_iter();
+        let words = words.map(Tables::words_of_all).collect();
         let tables = join(words);
         let words = by_count(&tables);
         let kinds = words.len();
-        let total = words.iter().map(|(_, count)| count).sum();
+        let total = words.iter().map(|counted| counted.count).sum();
         let common = if kinds <= most { kinds } else { most / 2 };
         let step = (kinds - common)
             .div_ceil((most - common.min(most)).max(1))
             .max(1);
-        let text = |(word, count): &(CountedWord<'_>, u64)| {
-            let word = String::from_utf8(word.to_vec());
-            (word.expect("words are cut at characters"), *count)
+        let text = |counted: &Counted<'_>| {
+            let word = String::from_utf8(counted.word.to_vec());
+            (word.expect("words are cut at characters"), counted.count)
         };
         let (first, rest) = words.split_at(common);
         CountedWords {
@@ -155,25 +144,15 @@ impl Tables {
     /// otherwise behind it than at the start of a text.
     fn add(&mut self, text: &str) {
         let bytes = text.as_bytes();
-        let mut keys = [ShortKey::EMPTY; GROUP];
-        let mut waiting = 0;
+        let Self { runs, words, .. } = self;
+        let (mut runs, mut words) = (Group::of(runs), Group::of(words));
         let mut chunks = Chunks::default();
         let counted = self.spaces.chunks(bytes, 0, &mut chunks, |starts, ends| {
             for (&start, &end) in starts.iter().zip(ends) {
                 let with_space = start - usize::from(start > 0 && bytes[start - 1] == b' ');
-                if end - with_space <= SHORT {
-                    let key = ShortKey::new(bytes, with_space, end - with_space);
-                    self.runs.prefetch(key);
-                    keys[waiting] = key;
-                    waiting += 1;
-                    if waiting == GROUP {
-                        waiting = 0;
-                        keys.iter().for_each(|&key| self.runs.add_short(key, ONCE));
-                    }
-                } else if end - start <= LONGEST_RUN {
-                    self.runs.add(&bytes[with_space..end], ONCE);
-                } else {
-                    cut(&text[with_space..end], 1, &mut self.words);
+                match end - start <= LONGEST_RUN {
+                    true => runs.add(bytes, with_space, end, ONCE),
+                    false => cut(&text[with_space..end], 1, &mut words),
                 }
             }
             Ok::<(), std::convert::Infallible>(())
@@ -181,27 +160,29 @@ impl Tables {
         match counted {
             Ok(()) => {}
         }
-        for &key in &keys[..waiting] {
-            self.runs.add_short(key, ONCE);
-        }
+        runs.end();
+        words.end();
         if self.runs.len() >= RUNS {
-            let empty = Table::new(self.seed, usize::MAX);
-            let runs = std::mem::replace(&mut self.runs, empty);
-            let words = std::mem::replace(&mut self.words, Table::new(self.seed, usize::MAX));
-            self.words = cut_all(runs, words);
+            let tables = std::mem::replace(self, Self::new(self.seed));
+            self.words = tables.words_of_all();
         }
     }
-}
 
-/// Adds the words of runs to others.
-fn cut_all(runs: Table, mut words: Table) -> Table {
-    let done: Result<(), std::convert::Infallible> = runs.try_for_each(|run, entry| {
-        let run = str::from_utf8(run).expect("runs are cut at white space");
-        cut(run, entry.count, &mut words);
-        Ok(())
-    });
-    match done {
-        Ok(()) => words,
+    /// The words, those of the runs too.
+    fn words_of_all(self) -> Table {
+        let mut words = self.words;
+        // Many runs are a word by themselves.
+        words.make_room(self.runs.len() / 2);
+        let mut group = Group::of(&mut words);
+        let done: Result<(), std::convert::Infallible> = self.runs.try_for_each(|run, entry| {
+            let run = str::from_utf8(run).expect("runs are cut at white space");
+            cut(run, entry.count, &mut group);
+            Ok(())
+        });
+        match done {
+            Ok(()) => group.end(),
+        }
+        words
     }
 }
 
@@ -209,7 +190,7 @@ fn cut_all(runs: Table, mut words: Table) -> Table {
 ///
 /// Where a character is sure to be joined or to stand apart, it is; the rules are asked only from
 /// such a place up to the next that is sure.
-fn cut(run: &str, times: u64, words: &mut Table) {
+fn cut(run: &str, times: u64, words: &mut Group<'_>) {
     let space = usize::from(run.starts_with(' '));
     let mut at = space;
     while let Some((joins, next)) = character(run, at) {
@@ -224,7 +205,7 @@ fn cut(run: &str, times: u64, words: &mut Table) {
         if let Some(end) = end {
             if matches!(joins, Joins::Word | Joins::Alone) {
                 let start = if at == space { 0 } else { at };
-                count(words, &run.as_bytes()[start..end], times);
+                count(words, run, start..end, times);
             }
             at = end;
             continue;
@@ -263,7 +244,7 @@ fn end_of_word(run: &str, mut at: usize) -> Option<usize> {
 }
 
 /// Counts the words of a part of a run, on both sides of which words are sure to end.
-fn cut_by_rules(run: &str, part: Range<usize>, times: u64, words: &mut Table) {
+fn cut_by_rules(run: &str, part: Range<usize>, times: u64, words: &mut Group<'_>) {
     let first = usize::from(run.starts_with(' '));
     // The first word of a run has the space before it.
     let start_of = |at: usize| if at == first { 0 } else { at };
@@ -274,15 +255,14 @@ fn cut_by_rules(run: &str, part: Range<usize>, times: u64, words: &mut Table) {
         let start = part.start + at;
         if segment.is_ascii() || !segment.chars().any(stands_alone) {
             let end = start + segment.len();
-            count(words, &run.as_bytes()[start_of(start)..end], times);
+            count(words, run, start_of(start)..end, times);
             continue;
         }
         // Digits of these scripts join letters of others into one segment.
         let mut rest = 0;
         let mut word = |from: usize, to: usize| {
             if segment[from..to].contains(char::is_alphanumeric) {
-                let bytes = &run.as_bytes()[start_of(start + from)..start + to];
-                count(words, bytes, times);
+                count(words, run, start_of(start + from)..start + to, times);
             }
         };
         for (inner, character) in segment.grapheme_indices(true) {
@@ -314,12 +294,12 @@ fn stands_alone(character: char) -> bool {
     )
 }
 
-fn count(words: &mut Table, word: &[u8], times: u64) {
+fn count(words: &mut Group<'_>, run: &str, place: Range<usize>, times: u64) {
     let entry = Entry {
         count: times,
         place: 0,
     };
-    words.add(word, entry);
+    words.add(run.as_bytes(), place.start, place.end, entry);
 }
 
 #[cfg(test)]
@@ -391,10 +371,12 @@ mod tests {
             "[ ]?([ab1_.,:'\"!]|[éж\u{301}\u{ad}\u{93e}]|[\u{200d}©🙂🇦Ⓜ㊗]|[東あไ\u{e31}\u{e50}\u{1040}①]\
              |[アー゛א״״क्ष]|[。、—’\u{3000}\u{85}\u{2028}]|\\PC){1,12}",
         ) {
-            let counted = |cut: &dyn Fn(&mut Table)| {
+            let counted = |cut: &dyn Fn(&mut Group<'_>)| {
                 let mut words = Table::new(7, usize::MAX);
-                cut(&mut words);
-                let of = |(word, count): &(CountedWord<'_>, u64)| (word.to_vec(), *count);
+                let mut group = Group::of(&mut words);
+                cut(&mut group);
+                group.end();
+                let of = |it: &Counted<'_>| (it.word.to_vec(), it.count);
                 by_count(&[words]).iter().map(of).collect::<Vec<_>>()
             };
             let first = usize::from(run.starts_with(' '));

@@ -141,8 +141,9 @@ def values(shown: Shown) -> str:
         f'<option value="">everywhere</option>{choices}</select></label>'
         '<output id="kept" class="quiet" aria-live="polite"></output></div>'
         '<div class="scroll" tabindex="0" role="region" aria-label="All values">'
-        '<table id="values"><caption>What was not measured is a dash; ⚠ loses text. How '
-        "a value was aggregated: point at its unit.</caption><thead><tr>"
+        '<table id="values"><caption>What was not measured is a dash; ⚠ loses text. '
+        "Point at a measure for its formula and source, at a unit for how its values were "
+        "aggregated.</caption><thead><tr>"
         f"{head('where')}{head('measure')}{head('unit')}{heads}</tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
@@ -154,11 +155,20 @@ def _value_rows(where: str, found: Sequence[dict[str, Measured]]) -> Iterator[st
     for name in names:
         values = [None if one is None else one.values.get(name) for one in measured]
         first = next(value for value in values if value is not None)
-        title = MEASURES[name].title if name in MEASURES else name
+        title = _named(name)
         cells = "".join(cell(None if value is None else value.value) for value in values)
         yield (
             f'<tr data-where="{told_text(where)}"><td>{told_text(where)}</td>'
-            f'<td class="left">{told_text(title)}</td>'
+            f'<td class="left">{title}</td>'
             f'<td class="left quiet"><abbr title="{told_text(first.how)}">'
             f"{told_text(first.unit)}</abbr></td>{cells}</tr>"
         )
+
+
+def _named(measure: str) -> str:
+    """A measure by its title, with its formula and source for whoever points at it."""
+    known = MEASURES.get(measure)
+    if known is None:
+        return told_text(measure)
+    about = f"{known.formula} ({known.source})"
+    return f'<abbr title="{told_text(about)}">{told_text(known.title)}</abbr>'

@@ -11,6 +11,7 @@ use hashbrown::HashTable;
 use rayon::prelude::*;
 
 use super::counts::WordCounts;
+use crate::mem::large_pages;
 use crate::mem::prefetch::prefetch;
 use crate::mem::short_keys::{SHORT, ShortKey};
 
@@ -231,7 +232,7 @@ impl Table {
                 *slot = Slot { key, entry };
                 self.used += 1;
                 if 4 * self.used > 3 * self.slots.len() {
-                    self.grow();
+                    self.grow(2 * self.slots.len());
                 }
                 return;
             }
@@ -240,8 +241,8 @@ impl Table {
     }
 
     #[cold]
-    fn grow(&mut self) {
-        let larger = vec![Slot::default(); 2 * self.slots.len()];
+    fn grow(&mut self, slots: usize) {
+        let larger = large_pages::filled(Slot::default(), slots);
         let old = std::mem::replace(&mut self.slots, larger);
         self.used = 0;
         for slot in old.into_iter().filter(|slot| slot.key != ShortKey::EMPTY) {
@@ -249,28 +250,28 @@ impl Table {
         }
     }
 
-    /// All words with how often each occurs. Nearly all are told apart by their first bytes, which are
-    /// not made anew for each comparison.
-    fn counted(&self) -> Vec<(u64, u128, CountedWord<'_>)> {
+    /// All words with how often each occurs.
+    fn counted(&self) -> impl Iterator<Item = Counted<'_>> {
         let short = self.slots.iter().filter(|slot| slot.key != ShortKey::EMPTY);
         let short = short.map(|slot| (slot.entry.count, CountedWord::Short(slot.key)));
         let long = self.long.iter().map(|word| {
             let text = &self.text[word.start..word.end];
             (word.entry.count, CountedWord::Long(text))
         });
-        let mut words = Vec::with_capacity(self.len());
-        words.extend(
-            short
-                .chain(long)
-                .map(|(count, word)| (count, word.first(), word)),
-        );
-        words
+        short.chain(long).map(|(count, word)| Counted {
+            count,
+            first: word.first(),
+            word,
+        })
     }
 
-    /// Makes room for so many short words in an empty table.
+    /// Makes room for so many short words more.
     pub(crate) fn make_room(&mut self, words: usize) {
-        let slots = (words + words / 2).next_power_of_two().max(FEWEST);
-        self.slots = vec![Slot::default(); slots];
+        let words = self.used + words;
+        let slots = (words + words / 2).next_power_of_two();
+        if slots > self.slots.len() {
+            self.grow(slots);
+        }
     }
 
     fn add_long(&mut self, word: &[u8], hash: u64, entry: Entry) {
@@ -297,19 +298,70 @@ impl Table {
 
     /// Adds the words of `tables` whose hashes fall to `part` of so many parts.
     fn absorb_part(&mut self, tables: &[Self], part: usize) {
-        let parts = tables.len();
+        let (parts, seed) = (tables.len(), self.seed);
         let falls_here = |hash: u64| ((hash >> 48) as usize * parts) >> 16 == part;
         for table in tables {
+            let mut group = Group::of(self);
             for slot in &table.slots {
-                if slot.key != ShortKey::EMPTY && falls_here(slot.key.hash(self.seed)) {
-                    self.add_short(slot.key, slot.entry);
+                if slot.key != ShortKey::EMPTY && falls_here(slot.key.hash(seed)) {
+                    group.add_short(slot.key, slot.entry);
                 }
             }
+            group.end();
             for word in &table.long {
                 if falls_here(word.hash) {
                     self.add_long(&table.text[word.start..word.end], word.hash, word.entry);
                 }
             }
+        }
+    }
+}
+
+/// Words on their way into a table: the memory of short ones is fetched before they are added.
+pub(crate) struct Group<'t> {
+    table: &'t mut Table,
+    waiting: [(ShortKey, Entry); GROUP],
+    number: usize,
+}
+
+impl<'t> Group<'t> {
+    /// No words on their way into `table`.
+    pub(crate) fn of(table: &'t mut Table) -> Self {
+        Self {
+            table,
+            waiting: [(ShortKey::EMPTY, Entry::default()); GROUP],
+            number: 0,
+        }
+    }
+
+    /// Adds `text[start..end]`, which must not be too long.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, text: &[u8], start: usize, end: usize, entry: Entry) {
+        match end - start {
+            0 => {}
+            1..=SHORT => self.add_short(ShortKey::new(text, start, end - start), entry),
+            _ => self.table.add(&text[start..end], entry),
+        }
+    }
+
+    /// Adds a short word.
+    #[inline(always)]
+    fn add_short(&mut self, key: ShortKey, entry: Entry) {
+        self.table.prefetch(key);
+        self.waiting[self.number] = (key, entry);
+        self.number += 1;
+        if self.number == GROUP {
+            self.number = 0;
+            for (key, entry) in self.waiting {
+                self.table.add_short(key, entry);
+            }
+        }
+    }
+
+    /// Adds the words that are still on their way.
+    pub(crate) fn end(self) {
+        for &(key, entry) in &self.waiting[..self.number] {
+            self.table.add_short(key, entry);
         }
     }
 }
@@ -375,17 +427,24 @@ pub(super) fn in_order(
 
 /// The words of joined tables with how often each occurs, what occurs most first, of equals the
 /// smaller.
-pub(crate) fn by_count(tables: &[Table]) -> Vec<(CountedWord<'_>, u64)> {
-    let words = tables.par_iter().map(Table::counted);
-    let mut words = words.collect::<Vec<_>>().concat();
-    words.par_sort_unstable_by(|(of_a, first_a, a), (of_b, first_b, b)| {
-        let firsts = of_b.cmp(of_a).then_with(|| first_a.cmp(first_b));
-        firsts.then_with(|| a.order_behind_first(b))
+pub(crate) fn by_count(tables: &[Table]) -> Vec<Counted<'_>> {
+    let mut words = large_pages::with_capacity(tables.iter().map(Table::len).sum());
+    words.extend(tables.iter().flat_map(Table::counted));
+    words.par_sort_unstable_by(|a, b| {
+        let firsts = b.count.cmp(&a.count).then_with(|| a.first.cmp(&b.first));
+        firsts.then_with(|| a.word.order_behind_first(&b.word))
     });
     words
-        .into_iter()
-        .map(|(count, _, word)| (word, count))
-        .collect()
+}
+
+/// A word of a table with how often it occurs.
+#[derive(Clone, Copy)]
+pub(crate) struct Counted<'t> {
+    pub(crate) count: u64,
+    pub(crate) word: CountedWord<'t>,
+    /// Nearly all words are told apart by their first bytes, which are not made anew for each
+    /// comparison.
+    first: u128,
 }
 
 /// A word of a table.
