@@ -90,7 +90,8 @@ def test_a_bounded_part_of_dropped_results_is_kept() -> None:
             status = Path("/proc/self/status").read_text()
             return int(status.split("VmRSS:")[1].split()[0]) >> 10
 
-        tok = jeton.Tokenizer.from_ranks({bytes([byte]): byte for byte in range(256)}, pattern="gpt4")
+        ranks = {bytes([byte]): byte for byte in range(256)}
+        tok = jeton.Tokenizer.from_ranks(ranks, pattern="gpt4")
         text = "a b " * 250_000
         tok.encode_batch_with_spans([text])
         before = megabytes()
