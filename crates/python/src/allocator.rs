@@ -124,9 +124,6 @@ mod large {
         let kept = KEPT.iter().map(|slot| slot.load(Ordering::Relaxed));
         let kept: usize = kept.map(|kept| unpacked(kept).1).sum();
         if kept + length <= MOST_KEPT {
-            // The system may take the pages when it has few, and nothing is lost by it.
-            // SAFETY: nobody uses the block any more.
-            unsafe { libc::madvise(block.cast(), length, libc::MADV_FREE) };
             let kept = packed(block, length);
             for slot in &KEPT {
                 let is_put = slot.compare_exchange(0, kept, Ordering::Release, Ordering::Relaxed);
