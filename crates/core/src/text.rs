@@ -21,7 +21,7 @@ pub(crate) use byte_set::ByteSet;
 pub(crate) use search::{Occurrences, boundary_before, copied, count, replaced, white_space};
 pub use units::{Unit, UnitIndex};
 pub use utf8::InvalidUtf8;
-pub(crate) use utf8::WholeCharacters;
+pub(crate) use utf8::{WholeCharacters, lossy};
 
 /// A half-open range of the original text, in bytes or in characters as the context says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -16,7 +16,7 @@ use crate::interrupt::{paced, parts};
 use crate::mem::lazy::Lazy;
 use crate::merge::Work;
 use crate::model::{Model, Sampler, Sampling, Token};
-use crate::text::Pieces;
+use crate::text::{Pieces, lossy};
 use characters::CutWord;
 use longest::Longest;
 use merged::Merged;
@@ -215,7 +215,7 @@ impl<'c> Fallback<'c> {
         if !done {
             self.tokens.clear();
             let mut sampler = Sampler::new(Sampling::default());
-            let piece = String::from_utf8_lossy(piece);
+            let piece = lossy(piece);
             (self.model).tokenize(&piece, &mut sampler, &mut self.tokens)?;
             for part in parts(&self.tokens) {
                 ids.extend(part.iter().map(|token| token.id));
