@@ -103,7 +103,7 @@ impl AlignedText {
         Self {
             range: 0..text.len(),
             buffer: Rc::new(Buffer {
-                text: text.to_owned(),
+                text: copied(text),
                 origin: None,
                 growth: Rc::clone(growth),
             }),

@@ -29,7 +29,7 @@ use crate::growth::Growth;
 use crate::interrupt::{Pace, paced, position};
 use crate::pattern::{self, SearchPattern};
 use crate::printable;
-use crate::text::{self, AlignedText, replaced, white_space};
+use crate::text::{self, AlignedText, copied, replaced, white_space};
 
 /// One normalizer. The names are those of Hugging Face `tokenizers`, and so are the meanings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -271,7 +271,7 @@ impl Normalizer {
             _ => {
                 let mut text = AlignedText::within(text, growth);
                 self.normalize(&mut text)?;
-                return Ok(text.as_str().to_owned().into());
+                return Ok(copied(text.as_str()).into());
             }
         };
         (growth.change(text.len(), new.len())).map_err(|error| self.named(error))?;
