@@ -18,7 +18,9 @@ mod units;
 mod utf8;
 
 pub(crate) use byte_set::ByteSet;
-pub(crate) use search::{Occurrences, boundary_before, copied, count, replaced, white_space};
+pub(crate) use search::{
+    Occurrences, behind_space, boundary_before, copied, count, replaced, white_space,
+};
 pub use units::{Unit, UnitIndex};
 pub use utf8::InvalidUtf8;
 pub(crate) use utf8::{WholeCharacters, lossy};

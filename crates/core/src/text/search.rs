@@ -83,12 +83,28 @@ impl Iterator for Occurrences<'_> {
 /// The same text, copied part by part.
 pub(crate) fn copied(text: &str) -> String {
     let mut copy = String::with_capacity(text.len());
-    while copy.len() < text.len() {
-        poll();
-        let end = boundary_before(text, copy.len() + STRETCH);
-        copy.push_str(&text[copy.len()..end]);
-    }
+    push(&mut copy, text);
     copy
+}
+
+/// The same text behind a space, copied part by part.
+pub(crate) fn behind_space(text: &str) -> String {
+    let mut copy = String::with_capacity(text.len() + 1);
+    copy.push(' ');
+    push(&mut copy, text);
+    copy
+}
+
+/// Adds a text to another, part by part.
+fn push(to: &mut String, text: &str) {
+    let mut rest = text;
+    while rest.len() > STRETCH {
+        poll();
+        let (part, others) = rest.split_at(boundary_before(rest, STRETCH));
+        to.push_str(part);
+        rest = others;
+    }
+    to.push_str(rest);
 }
 
 /// How often `wanted`, which is not empty, stands in a text.
@@ -102,11 +118,11 @@ pub(crate) fn replaced(text: &str, from: &str, to: &str, capacity: usize) -> Str
     let mut new = String::with_capacity(capacity);
     let mut done = 0;
     for at in paced(Occurrences::new(text, from)) {
-        new.push_str(&text[done..at]);
+        push(&mut new, &text[done..at]);
         new.push_str(to);
         done = at + from.len();
     }
-    new.push_str(&text[done..]);
+    push(&mut new, &text[done..]);
     new
 }
 

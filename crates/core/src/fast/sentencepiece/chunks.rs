@@ -16,6 +16,7 @@ use crate::model;
 use crate::normalizer::SentencePieceNormalizer;
 use crate::split::delimiters::Delimiters;
 use crate::split::safe_cuts::SafeCuts;
+use crate::text::behind_space;
 
 /// What segments normalized text between places that no piece spans.
 pub trait Solver<S: Sink> {
@@ -240,7 +241,7 @@ impl<'c, V> ChunksCall<'c, V> {
         V: Solver<S>,
     {
         let end = self.delimiters().chunk_end(text.as_bytes(), 0);
-        let first = [" ", &text[..end]].concat();
+        let first = behind_space(&text[..end]);
         if self.words.emit(first.as_bytes(), sink) {
             return end;
         }
@@ -248,7 +249,7 @@ impl<'c, V> ChunksCall<'c, V> {
             self.chunk(&first, 0, first.len(), sink);
             return end;
         }
-        let whole = [" ", text].concat();
+        let whole = behind_space(text);
         self.normalized(&whole, 0, end + 1, sink) - 1
     }
 

@@ -15,6 +15,7 @@ use crate::fast::sink::Sink;
 use crate::interrupt::Pace;
 use crate::mem::short_keys::{LONG, SHORT};
 use crate::split::delimiters::Chunks;
+use crate::text::behind_space;
 
 /// The chunks of a text, a group at a time.
 pub struct Sequential<'c, 's, S: Sink> {
@@ -53,7 +54,7 @@ impl<'c, 's, S: Sink> Sequential<'c, 's, S> {
         if end <= SHORT {
             return self.call.front(text, &mut self.sink);
         }
-        let first = [" ", &text[..end]].concat();
+        let first = behind_space(&text[..end]);
         if self.call.words().emit(first.as_bytes(), &mut self.sink) {
             return end;
         }
