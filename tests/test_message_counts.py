@@ -90,6 +90,27 @@ def test_tools_by_the_published_arithmetic(model: str, init: int) -> None:
     assert TOK.count_messages(PLAIN, model=model, tools=[]).tokens == plainly(TOK, PLAIN)
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"continue_final_message": True, "add_generation_prompt": False},
+        {"documents": [{"title": "the", "text": "er"}]},
+        {"trusted": ["content"]},
+        {"control": []},
+        {"of_the_template": 1},
+    ],
+)
+def test_what_chat_takes_is_taken(given: dict[str, Any]) -> None:
+    chat = TOK.chat(PLAIN, template="chatml", **{"add_generation_prompt": True} | given)
+    assert TOK.count_messages(PLAIN, template="chatml", **given).tokens == len(chat.ids)
+
+
+@pytest.mark.parametrize("given", [{"documents": 5}, {"trusted": ["nope"]}, {"control": ["nope"]}])
+def test_what_chat_refuses_is_refused(given: dict[str, Any]) -> None:
+    with pytest.raises(jeton.JetonError):
+        TOK.count_messages(PLAIN, template="chatml", **given)
+
+
 ESTIMATES: list[tuple[list[dict[str, Any]], dict[str, Any], str]] = [
     (PLAIN, {"model": "gpt-5"}, "nothing is published for gpt-5"),
     (PLAIN, {"model": "gpt-4.1-mini"}, "nothing is published"),

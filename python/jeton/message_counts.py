@@ -87,6 +87,10 @@ class MessageCount:
     __index__ = __int__
 
 
+_OF_CHAT: Final = ("documents", "continue_final_message", "trusted", "control")
+"""What `Tokenizer.chat` takes by name beside the variables of a template."""
+
+
 def counted(
     tok: BaseTokenizer,
     messages: Any,
@@ -131,7 +135,8 @@ def counted(
         template=template,
         tools=tools,
         add_generation_prompt=add_generation_prompt,
-        variables=tuple(variables.items()),
+        variables=tuple((name, it) for name, it in variables.items() if name not in _OF_CHAT),
+        **{name: it for name, it in variables.items() if name in _OF_CHAT},
     ).made()
     whose = "the tokenizer's own chat template" if template is None else _shown(template)
     guesses = parts.guesses()

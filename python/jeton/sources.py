@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jeton._core as _core
-from jeton.arguments import check_text, special_ids
+from jeton.arguments import check_text, checked_path, special_ids
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -46,7 +46,6 @@ def read(
 ) -> tuple[Pipeline, Settings]:
     """The core's tokenizer of a source, and what programs go by beside it; see `jeton.load`."""
     from jeton import registry
-    from jeton.arguments import checked_path
 
     open_path = checked_path("source", source, "a name or a path")
     for argument, text in (("encoding", encoding), ("pattern", pattern), ("revision", revision)):
@@ -55,8 +54,7 @@ def read(
     for argument, flag in (("lowercase", lowercase), ("offline", offline)):
         if not (flag is None or isinstance(flag, bool)):
             raise ArgumentTypeError(f"{argument} must be a bool, not {type(flag).__name__}")
-    if special_tokens is not None:
-        special_ids(special_tokens)
+    specials = None if special_tokens is None else special_ids(special_tokens)
     if merges is not None:
         merges = checked_path("merges", merges)
     if folder is not None:
@@ -75,14 +73,7 @@ def read(
         )
         paths = registry.files_of(name, folder=folder, offline=offline)
         merges_path = paths[1] if len(paths) > 1 else None
-        return _of_path(
-            paths[0],
-            registry.KNOWN[name].encoding,
-            None,
-            None,
-            merges_path,
-            lowercase=None,
-        )
+        return _of_path(paths[0], registry.KNOWN[name].encoding, merges=merges_path)
 
     # Unlike that of `Path`, this leaves the name of a user whom nobody knows as it is.
     path = Path(os.path.expanduser(open_path) if isinstance(source, str) else open_path)
@@ -97,26 +88,26 @@ def read(
             path = hub.repository_folder(
                 open_path, revision=revision, offline=registry.is_offline(offline)
             )
-            return _of_path(path, None, pattern, special_tokens, merges, lowercase=lowercase)
+            return _of_path(path, None, pattern, specials, merges, lowercase=lowercase)
         raise MissingFileError(f"{open_path}: there is no such file")
     _refuse(f"the path {open_path!r}", folder=folder, revision=revision)
-    return _of_path(path, encoding, pattern, special_tokens, merges, lowercase=lowercase)
+    return _of_path(path, encoding, pattern, specials, merges, lowercase=lowercase)
 
 
 def _of_path(
     path: Path,
     encoding: str | None,
-    pattern: str | None,
-    special_tokens: Mapping[str, int] | None,
-    merges: str | os.PathLike[str] | None,
+    pattern: str | None = None,
+    special_tokens: list[tuple[str, int]] | None = None,
+    merges: str | os.PathLike[str] | None = None,
     *,
-    lowercase: bool | None,
+    lowercase: bool | None = None,
 ) -> tuple[Pipeline, Settings]:
     core, warnings, roles = _core.load(
         os.fspath(path),
         encoding,
         pattern,
-        None if special_tokens is None else special_ids(special_tokens),
+        special_tokens,
         None if merges is None else os.path.expanduser(os.fspath(merges)),
         lowercase,
     )

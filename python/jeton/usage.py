@@ -17,7 +17,6 @@ import numpy.typing as npt
 from jeton import saved_json
 from jeton._core import __version__
 from jeton.arguments import check_text, checked_errors, checked_int
-from jeton.base_tokenizer.tokens import bytes_by_id
 from jeton.corpus import Progress, batches, check_watch, paths_or_texts
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 from jeton.token_blocks.blocks import Encoding
@@ -270,7 +269,7 @@ class _Counter:
 
     def __init__(self, tok: BaseTokenizer, watch: Callable[[Progress], None] | None) -> None:
         self.tok, self.encoding, self.watch = tok, Encoding(tok), watch
-        self.ids = np.fromiter(bytes_by_id(tok), np.int64)
+        self.ids = tok._core.token_ids().astype(np.int64)
         self.is_dense = len(self.ids) == tok.max_id + 1
         self.counts = np.zeros(len(self.ids), np.int64)
         self.corpus = hashlib.sha256()

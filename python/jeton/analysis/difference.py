@@ -26,7 +26,6 @@ import numpy.typing as npt
 from jeton._core import __version__
 from jeton.analysis.lines import Corpus, Lines
 from jeton.arguments import check_kind, checked_int
-from jeton.base_tokenizer.tokens import bytes_by_id
 from jeton.corpus import Progress
 from jeton.drawing import visible
 from jeton.tokenizer import Tokenizer
@@ -284,7 +283,7 @@ class _Side:
 
     def __init__(self, tok: Tokenizer) -> None:
         self.tok = tok
-        self.tokens = {id: tok.token_bytes(id) for id in bytes_by_id(tok)}
+        self.tokens = {id: tok.token_bytes(id) for id in tok._core.token_ids().tolist()}
         self.counts = np.zeros(tok.max_id + 1, np.int64)
         self.total = self.inexact = 0
 

@@ -9,6 +9,7 @@ import contextlib
 import os
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -19,7 +20,7 @@ from jeton.analysis.comparison import Comparison
 from jeton.analysis.evaluation import Evaluation
 from jeton.analysis.judged import Judged, Tally, WordKinds, cause_of
 from jeton.analysis.overall import Morphemes, checked_morphemes, overall_values
-from jeton.analysis.texts import Corpus, Sample, Watched, ahead, aligned, corpora_of, side_by_side
+from jeton.analysis.texts import Corpus, Sample, Watched, ahead, aligned, corpora_of
 from jeton.analysis.values import Curve, Measured, Value
 from jeton.arguments import check_kind, check_text, checked_errors
 from jeton.corpus import Progress, check_watch
@@ -186,7 +187,8 @@ def _run(
     def evaluation(judged: Judged, curve: list[tuple[int, int]]) -> Evaluation:
         return _evaluation(judged, texts, languages, sample, curve, pivot, morphemes)
 
-    return side_by_side(evaluation, everyone, curves)
+    with ThreadPoolExecutor(os.cpu_count(), "jeton-measure") as threads:
+        return list(threads.map(evaluation, everyone, curves))
 
 
 def _pivot(pivot: Any, lines: Mapping[str, Sequence[str]]) -> str | None:

@@ -195,6 +195,7 @@ class Tally:
         firsts = np.concatenate([np.empty(0, np.uint32), *(row[:-1] for row in rows)])
         seconds = np.concatenate([np.empty(0, np.uint32), *(row[1:] for row in rows)])
         keys = firsts.astype(np.uint64) << np.uint64(32) | seconds
+        # What `np.unique` does, without copies of keys that are not asked for.
         keys.sort()
         ends = np.flatnonzero(keys[1:] != keys[:-1]) + 1
         pairs = np.diff(ends, prepend=0, append=len(keys)) if len(keys) else ends

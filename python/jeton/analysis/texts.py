@@ -115,16 +115,6 @@ def ahead(batches: Iterator[T]) -> Generator[T, None, None]:
             yield batch
 
 
-def side_by_side(work: Callable[..., T], *given: Iterable[Any]) -> list[T]:
-    """What `work` gives of each, as `map`, in as many threads as there are processors.
-
-    >>> side_by_side(lambda text, other: text + other, ["low", "new"], ["er", "est"])
-    ['lower', 'newest']
-    """
-    with ThreadPoolExecutor(os.cpu_count(), "jeton-measure") as threads:
-        return list(threads.map(work, *given))
-
-
 class Corpus:
     """The texts of one corpus, read once.
 

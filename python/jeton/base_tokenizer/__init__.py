@@ -8,7 +8,7 @@ Look here for how one is made; what can be done with it stands in a file a subje
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import jeton._core as _core
 from jeton.arguments import check_text, special_ids
@@ -19,7 +19,7 @@ from jeton.base_tokenizer.save import Saves
 from jeton.components.component import AddedToken
 from jeton.errors import ArgumentTypeError
 from jeton.other_names import IN_JETON, HidesOtherNames
-from jeton.settings import NO_SETTINGS, Settings
+from jeton.settings import Settings
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -37,6 +37,9 @@ class BaseTokenizer(Encodes, Decodes, Saves, metaclass=HidesOtherNames):
     """
 
     __slots__ = ()
+
+    _for_users: ClassVar[type[BaseTokenizer]]
+    """`jeton.Tokenizer`, which stands above and says so: what packages below make for users."""
 
     def __init__(
         self,
@@ -180,8 +183,6 @@ class BaseTokenizer(Encodes, Decodes, Saves, metaclass=HidesOtherNames):
 _AnyTokenizer = TypeVar("_AnyTokenizer", bound=BaseTokenizer)
 
 
-def _from_image(
-    kind: type[_AnyTokenizer], image: bytes, settings: Settings = NO_SETTINGS
-) -> _AnyTokenizer:
+def _from_image(kind: type[_AnyTokenizer], image: bytes, settings: Settings) -> _AnyTokenizer:
     """Undoes `BaseTokenizer.__reduce__`."""
     return kind._of_core(_core.Pipeline.from_image(image), settings)

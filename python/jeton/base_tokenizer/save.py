@@ -16,7 +16,6 @@ from jeton.settings import ChatTemplate
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-
 __all__ = ["Saves"]
 
 

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from jeton.arguments import check_kind, checked_int
-from jeton.base_tokenizer.tokens import bytes_by_id
 from jeton.components import AddedToken, decoders, models
 from jeton.edit.edited import Edited
 from jeton.edit.pieces import CONTROL, ModelFile, Piece
@@ -73,7 +72,7 @@ def reorder(tok: Tokenizer, order: Sequence[int]) -> Edited:
     if isinstance(order, (str, bytes)) or not isinstance(order, Iterable):
         raise ArgumentTypeError(f"order must be a sequence of ids, not {type(order).__name__}")
     ids = [checked_int("each of order", id, 0) for id in order]
-    known = bytes_by_id(tok).keys()
+    known = set(tok._core.token_ids().tolist())
     if len(ids) != len(set(ids)) or set(ids) != known:
         wrong = sorted(set(ids) ^ known)
         which = (

@@ -295,7 +295,7 @@ def lengthened(tok: Tokenizer, model: models.Model, pieces: int, more: int) -> T
 
     Ids are the places of pieces, so added tokens that came behind them move on.
     """
-    new = {id: id if id < pieces else id + more for id in bytes_by_id(tok)}
+    new = {id: id if id < pieces else id + more for id in tok._core.token_ids().tolist()}
     added = [
         replace(token, id=new[token.id]) if token.id in new else token for token in tok.added_tokens
     ]
@@ -336,7 +336,7 @@ def kept_and_new(
     Where ids are the places of `pieces`, those of added tokens behind them have moved on.
     """
     order = [-1] * (new.max_id + 1)
-    for id in bytes_by_id(old):
+    for id in old._core.token_ids().tolist():
         order[id if pieces is None or id < pieces else id + len(added)] = id
     id_map = id_map_of(old, new, order, made_of)
     return Edited(new, id_map, added=tuple(added), left_out=tuple(left_out))

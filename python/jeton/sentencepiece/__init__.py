@@ -30,7 +30,6 @@ from jeton.interfaces.sentencepiece import (
     SentencePieceText,
     set_random_generator_seed,
 )
-from jeton.tokenizer import Tokenizer
 
 __all__ = [
     "ImmutableNBestSentencePieceText",
@@ -43,7 +42,6 @@ __all__ = [
     "set_random_generator_seed",
 ]
 
-SentencePieceProcessor._tokenizer_class = Tokenizer
 SetRandomGeneratorSeed = set_random_generator_seed
 ImmutableSentencePieceText = SentencePieceText
 ImmutableNBestSentencePieceText = NBestSentencePieceText

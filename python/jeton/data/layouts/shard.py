@@ -16,8 +16,6 @@ from jeton.ids import Ids
 
 __all__ = ["Shard", "Tokens", "ends_beside", "mapped", "mask_beside", "size_of"]
 
-"""Token ids: uint16 or uint32."""
-
 
 class Tokens(Protocol):
     """The tokens of a shard: an array of one axis, or what can be sliced as one."""

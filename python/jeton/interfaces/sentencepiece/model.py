@@ -59,9 +59,6 @@ def mapped(each: Callable[[Any], Any], given: Any) -> Any:
 class SentencePieceModel:
     """A SentencePiece model, its pieces, and which of them text may become."""
 
-    _tokenizer_class: type[BaseTokenizer] = BaseTokenizer
-    """What a model becomes that is loaded: `jeton.sentencepiece` says `jeton.Tokenizer`."""
-
     def __init__(self) -> None:
         self._encode_options: tuple[str, ...] = ()
         self._decode_options: tuple[str, ...] = ()
@@ -94,7 +91,7 @@ class SentencePieceModel:
     def load_from_file(self, filename: str | os.PathLike[str]) -> bool:
         """Loads a file in the place of the model there is."""
         core, settings = sources.read(Path(checked_path("model_file", filename)))
-        self._use(self._tokenizer_class._of_core(core, settings))
+        self._use(BaseTokenizer._for_users._of_core(core, settings))
         return True
 
     def load_from_serialized_proto(self, serialized: bytes | Any) -> bool:
@@ -103,7 +100,7 @@ class SentencePieceModel:
             serialized = serialized.SerializeToString()
         if not isinstance(serialized, bytes):
             raise ArgumentTypeError(f"model_proto must be bytes, not {type(serialized).__name__}")
-        self._use(self._tokenizer_class(models.SentencePiece(serialized)))
+        self._use(BaseTokenizer._for_users(models.SentencePiece(serialized)))
         return True
 
     def serialized_model_proto(self) -> bytes:
@@ -277,7 +274,6 @@ class SentencePieceModel:
         """Makes a tokenizer the model."""
         self._set(tokenizer)
         self._loaded, self._valid = tokenizer, None
-        self._tokenizer_class = type(tokenizer)
 
     def _restrict(self, valid: list[str] | None) -> None:
         """Makes the loaded model know these pieces of text alone, or all."""

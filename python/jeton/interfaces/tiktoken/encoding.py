@@ -77,7 +77,7 @@ class Encoding:
             raise ArgumentError(
                 f"explicit_n_vocab is {explicit_n_vocab}, but there are {tokens} tokens"
             )
-        tokenizer = BaseTokenizer.from_ranks(
+        tokenizer = BaseTokenizer._for_users.from_ranks(
             mergeable_ranks, pattern=pat_str, special_tokens=special_tokens
         )
         if explicit_n_vocab is not None and tokenizer.max_id != explicit_n_vocab - 1:
