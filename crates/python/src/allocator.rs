@@ -97,10 +97,11 @@ mod large {
             // SAFETY: the block was taken out of its slot, so nobody else has it.
             Some((block, kept)) => unsafe {
                 let new = resized(block, kept, length);
-                if new.is_null() {
-                    unmap(block, kept);
+                if !new.is_null() {
+                    return new;
                 }
-                new
+                unmap(block, kept);
+                map(length)
             },
             None => map(length),
         }
@@ -218,7 +219,7 @@ mod large {
             let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
             if !to.is_null() && libc::mremap(block.cast(), old, new, flags, to) == libc::MAP_FAILED
             {
-                unmap(to, new);
+                // What was at `to` may be gone already, and its place another thread's.
                 return null_mut();
             }
             to

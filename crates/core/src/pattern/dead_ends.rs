@@ -9,14 +9,12 @@ use std::collections::HashSet;
 
 use foldhash::fast::RandomState;
 
-use crate::interrupt::{paced, poll};
+use crate::interrupt::{Pace, paced};
 
 /// Bytes of a block. Their first character is where the automaton looks whether it has been there.
 const BLOCK: usize = 64;
 /// Bytes that may be read in vain, as often as it happens.
 const NEAR: usize = 512;
-/// Blocks between two looks for an interrupt.
-const POLLED: u32 = 1 << 10;
 /// Places that are kept at least.
 const ROOM: usize = 1 << 12;
 /// States that are kept for each block of a long text. A pattern that comes there in more of them, as
@@ -34,7 +32,7 @@ pub(super) struct DeadEnds {
     looks: Vec<(usize, usize)>,
     /// Where the next look is due.
     due: usize,
-    unpolled: u32,
+    pace: Pace,
     /// Bytes that were read and belong to no match.
     read_in_vain: u64,
 }
@@ -57,11 +55,7 @@ impl DeadEnds {
     #[inline(never)]
     fn look(&mut self, row: usize, at: usize, end: Option<usize>) -> bool {
         self.due = behind_block(at);
-        self.unpolled += 1;
-        if self.unpolled == POLLED {
-            self.unpolled = 0;
-            poll();
-        }
+        self.pace.steps(BLOCK);
         if at <= self.last && self.known.contains(&(row, at)) {
             return true;
         }

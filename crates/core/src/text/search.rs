@@ -1,4 +1,4 @@
-//! Searches in text that an interrupt can end, and what is done with what they find.
+//! Searches in text and copies of it, which an interrupt can end.
 
 use std::str::MatchIndices;
 

@@ -11,7 +11,6 @@ use crate::error::Result;
 use crate::fast::{Compiled, Count, Place};
 use crate::model::{Model, Sampling};
 use crate::pre_tokenizer::PreTokenizer;
-use crate::stages::Stages;
 use crate::train::word_counts::FirstStages;
 
 /// Bytes by which the search for a split point goes on where added tokens are near.
@@ -87,24 +86,19 @@ impl Tokenizer {
             if self.needs_whole_text() || self.frame(false).is_none() {
                 return None;
             }
-            let Stages {
-                mut added_tokens,
-                normalizer,
-                pre_tokenizer,
-                model,
-                ..
-            } = self.stages.clone();
-            let pre_tokenizer = match (model, pre_tokenizer) {
+            let stages = &self.stages;
+            let pre_tokenizer = match (&stages.model, &stages.pre_tokenizer) {
                 (Model::Characters(_), None) => Some(PreTokenizer::FixedLength { length: 1 }),
-                (_, pre_tokenizer) => pre_tokenizer,
+                (_, pre_tokenizer) => pre_tokenizer.clone(),
             };
-            if self
+            let finds_nothing = self
                 .added_tokens
-                .finds_nothing(&EncodeOptions::PLAIN.special)
-            {
-                added_tokens.clear();
-            }
-            FirstStages::new(added_tokens, normalizer, pre_tokenizer)
+                .finds_nothing(&EncodeOptions::PLAIN.special);
+            let added_tokens = match finds_nothing {
+                true => Vec::new(),
+                false => stages.added_tokens.clone(),
+            };
+            FirstStages::new(added_tokens, stages.normalizer.clone(), pre_tokenizer)
                 .ok()
                 .filter(FirstStages::has_split_points)
                 .map(Arc::new)

@@ -69,7 +69,7 @@ enum Certain {
     All,
 }
 
-/// A stage that cuts at cut.
+/// A stage that only cuts, as an automaton finds where.
 pub struct Stage {
     steps: Vec<Step>,
     /// By state of the automaton.
@@ -83,8 +83,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// The stage that cuts so, if an automaton finds where; `classes` tell their characters
-    /// apart.
+    /// The stage that cuts so, if an automaton finds where; `classes` tell their characters apart.
     pub fn new(classes: &CharacterClasses, cut: &Cut) -> Option<Self> {
         let steps = steps_over(classes, &cut.patterns)?;
         let certain = |row: &[Step]| {
