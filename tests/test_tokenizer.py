@@ -82,6 +82,16 @@ def test_surrogates_are_mended_as_tiktoken_does(text: str) -> None:
     assert RANKS.encode_batch([text]).tolist() == [RANKS.encode(mended)]
 
 
+@pytest.mark.parametrize("block", ["ascii and é, at odd places ", "漢字 in ASCII ", "🙂é漢a"])
+def test_long_strings_become_the_same_utf8(block: str) -> None:
+    text = block * (4_500_000 // len(block)) + "end"
+    encoded = text.encode()
+    assert BYTE_LEVEL.decode_bytes(BYTE_LEVEL.encode_array(text)) == encoded
+    lone = text[:-1] + "\ud800"
+    mended = BYTE_LEVEL.decode_bytes(BYTE_LEVEL.encode_array(lone))
+    assert mended == encoded[:-1] + "\ufffd".encode()
+
+
 def test_spans_count_the_callers_characters() -> None:
     text = "\ud83d\ude42 x\ud800é"
     tok = jeton.CharTrainer(unk_token="?").train("x é")

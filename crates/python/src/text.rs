@@ -167,6 +167,9 @@ const LONG: usize = 1 << 22;
 /// So many characters or bytes at a time: between, Ctrl-C is heard.
 const AT_ONCE: usize = 1 << 18;
 
+/// Code points that are looked at together, since many texts are ASCII for the most part.
+const BLOCK: usize = 16;
+
 /// Whether a string lies in memory as UTF-8 too: it is ASCII, or was turned into UTF-8 before, which
 /// only its size says.
 fn has_utf8(string: &Bound<'_, PyString>) -> PyResult<bool> {
@@ -232,15 +235,37 @@ impl<'a> Points<'a> {
 
 /// The text of these code points, unless there are surrogates.
 fn utf8_of<P: Copy + Into<u32>>(points: &[P]) -> Option<String> {
-    let mut text = String::with_capacity(points.len());
+    let mut text = Vec::with_capacity(points.len());
     for part in points.chunks(AT_ONCE) {
         poll();
         text.reserve(3 * part.len());
-        for &point in part {
-            text.push(char::from_u32(point.into())?);
+        let (blocks, rest) = part.as_chunks::<BLOCK>();
+        for block in blocks {
+            if block.iter().fold(0, |bits, &point| bits | point.into()) < 0x80 {
+                let mut ascii = [0; BLOCK];
+                for (byte, &point) in ascii.iter_mut().zip(block) {
+                    *byte = point.into() as u8;
+                }
+                text.extend_from_slice(&ascii);
+            } else {
+                push(&mut text, block)?;
+            }
         }
+        push(&mut text, rest)?;
     }
-    Some(text)
+    // SAFETY: it holds whole characters, as `char` writes them, and ASCII.
+    Some(unsafe { String::from_utf8_unchecked(text) })
+}
+
+/// Adds the UTF-8 of at most [`BLOCK`] code points, unless there are surrogates.
+fn push<P: Copy + Into<u32>>(text: &mut Vec<u8>, points: &[P]) -> Option<()> {
+    let (mut bytes, mut length) = ([0; 4 * BLOCK], 0);
+    for &point in points {
+        let character = char::from_u32(point.into())?;
+        length += character.encode_utf8(&mut bytes[length..]).len();
+    }
+    text.extend_from_slice(&bytes[..length]);
+    Some(())
 }
 
 /// The string of these bytes; `errors` is as in `bytes.decode`.
