@@ -58,7 +58,7 @@ class Command(click.Command):
         except Exception as error:
             if ctx.meta.get(f"{_COMMON}.debug"):
                 raise
-            _end(ctx, _one_line(error), 1)
+            _end(ctx, _of_options(ctx.command, _one_line(error)), 1)
 
 
 @contextlib.contextmanager
@@ -96,6 +96,25 @@ def _one_line(error: Exception) -> str:
         name = error.filename or (STDOUT if error.errno in UNWRITABLE else None)
         return f"{os.fsdecode(name)}: {reason}" if name else reason
     return f"{type(error).__name__}: {error} (a mistake in jeton; --debug shows where)"
+
+
+_OF_OPTIONS = (
+    (' (set errors="replace" or errors="ignore")', "--invalid", " (--invalid replace goes on)"),
+    ("prices= takes a table of your own", "--prices", "--prices takes a table of your own"),
+    ("template= one of", "--template", "--template takes one of"),
+    ("; jeton.names()", None, "; jeton list has all"),
+    ("with folder= or JETON_DATA_DIR", None, "in JETON_DATA_DIR"),
+)
+"""What errors say of Python's arguments, the option that it stands for, what is said instead."""
+
+
+def _of_options(command: click.Command, message: str) -> str:
+    """What an error says of arguments, said of the command's options; of those that it has."""
+    own = {name for parameter in command.params for name in parameter.opts}
+    for of_python, option, instead in _OF_OPTIONS:
+        if option is None or option in own:
+            message = message.replace(of_python, instead)
+    return message
 
 
 def _common_flag(name: str, *short: str, help: str) -> click.Option:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -12,6 +13,7 @@ from jeton.analysis import Comparison
 from jeton.analysis import compare as measure
 from jeton.cli.command import Command
 from jeton.cli.comparison import changed, shown, to_csv, to_markdown
+from jeton.cli.documents import invalid_option
 from jeton.cli.named import (
     corpora_by_name,
     corpus_option,
@@ -58,6 +60,7 @@ Examples:
     help="Words in their morphemes, a line each, as in un|believ|able.",
 )
 @click.option("--field", metavar="NAME", help="The field of JSON lines that holds the text.")
+@invalid_option
 @click.option(
     "--format",
     "form",
@@ -81,6 +84,7 @@ def compare(
     pivot: str | None,
     morphemes: str | None,
     field: str | None,
+    invalid: Literal["strict", "replace"],
     form: str,
     output: str | None,
     baseline: str | None,
@@ -105,6 +109,7 @@ def compare(
             pivot=pivot,
             morphemes=None if morphemes is None else _morphemes(morphemes),
             field=field,
+            errors=invalid,
             progress=progress.follow,
         )
     text = _written(found, form)

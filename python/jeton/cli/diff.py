@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -12,6 +13,7 @@ from jeton import saved_json
 from jeton.analysis import Difference, OnlyToken, Stretch
 from jeton.analysis import diff as compare
 from jeton.cli.command import Command
+from jeton.cli.documents import invalid_option
 from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath, check_target, force_option, give
 from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
@@ -43,6 +45,7 @@ Examples:
     metavar="PATH",
     help="A file or folder to compare them on. Repeatable.",
 )
+@invalid_option
 @click.option(
     "-n",
     "--limit",
@@ -65,6 +68,7 @@ def diff(
     a: str,
     b: str,
     corpus: tuple[str, ...],
+    invalid: Literal["strict", "replace"],
     limit: int,
     form: str,
     output: str | None,
@@ -74,7 +78,12 @@ def diff(
     tok_a, tok_b = jeton.load(a), jeton.load(b)
     with Progress("comparing", None) as progress:
         found = compare(
-            tok_a, tok_b, [Path(path) for path in corpus], limit=limit, watch=progress.follow
+            tok_a,
+            tok_b,
+            [Path(path) for path in corpus],
+            limit=limit,
+            errors=invalid,
+            watch=progress.follow,
         )
     if form == "json":
         text = saved_json.dumps(found.to_dict(), indent=1)
