@@ -75,8 +75,6 @@ pub mod vocab;
 
 pub use error::{Error, ErrorKind, Result};
 pub use stages::Stages;
-pub use text::Unit;
+pub use text::{InvalidUtf8, Unit};
 pub use threads::initialize_libraries;
-pub use tokenizer::{
-    DecodeStream, EncodeOptions, EncodeStream, Entry, Input, OnInvalid, Tokenizer,
-};
+pub use tokenizer::{DecodeStream, EncodeOptions, EncodeStream, Entry, Input, Tokenizer};

@@ -18,7 +18,6 @@ mod surface;
 mod tokens;
 
 pub use columns::{Attributes, Rest, Source, Spanned};
-pub use decoding::OnInvalid;
 pub(crate) use entries::Encoder;
 pub use entries::{Entry, Input};
 pub use streams::{DecodeStream, EncodeStream};

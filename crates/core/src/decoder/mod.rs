@@ -22,7 +22,6 @@ mod text;
 
 pub(crate) use decode_table::DecodeTable;
 pub use invalid::Invalid;
-pub(crate) use invalid::not_text;
 pub use sentencepiece::{LeadingSpaces, SentencePieceDecoder};
 pub(crate) use stops::Stops;
 pub(crate) use stream::TokenStream;

@@ -6,20 +6,20 @@
 
 use std::sync::Arc;
 
-use super::{EncodeOptions, OnInvalid, Tokenizer};
-use crate::decoder::{Invalid, Stops, TokenStream, not_text};
+use super::{EncodeOptions, Tokenizer};
+use crate::decoder::{Invalid, Stops, TokenStream};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fast::Place;
-use crate::text::{InvalidUtf8, WholeCharacters};
+use crate::text::{InvalidUtf8, NotUtf8, WholeCharacters};
 use crate::train::word_counts::FirstStages;
 
 /// The text of ids that come one by one.
 ///
 /// ```no_run
 /// # fn example(tokenizer: &jeton_core::Tokenizer, ids: &[u32]) -> jeton_core::Result<()> {
-/// use jeton_core::{DecodeStream, OnInvalid};
+/// use jeton_core::{DecodeStream, InvalidUtf8};
 ///
-/// let mut stream = DecodeStream::new(tokenizer, false, OnInvalid::Replace, vec!["\n\n".into()]);
+/// let mut stream = DecodeStream::new(tokenizer, false, InvalidUtf8::Replace, vec!["\n\n".into()]);
 /// let mut text = String::new();
 /// for &id in ids {
 ///     stream.push(tokenizer, id, &mut text)?;
@@ -48,13 +48,12 @@ impl DecodeStream {
     pub fn new(
         tokenizer: &Tokenizer,
         skip_special_tokens: bool,
-        on_invalid: OnInvalid,
+        invalid: InvalidUtf8,
         stops: Vec<String>,
     ) -> Self {
-        let (of_tokens, invalid) = match on_invalid {
-            OnInvalid::Strict => (Invalid::Keep, InvalidUtf8::Strict),
-            OnInvalid::Replace => (Invalid::Replace, InvalidUtf8::Replace),
-            OnInvalid::Ignore => (Invalid::Keep, InvalidUtf8::Ignore),
+        let of_tokens = match invalid {
+            InvalidUtf8::Replace => Invalid::Replace,
+            InvalidUtf8::Strict | InvalidUtf8::Ignore => Invalid::Keep,
         };
         Self {
             tokens: TokenStream::new(tokenizer.stages.decoder.as_ref(), of_tokens),
@@ -72,7 +71,7 @@ impl DecodeStream {
     /// Appends to `text` what is sure with one id more. Behind a stop nothing comes any more.
     ///
     /// # Errors
-    /// An id that stands for no token, which changes nothing; under [`OnInvalid::Strict`], bytes that
+    /// An id that stands for no token, which changes nothing; under [`InvalidUtf8::Strict`], bytes that
     /// are not UTF-8; the stream is finished.
     pub fn push(&mut self, tokenizer: &Tokenizer, id: u32, text: &mut String) -> Result<()> {
         if self.is_finished {
@@ -94,7 +93,7 @@ impl DecodeStream {
     /// Appends the rest: there are no more ids.
     ///
     /// # Errors
-    /// Under [`OnInvalid::Strict`], bytes that are not UTF-8.
+    /// Under [`InvalidUtf8::Strict`], bytes that are not UTF-8.
     pub fn finish(&mut self, text: &mut String) -> Result<()> {
         if std::mem::replace(&mut self.is_finished, true) {
             return Ok(());
@@ -120,7 +119,7 @@ impl DecodeStream {
             .characters
             .push(&self.bytes, self.invalid, is_end, &mut self.more);
         self.stops.push(&self.more, is_end, text);
-        made.map_err(|it| not_text(it.byte, it.position))
+        made.map_err(NotUtf8::in_ids)
     }
 }
 
@@ -404,13 +403,13 @@ mod tests {
                 let expected = tokenizer.encode_ids(&whole, &EncodeOptions::PLAIN).unwrap();
                 prop_assert_eq!(&ids, &expected);
 
-                let mut stream = DecodeStream::new(tokenizer, false, OnInvalid::Replace, Vec::new());
+                let mut stream = DecodeStream::new(tokenizer, false, InvalidUtf8::Replace, Vec::new());
                 let mut text = String::new();
                 for &id in &ids {
                     stream.push(tokenizer, id, &mut text).unwrap();
                 }
                 stream.finish(&mut text).unwrap();
-                let expected = tokenizer.decode(&ids, false, OnInvalid::Replace).unwrap();
+                let expected = tokenizer.decode(&ids, false, InvalidUtf8::Replace).unwrap();
                 prop_assert_eq!(&text, &expected);
             }
         }
