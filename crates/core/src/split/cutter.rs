@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::scanner::Scanner;
 use super::sequence::Sequence;
-use super::splitter::{Splitter, uncut};
+use super::splitter::{Splitter, does_nothing, uncut};
 use super::starts::places;
 use crate::error::Result;
 use crate::mem::short_keys::SHORT;
@@ -17,8 +17,8 @@ use crate::printable;
 
 /// Bytes of the search window for a split point.
 const WINDOW: usize = 512;
-/// Steps, at most, that a splitter knows as one.
-const MOST_KNOWN: usize = 8;
+/// Stages, at most, that a scanner knows as one.
+const MOST_SCANNED: usize = 8;
 
 /// What words look like: stages that leave none of them longer than a short piece cut into words.
 const PROSE: &str = "Some words of plain prose are cut here";
@@ -66,13 +66,16 @@ impl Cutter {
                 _ => {}
             }
         }
+        stages.retain(|it| !does_nothing(it));
         let printable = stages.pop_if(|it| writes(it)).is_some();
-        let known = (1..=stages.len().min(MOST_KNOWN)).rev().find_map(|count| {
-            let first = PreTokenizer::Sequence(stages[..count].to_vec());
-            Some((count, Splitter::of_one(&first)?))
-        });
-        let (first, known) = known.map_or((None, 0), |(count, splitter)| (Some(splitter), count));
-        let coarse = stages.split_off(known);
+        let scanner = (1..=stages.len().min(MOST_SCANNED))
+            .rev()
+            .find_map(|count| {
+                let first = PreTokenizer::Sequence(stages[..count].to_vec());
+                Some((count, Splitter::scanner(&first)?))
+            });
+        let (scanned, first) = scanner.unzip();
+        let scanned = scanned.unwrap_or(0);
         let mut cutter = Self {
             first,
             coarse: Vec::new(),
@@ -80,16 +83,19 @@ impl Cutter {
             prefix_space,
             printable,
         };
-        let count = cutter.words_from(&coarse).unwrap_or(coarse.len());
-        cutter.coarse = coarse;
-        cutter.fine = cutter.coarse.split_off(count);
-        // All that cuts into words in one pass, if that is possible.
+        let others = &stages[scanned..];
+        let count = cutter.words_from(others).unwrap_or(others.len());
+        cutter.fine = stages.split_off(scanned + count);
         if count > 0 {
-            stages.append(&mut cutter.coarse);
-            match Sequence::new(stages.clone()) {
-                Some(sequence) => cutter.first = Some(Splitter::Sequence(sequence)),
-                None => cutter.coarse = stages.split_off(known),
-            }
+            // All that cuts into words in one pass, if that is possible.
+            let first = match first_splitter(&stages) {
+                Some((count, splitter)) if count > scanned => {
+                    cutter.first = Some(splitter);
+                    count
+                }
+                _ => scanned,
+            };
+            cutter.coarse = stages.split_off(first);
         }
         Some(cutter)
     }
@@ -97,16 +103,11 @@ impl Cutter {
     /// How many of the stages that come next it takes to cut into words; all if they do not, or if
     /// nobody knows how long that takes.
     fn words_from(&self, stages: &[PreTokenizer]) -> Result<usize> {
-        let is_quick = |regex: Option<&Regex>| regex.is_none_or(Regex::is_linear);
-        let first = self.first.as_ref();
-        if stages.is_empty() || !is_quick(first.and_then(Splitter::expression)) {
-            return Ok(stages.len());
-        }
         let (mut text, mut pieces) = self.cut(&mut Scanner::default(), PROSE.into())?;
         let mut count = 0;
         while count < stages.len() && pieces.iter().any(|piece| piece.len() > SHORT) {
             let stage = &stages[count..=count];
-            if !is_quick(expression(&stage[0])) {
+            if !expression(&stage[0]).is_none_or(Regex::is_linear) {
                 return Ok(stages.len());
             }
             (text, pieces) = through(stage, text, pieces)?;
@@ -236,6 +237,20 @@ impl Cutter {
             }
             reach = reach.saturating_mul(2).max(WINDOW);
         }
+    }
+}
+
+/// What cuts as the first of these stages do, and how many those are: all of them, if one automaton can.
+fn first_splitter(stages: &[PreTokenizer]) -> Option<(usize, Splitter)> {
+    let all = || Some(Splitter::Sequence(Sequence::new(stages.to_vec())?));
+    let first = || Splitter::of_one(stages.first()?);
+    match stages.len() {
+        0 => None,
+        1 => Some((1, first().or_else(all)?)),
+        count => match all() {
+            Some(splitter) => Some((count, splitter)),
+            None => Some((1, first()?)),
+        },
     }
 }
 

@@ -92,14 +92,6 @@ impl Splitter {
         })
     }
 
-    /// The expression that it looks for, if no automaton of several stages or scanner finds that.
-    pub fn expression(&self) -> Option<&Regex> {
-        match self {
-            Self::Scanner(_) | Self::Sequence(_) => None,
-            Self::Matches(regex) | Self::Isolated(regex) => Some(regex),
-        }
-    }
-
     /// Where a part of `text` that is split by itself ends, if it begins at `start` and shall have
     /// about `reach` bytes. The whole rest where an expression tells no such place.
     pub fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {
@@ -219,16 +211,24 @@ fn cutting_stages(pre_tokenizer: &PreTokenizer) -> Vec<&PreTokenizer> {
 fn find_cutting<'s>(stages: &'s [PreTokenizer], cutting: &mut Vec<&'s PreTokenizer>) {
     for stage in stages {
         match stage {
-            PreTokenizer::ByteLevel {
-                add_prefix_space: false,
-                use_regex: false,
-                printable: false,
-                ..
-            } => {}
             PreTokenizer::Sequence(stages) => find_cutting(stages, cutting),
+            stage if does_nothing(stage) => {}
             _ => cutting.push(stage),
         }
     }
+}
+
+/// Whether a stage leaves every piece as it is.
+pub(super) fn does_nothing(stage: &PreTokenizer) -> bool {
+    matches!(
+        stage,
+        PreTokenizer::ByteLevel {
+            add_prefix_space: false,
+            use_regex: false,
+            printable: false,
+            ..
+        }
+    )
 }
 
 /// The expression of a stage that isolates its matches.

@@ -305,9 +305,12 @@ impl Sequence {
         // The states of all matches that may be read there.
         let mut open: Vec<Vec<u32>> = stages.iter().map(|stage| stage.rows().collect()).collect();
         let (mut before, mut last) = (None, None);
+        let mut pace = Pace::default();
+        interrupt::poll();
         while at < limit && *steps <= MOST_STEPS {
-            interrupt::poll();
-            *steps += 1 + open.iter().map(Vec::len).sum::<usize>();
+            let more = 1 + open.iter().map(Vec::len).sum::<usize>();
+            *steps += more;
+            pace.steps(more);
             let (class, length) = classes.at(text.as_bytes(), at);
             if let Some(before) = before.filter(|_| at > start) {
                 let all = stages.iter().zip(&open);
