@@ -26,7 +26,7 @@ mod search;
 use automaton::Automaton;
 use ids::check;
 pub(crate) use ids::check_ids;
-pub use ids::{assign_ids, with_more};
+pub use ids::{assign_ids, numbered, with_more};
 use search::{Search, Searches};
 
 /// A token that is found in text by its spelling, whatever the model would make of it.

@@ -66,8 +66,7 @@ pub fn assign_ids(
     by_id.into_values().collect()
 }
 
-/// Added tokens with more of them behind. Each of `more` has the id beside it; one without takes the
-/// one that the vocabulary has for it, or else the next that is free.
+/// Added tokens with more of them behind, [`numbered`].
 ///
 /// # Errors
 /// A token that is there already, or is given twice; no id is left.
@@ -93,6 +92,19 @@ pub fn with_more(
             }
         }
     }
+    numbered(there, more, vocab)
+}
+
+/// Added tokens, `there` first, each of `more` with the id beside it. One without takes the id that the
+/// vocabulary has for it, or else the next behind all that are taken.
+///
+/// # Errors
+/// No id is left.
+pub fn numbered(
+    there: &[AddedToken],
+    more: Vec<(AddedToken, Option<u32>)>,
+    vocab: &Vocab,
+) -> Result<Vec<AddedToken>> {
     let given = more.iter().filter_map(|(_, id)| *id);
     let ids = there.iter().map(|token| token.id).chain(given);
     let mut free = ids
@@ -108,7 +120,10 @@ pub fn with_more(
             None => {
                 let id = u32::try_from(free);
                 free += 1;
-                id.map_err(|_| wrong(format!("no id is left for {:?}", token.content)))?
+                id.map_err(|_| {
+                    let message = format!("no id is left for {:?}", token.content);
+                    Error::new(ErrorKind::Argument, message)
+                })?
             }
         };
         tokens.push(token);
