@@ -106,7 +106,7 @@ const NEAR: usize = 1 << 10;
 
 /// A stretch of text between added tokens, or one of them.
 #[derive(Clone, Debug)]
-pub enum Cut {
+pub enum TextOrToken {
     /// Normalized text.
     Text(AlignedText),
     /// An added token, with the text that it took.
@@ -256,7 +256,7 @@ impl AddedTokens {
         text: AlignedText,
         normalizer: Option<&Normalizer>,
         special: &SpecialPolicy,
-    ) -> Result<Vec<Cut>> {
+    ) -> Result<Vec<TextOrToken>> {
         match special {
             SpecialPolicy::Ignore => self.cut_by(&self.all, Found::Passed, text, normalizer),
             SpecialPolicy::Allow => self.cut_by(&self.all, Found::Taken, text, normalizer),
@@ -307,7 +307,7 @@ impl AddedTokens {
         special: Found,
         text: AlignedText,
         normalizer: Option<&Normalizer>,
-    ) -> Result<Vec<Cut>> {
+    ) -> Result<Vec<TextOrToken>> {
         let mut cuts = Vec::new();
         let found = self.find(&searches.original, special, &text, &text)?;
         for (token, range) in paced(found.into_iter()) {
@@ -316,7 +316,7 @@ impl AddedTokens {
                 continue;
             }
             if let Some(id) = token {
-                cuts.push(Cut::Token(id, piece));
+                cuts.push(TextOrToken::Token(id, piece));
                 continue;
             }
             if let Some(normalizer) = normalizer {
@@ -327,8 +327,8 @@ impl AddedTokens {
                 let piece = piece.slice(range);
                 match token {
                     _ if piece.is_empty() => {}
-                    Some(id) => cuts.push(Cut::Token(id, piece)),
-                    None => cuts.push(Cut::Text(piece)),
+                    Some(id) => cuts.push(TextOrToken::Token(id, piece)),
+                    None => cuts.push(TextOrToken::Text(piece)),
                 }
             }
         }
@@ -437,8 +437,8 @@ mod tests {
         let cuts = added.cut(AlignedText::original(text), None, policy)?;
         Ok((cuts.iter())
             .map(|cut| match cut {
-                Cut::Text(_) => 0,
-                Cut::Token(id, _) => *id,
+                TextOrToken::Text(_) => 0,
+                TextOrToken::Token(id, _) => *id,
             })
             .collect())
     }

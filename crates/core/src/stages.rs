@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::added_tokens::{AddedToken, AddedTokens, Cut, SpecialPolicy};
+use crate::added_tokens::{AddedToken, AddedTokens, SpecialPolicy, TextOrToken};
 use crate::decoder::Decoder;
 use crate::error::Result;
 use crate::growth::Growth;
@@ -107,8 +107,8 @@ impl<'s> BeforeModel<'s> {
         let cuts = added_tokens.cut(text, self.normalizer, special)?;
         Ok(cuts.into_iter().map(move |cut| {
             Ok(match cut {
-                Cut::Token(id, text) => Section::Token(id, text),
-                Cut::Text(text) => Section::Pieces(self.cut(text)?),
+                TextOrToken::Token(id, text) => Section::Token(id, text),
+                TextOrToken::Text(text) => Section::Pieces(self.cut(text)?),
             })
         }))
     }

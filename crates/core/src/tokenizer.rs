@@ -28,7 +28,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-use crate::added_tokens::{AddedTokens, Cut, SpecialPolicy};
+use crate::added_tokens::{AddedTokens, SpecialPolicy, TextOrToken};
 use crate::decoder::{DecodeTable, Decoder};
 use crate::encoding::Encoding;
 use crate::error::{Error, ErrorKind, Result};
@@ -299,8 +299,8 @@ impl Tokenizer {
             let cuts = self.added_tokens.cut(text, normalizer, &options.special)?;
             for cut in paced(cuts.into_iter()) {
                 match cut {
-                    Cut::Token(id, _) => sink.push_all(&[id]),
-                    Cut::Text(text) => {
+                    TextOrToken::Token(id, _) => sink.push_all(&[id]),
+                    TextOrToken::Text(text) => {
                         let place = place.of_section(text.original_start());
                         let is_normalized = normalizer.is_some();
                         let text = text.as_str();

@@ -22,14 +22,14 @@ use crate::mem::short_keys::LONG;
 use crate::merge::Work;
 use crate::normalizer::Normalizer;
 use crate::printable;
-use crate::split::cutter::Cutter;
+use crate::split::any_splitter::AnySplitter;
 use crate::split::scanner::Scanner;
 use crate::stages::Stages;
 
 /// A tokenizer whose pieces are cached, whatever cuts them.
 #[derive(Debug)]
 pub struct CachedPieces {
-    cutter: Cutter,
+    splitter: AnySplitter,
     tables: Tables,
     pool: WorkspacePool<PieceWorkspace>,
 }
@@ -71,16 +71,16 @@ impl CachedPieces {
     pub fn new(stages: &Stages) -> std::result::Result<Self, Obstacle> {
         caches_words(stages)?;
         let pre_tokenizer = stages.pre_tokenizer.as_ref();
-        let cutter = pre_tokenizer.map(Cutter::new).ok_or_else(|| {
+        let splitter = pre_tokenizer.map(AnySplitter::new).ok_or_else(|| {
             Obstacle::pre_tokenizer(None, "a text is one word, whose tokens no cache knows")
         })?;
-        let cutter = cutter.ok_or_else(|| {
+        let splitter = splitter.ok_or_else(|| {
             let why =
                 "writes spaces as another character, or puts one in front behind another step";
             Obstacle::pre_tokenizer(pre_tokenizer, why)
         })?;
         Ok(Self {
-            cutter,
+            splitter,
             tables: Tables::new(),
             pool: WorkspacePool::default(),
         })
@@ -113,13 +113,13 @@ impl CachedPieces {
             tokens: room,
         } = &mut *workspace;
         let mut call = PiecesCall {
-            cutter: &self.cutter,
+            splitter: &self.splitter,
             words,
             pieces,
             fallback: Fallback::new(&stages.model, &self.tables, work),
-            printable: self.cutter.printable.then(String::new),
+            printable: self.splitter.printable.then(String::new),
         };
-        let cut = |text| self.cutter.cut(scanner, text);
+        let cut = |text| self.splitter.cut(scanner, text);
         let (text, pieces) = before_model.pieces_by(text, growth, cut)?;
         let mut sink = BufferedSink::new(room, sink);
         tokens_of(&mut call, &text, &pieces, &mut sink)
@@ -136,7 +136,7 @@ impl CachedPieces {
     ) -> usize {
         let normalizer = normalizer.filter(|it| !it.changes_nothing());
         match normalizer.is_none_or(Normalizer::keeps_words_apart) {
-            true => self.cutter.split_point(normalizer, text, start, reach),
+            true => self.splitter.split_point(normalizer, text, start, reach),
             false => text.len(),
         }
     }
@@ -144,7 +144,7 @@ impl CachedPieces {
 
 /// One text on its way.
 struct PiecesCall<'c> {
-    cutter: &'c Cutter,
+    splitter: &'c AnySplitter,
     words: &'c mut WordCache,
     pieces: &'c mut WordCache,
     fallback: Fallback<'c>,
@@ -200,9 +200,9 @@ impl<S: EntrySink> NewChunks<S> for PiecesCall<'_> {
     #[inline(never)]
     fn chunk(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> Result<usize> {
         let word = &text[start..end];
-        let is_cut = self.cutter.cuts_words();
+        let is_cut = self.splitter.cuts_words();
         if is_cut && word.len() > LONG {
-            let (text, pieces) = self.cutter.cut_word(word)?;
+            let (text, pieces) = self.splitter.cut_word(word)?;
             for piece in paced(pieces.into_iter()) {
                 self.piece(&text[piece], sink)?;
             }
@@ -211,7 +211,7 @@ impl<S: EntrySink> NewChunks<S> for PiecesCall<'_> {
         } else if !self.words.emit(word.as_bytes(), sink) {
             self.fallback.begin();
             if is_cut {
-                let (text, pieces) = self.cutter.cut_word(word)?;
+                let (text, pieces) = self.splitter.cut_word(word)?;
                 pieces.into_iter().try_for_each(|it| self.add(&text[it]))?;
             } else {
                 self.add(word)?;

@@ -12,7 +12,7 @@ use super::entries::Encoder;
 use super::rows::Rows;
 use super::spans::Row;
 use super::{EncodeOptions, Entry, Input, Tokenizer};
-use crate::added_tokens::Cut;
+use crate::added_tokens::TextOrToken;
 use crate::encoding::Encoding;
 use crate::error::Result;
 use crate::fast::{Compiled, Place};
@@ -233,8 +233,8 @@ impl Tokenizer {
             .cut(aligned, normalizer, &options.special)?;
         for (word, cut) in (0..).zip(paced(cuts.into_iter())) {
             match cut {
-                Cut::Token(..) => words.push(Some(word)),
-                Cut::Text(text) => {
+                TextOrToken::Token(..) => words.push(Some(word)),
+                TextOrToken::Text(text) => {
                     let place = Place::First.of_section(text.original_start());
                     ids.clear();
                     let is_normalized = normalizer.is_some();

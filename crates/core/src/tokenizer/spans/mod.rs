@@ -33,7 +33,7 @@ use std::rc::Rc;
 
 use super::frames::Frame;
 use super::{EncodeOptions, Tokenizer};
-use crate::added_tokens::Cut;
+use crate::added_tokens::TextOrToken;
 use crate::error::Result;
 use crate::fast::{Compiled, Place};
 use crate::growth::Growth;
@@ -248,14 +248,14 @@ impl Tokenizer {
                 .cut(aligned, normalizer, &options.special)?;
             for cut in paced(cuts.into_iter()) {
                 match cut {
-                    Cut::Token(id, token) => {
+                    TextOrToken::Token(id, token) => {
                         ids.push(id);
                         let span = token.span_of(0..token.as_str().len());
                         let span = output.ruler.of(span);
                         output
                             .push_trimmed(span, || Margins::of_text(token.as_str(), options.unit));
                     }
-                    Cut::Text(stretch) => {
+                    TextOrToken::Text(stretch) => {
                         let start = stretch.original_start();
                         let between = Section {
                             text: stretch.as_str(),

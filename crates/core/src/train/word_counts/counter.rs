@@ -39,7 +39,7 @@ pub struct CountingOptions {
 
 /// The outcome of counting.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counted {
+pub struct CountingOutcome {
     /// The words.
     pub counts: WordCounts,
     /// How often a word was cut because it was too long.
@@ -334,7 +334,7 @@ impl WordCounter {
     ///
     /// # Errors
     /// Words that need more memory than there is; a disk that fails.
-    pub fn finish(self) -> Result<Counted> {
+    pub fn finish(self) -> Result<CountingOutcome> {
         let cutting = self.stages.cutting()?;
         let most = self.options.max_word_length;
         let is_limited = self.memory().is_some();
@@ -353,7 +353,7 @@ impl WordCounter {
     }
 
     /// Makes words of the stretches between blanks, and counts those.
-    fn finish_stretches(self) -> Result<Counted> {
+    fn finish_stretches(self) -> Result<CountingOutcome> {
         let mut words = Self::new(self.stages.after_blanks(), self.options.clone());
         let (tables, spill, _) = self.into_tables()?;
         let mut batch = Batch::default();
@@ -378,7 +378,7 @@ impl WordCounter {
         words.count_batch(&mut batch)?;
         let counted = words.finish_words()?;
         let spilled = counted.spilled + spill.map_or(0, |spill| spill.bytes());
-        Ok(Counted { spilled, ..counted })
+        Ok(CountingOutcome { spilled, ..counted })
     }
 
     /// Counts the words of stretches, each as often as it occurs, and empties the batch.
@@ -394,15 +394,15 @@ impl WordCounter {
         })
     }
 
-    fn finish_words(self) -> Result<Counted> {
+    fn finish_words(self) -> Result<CountingOutcome> {
         let options = self.options.clone();
         let (tables, spill, cut) = self.into_tables()?;
         let mut fit = Fit::new(options.memory.as_ref());
-        let mut counted = Counted {
+        let mut counted = CountingOutcome {
             cut,
-            ..Counted::default()
+            ..CountingOutcome::default()
         };
-        let is_rare = |counted: &mut Counted, count: u64| {
+        let is_rare = |counted: &mut CountingOutcome, count: u64| {
             let is_rare = count < options.min_word_count;
             if is_rare {
                 counted.rare += 1;

@@ -15,7 +15,7 @@ mod storage;
 pub(crate) mod table;
 
 pub use budget::{MemoryBudget, WordMemory};
-pub use counter::{Counted, CountingOptions, WordCounter};
+pub use counter::{CountingOptions, CountingOutcome, WordCounter};
 pub use counts::WordCounts;
 pub use provenance::{Cutting, Provenance};
 pub use stages::FirstStages;

@@ -1,4 +1,4 @@
-//! All stages of a sequence as one table, so that a text is read once, a step for each character.
+//! All stages as one table, so that a text is read once, a step for each character.
 //!
 //! Look here for how the table is made: each state is what all stages know together, and is found by
 //! letting them read every class of characters from the states that are known.

@@ -1,11 +1,11 @@
-//! One stage of a sequence as a machine that reads character classes and says where pieces begin.
+//! One stage as a machine that reads character classes and says where pieces begin.
 //!
 //! Look here for what a stage does with a character. It holds characters back as long as it cannot tell what
 //! becomes of them: what a match may give back, and what may or may not be a match. All others it gives on at
 //! once, to the stage behind it.
 
 use crate::pattern::{CharacterClasses, Step, steps_over};
-use crate::pre_tokenizer::{Cut, SplitBehavior};
+use crate::pre_tokenizer::{SplitBehavior, SplitRule};
 
 /// A character on its way from stage to stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +84,7 @@ pub struct Stage {
 
 impl Stage {
     /// The stage that cuts so, if an automaton finds where; `classes` tell their characters apart.
-    pub fn new(classes: &CharacterClasses, cut: &Cut) -> Option<Self> {
+    pub fn new(classes: &CharacterClasses, cut: &SplitRule) -> Option<Self> {
         let steps = steps_over(classes, &cut.patterns)?;
         let certain = |row: &[Step]| {
             let (_, inside) = row.split_last().unwrap_or((&row[0], row));

@@ -104,9 +104,9 @@ fn flat(stages: Vec<PreTokenizer>) -> Vec<PreTokenizer> {
     flat.collect()
 }
 
-fn pieces(sequence: &Sequence, text: &str) -> Vec<Range<usize>> {
+fn pieces(one_pass: &OnePass, text: &str) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
-    sequence
+    one_pass
         .split(text, |offset, length, bits| {
             let begins = |at: &usize| bits.get(at / 64).is_some_and(|it| it >> (at % 64) & 1 == 1);
             let mut starts: Vec<_> = (0..length).filter(begins).map(|at| offset + at).collect();
@@ -125,24 +125,24 @@ fn random_sequences_cut_as_their_stages() {
     for _ in 0..1500 {
         let count = numbers.random_range(1..5);
         let stages = flat((0..count).map(|_| stage(&mut numbers)).collect());
-        let Some(sequence) = Sequence::new(stages) else {
+        let Some(one_pass) = OnePass::new(stages) else {
             continue;
         };
         known += 1;
         for _ in 0..60 {
             let text = text(&mut numbers);
-            let expected = by_stages(sequence.stages(), &text).unwrap();
-            assert_eq!(pieces(&sequence, &text), expected, "{sequence:?} {text:?}");
+            let expected = by_stages(one_pass.stages(), &text).unwrap();
+            assert_eq!(pieces(&one_pass, &text), expected, "{one_pass:?} {text:?}");
             let (mut found, mut at) = (Vec::new(), 0);
             let reach = numbers.random_range(1..200);
             while at < text.len() {
-                let end = sequence.split_point(&text, at, reach);
+                let end = one_pass.split_point(&text, at, reach);
                 parted += usize::from(end < text.len());
-                let part = pieces(&sequence, &text[at..end]);
+                let part = pieces(&one_pass, &text[at..end]);
                 found.extend(part.iter().map(|it| at + it.start..at + it.end));
                 at = end;
             }
-            assert_eq!(found, expected, "{sequence:?} {text:?} {reach}");
+            assert_eq!(found, expected, "{one_pass:?} {text:?} {reach}");
         }
     }
     assert!(known > 1000 && parted > 10_000, "{known} {parted}");
@@ -156,17 +156,17 @@ fn worked_example() {
         invert: false,
     };
     let stages = [r"\p{P}", r"\p{N}{1,2}", r" ?\S+|\s+(?!\S)|\s+"].map(split);
-    let sequence = Sequence::new(stages.into()).unwrap();
+    let one_pass = OnePass::new(stages.into()).unwrap();
     let cut = |text: &'static str| -> Vec<&str> {
-        pieces(&sequence, text)
+        pieces(&one_pass, text)
             .into_iter()
             .map(|it| &text[it])
             .collect()
     };
     assert_eq!(cut("is  it9."), ["is", " ", " it", "9", "."]);
     assert_eq!(cut("is  101."), ["is", "  ", "10", "1", "."]);
-    assert_eq!(sequence.split_point("one two three", 0, 12), 7);
-    assert!(sequence.0.table.steps.len() < 200);
+    assert_eq!(one_pass.split_point("one two three", 0, 12), 7);
+    assert!(one_pass.0.table.steps.len() < 200);
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn what_is_held_back_for_long_is_read_by_the_stages() {
         behavior: SplitBehavior::Isolated,
         invert: false,
     };
-    let sequence = Sequence::new(vec![split("a+b|a"), split("[ab]c|[ab]")]).unwrap();
+    let one_pass = OnePass::new(vec![split("a+b|a"), split("[ab]c|[ab]")]).unwrap();
     for count in [1, 100, 130, 3000] {
         for end in ["", "b", "c", "bc x"] {
             let text = [
@@ -186,8 +186,8 @@ fn what_is_held_back_for_long_is_read_by_the_stages() {
             ]
             .concat();
             assert_eq!(
-                pieces(&sequence, &text),
-                by_stages(sequence.stages(), &text).unwrap(),
+                pieces(&one_pass, &text),
+                by_stages(one_pass.stages(), &text).unwrap(),
                 "{text}"
             );
         }
@@ -220,11 +220,11 @@ fn what_is_dropped_after_being_held_back_for_long_is_in_no_piece() {
         (vec![split("<[^>]+>", false)], "<", "a", "><b>x"),
     ];
     for (stages, before, held, after) in rows {
-        let sequence = Sequence::new(stages).unwrap();
+        let one_pass = OnePass::new(stages).unwrap();
         for count in [1, 127, 128, 129, 130, 500] {
             let text = [before, &held.repeat(count), after].concat();
-            let expected = by_stages(sequence.stages(), &text).unwrap();
-            assert_eq!(pieces(&sequence, &text), expected, "{sequence:?} {text:?}");
+            let expected = by_stages(one_pass.stages(), &text).unwrap();
+            assert_eq!(pieces(&one_pass, &text), expected, "{one_pass:?} {text:?}");
         }
     }
 }
@@ -239,12 +239,12 @@ fn more_stages_than_any_file_has_make_no_table() {
             count
         ]
     };
-    assert!(Sequence::new(digits(MOST_STAGES)).is_some());
-    assert!(Sequence::new(digits(100_000)).is_none());
+    assert!(OnePass::new(digits(MOST_STAGES)).is_some());
+    assert!(OnePass::new(digits(100_000)).is_none());
 }
 
-fn of(source: &str) -> Sequence {
-    Sequence::new(vec![PreTokenizer::Matches {
+fn of(source: &str) -> OnePass {
+    OnePass::new(vec![PreTokenizer::Matches {
         pattern: regex(source, Dialect::Tiktoken),
     }])
     .unwrap()
@@ -254,10 +254,10 @@ fn of(source: &str) -> Sequence {
 fn a_place_that_is_not_there_is_not_looked_for_everywhere() {
     for source in [r"[^\n]{1,300}\n?", r"\p{L}{1,100}", r"\p{L}+'s|\p{L}| +a"] {
         for text in ["a", "1", "漢", " ", "\n"].map(|it| it.repeat(1_000_000)) {
-            let (sequence, mut steps) = (of(source), 0);
-            let end = sequence.split_point_counted(&text, 0, 1, &mut steps);
+            let (one_pass, mut steps) = (of(source), 0);
+            let end = one_pass.split_point_counted(&text, 0, 1, &mut steps);
             assert!(end == text.len() || text.is_char_boundary(end));
-            let states = sequence.0.stages.iter().map(|it| it.rows().count());
+            let states = one_pass.0.stages.iter().map(|it| it.rows().count());
             assert!(0 < steps && steps <= MOST_STEPS + 1 + states.sum::<usize>());
         }
     }

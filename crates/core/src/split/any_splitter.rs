@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::one_pass::OnePass;
 use super::scanner::Scanner;
-use super::sequence::Sequence;
 use super::splitter::{Splitter, does_nothing, uncut};
 use super::starts::places;
 use crate::error::Result;
@@ -24,11 +24,11 @@ const MOST_SCANNED: usize = 8;
 const PROSE: &str = "Some words of plain prose are cut here";
 
 /// Where pieces lie in a text, from left to right, and that text.
-pub type Cut<'t> = (Cow<'t, str>, Vec<Range<usize>>);
+pub type TextAndPieces<'t> = (Cow<'t, str>, Vec<Range<usize>>);
 
 /// The stages of a pre-tokenizer, one after another, and what they write besides.
 #[derive(Clone, Debug)]
-pub struct Cutter {
+pub struct AnySplitter {
     /// The first stages, if a splitter knows them.
     first: Option<Splitter>,
     /// The next ones, up to the first that cuts into words.
@@ -42,7 +42,7 @@ pub struct Cutter {
     pub printable: bool,
 }
 
-impl Cutter {
+impl AnySplitter {
     /// The stages of `pre_tokenizer`, if nothing but the first one puts a space in front, and none writes
     /// spaces as another character.
     pub fn new(pre_tokenizer: &PreTokenizer) -> Option<Self> {
@@ -76,7 +76,7 @@ impl Cutter {
             });
         let (scanned, first) = scanner.unzip();
         let scanned = scanned.unwrap_or(0);
-        let mut cutter = Self {
+        let mut splitter = Self {
             first,
             coarse: Vec::new(),
             fine: Vec::new(),
@@ -84,20 +84,20 @@ impl Cutter {
             printable,
         };
         let others = &stages[scanned..];
-        let count = cutter.words_from(others).unwrap_or(others.len());
-        cutter.fine = stages.split_off(scanned + count);
+        let count = splitter.words_from(others).unwrap_or(others.len());
+        splitter.fine = stages.split_off(scanned + count);
         if count > 0 {
             // All that cuts into words in one pass, if that is possible.
             let first = match first_splitter(&stages) {
-                Some((count, splitter)) if count > scanned => {
-                    cutter.first = Some(splitter);
+                Some((count, quicker)) if count > scanned => {
+                    splitter.first = Some(quicker);
                     count
                 }
                 _ => scanned,
             };
-            cutter.coarse = stages.split_off(first);
+            splitter.coarse = stages.split_off(first);
         }
-        Some(cutter)
+        Some(splitter)
     }
 
     /// How many of the stages that come next it takes to cut into words; all if they do not, or if
@@ -120,7 +120,11 @@ impl Cutter {
     ///
     /// # Errors
     /// A pattern that gave up on this text; more than 4 GiB without a place to cut.
-    pub fn cut<'t>(&self, scanner: &mut Scanner, mut text: Cow<'t, str>) -> Result<Cut<'t>> {
+    pub fn cut<'t>(
+        &self,
+        scanner: &mut Scanner,
+        mut text: Cow<'t, str>,
+    ) -> Result<TextAndPieces<'t>> {
         if self.prefix_space && !text.is_empty() && !text.starts_with(' ') {
             text.to_mut().insert(0, ' ');
         }
@@ -159,7 +163,7 @@ impl Cutter {
     ///
     /// # Errors
     /// A pattern that gave up on it.
-    pub fn cut_word<'t>(&self, word: &'t str) -> Result<Cut<'t>> {
+    pub fn cut_word<'t>(&self, word: &'t str) -> Result<TextAndPieces<'t>> {
         through(
             &self.fine,
             word.into(),
@@ -191,8 +195,8 @@ impl Cutter {
             Some(splitter) if normalizer.is_none() && !self.prefix_space => {
                 splitter.split_point(text, start, reach)
             }
-            Some(Splitter::Sequence(sequence)) => {
-                self.split_point_between(sequence.stages(), normalizer, text, start, reach)
+            Some(Splitter::OnePass(one_pass)) => {
+                self.split_point_between(one_pass.stages(), normalizer, text, start, reach)
             }
             Some(_) => text.len(),
             None => self.split_point_between(&[], normalizer, text, start, reach),
@@ -242,7 +246,7 @@ impl Cutter {
 
 /// What cuts as the first of these stages do, and how many those are: all of them, if one automaton can.
 fn first_splitter(stages: &[PreTokenizer]) -> Option<(usize, Splitter)> {
-    let all = || Some(Splitter::Sequence(Sequence::new(stages.to_vec())?));
+    let all = || Some(Splitter::OnePass(OnePass::new(stages.to_vec())?));
     let first = || Splitter::of_one(stages.first()?);
     match stages.len() {
         0 => None,
@@ -259,7 +263,7 @@ fn through<'t>(
     stages: &[PreTokenizer],
     mut text: Cow<'t, str>,
     mut pieces: Vec<Range<usize>>,
-) -> Result<Cut<'t>> {
+) -> Result<TextAndPieces<'t>> {
     for stage in stages {
         if writes(stage) {
             text = written(&text, &mut pieces).into();
@@ -365,16 +369,16 @@ mod tests {
         };
         let cut = |stages: &[&PreTokenizer], text: &'static str| {
             let stages = stages.iter().map(|it| (*it).clone()).collect();
-            let cutter = Cutter::new(&PreTokenizer::Sequence(stages)).unwrap();
-            let (text, pieces) = cutter.cut(&mut Scanner::default(), text.into()).unwrap();
+            let splitter = AnySplitter::new(&PreTokenizer::Sequence(stages)).unwrap();
+            let (text, pieces) = splitter.cut(&mut Scanner::default(), text.into()).unwrap();
             let cut = |it: Range<usize>| {
-                let (word, pieces) = cutter.cut_word(&text[it]).unwrap();
+                let (word, pieces) = splitter.cut_word(&text[it]).unwrap();
                 pieces
                     .into_iter()
                     .map(move |it| word[it].to_owned())
                     .collect()
             };
-            (cutter.cuts_words(), pieces.into_iter().map(cut).collect())
+            (splitter.cuts_words(), pieces.into_iter().map(cut).collect())
         };
         let words: Vec<Vec<String>> =
             vec![vec!["a".into()], ["Ġ", "1", "2"].map(Into::into).into()];
@@ -388,8 +392,8 @@ mod tests {
         normalizer: Option<&Normalizer>,
         aim: usize,
     ) -> usize {
-        let cutter = Cutter::new(&PreTokenizer::Sequence(stages)).unwrap();
-        cutter.split_point(normalizer, "Room 101, or\n2 of them; 3\u{301}x", 0, aim)
+        let splitter = AnySplitter::new(&PreTokenizer::Sequence(stages)).unwrap();
+        splitter.split_point(normalizer, "Room 101, or\n2 of them; 3\u{301}x", 0, aim)
     }
 
     #[test]

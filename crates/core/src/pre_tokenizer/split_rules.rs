@@ -11,7 +11,7 @@ use crate::pattern::{Regex, SearchPattern};
 
 /// Where a stage cuts, and what becomes of what it finds there.
 #[derive(Clone, Debug)]
-pub(crate) struct Cut {
+pub(crate) struct SplitRule {
     /// As [`steps_over`](crate::pattern::steps_over) takes them.
     pub patterns: Vec<Hir>,
     /// What becomes of a match.
@@ -20,7 +20,7 @@ pub(crate) struct Cut {
     pub invert: bool,
 }
 
-impl Cut {
+impl SplitRule {
     /// Appends the cuts of a stage that is no sequence, each of which cuts the pieces of the one before
     /// it; `None` if it does more than to cut there, or looks for what no automaton finds.
     pub fn find(pre_tokenizer: &PreTokenizer, found: &mut Vec<Self>) -> Option<()> {

@@ -15,7 +15,7 @@ use super::stretch::Stretches;
 use crate::error::Result;
 use crate::interrupt::{self, Pace, paced};
 use crate::pattern::CharacterClasses;
-use crate::pre_tokenizer::{Cut, PreTokenizer, refine};
+use crate::pre_tokenizer::{PreTokenizer, SplitRule, refine};
 use crate::text::boundary_before;
 use stage::Stage;
 use table::{MOST_HELD, Table, TableStep, held, read};
@@ -36,7 +36,7 @@ const CHARACTER: usize = 4;
 
 /// The stages of a pre-tokenizer that only cut, as one table.
 #[derive(Clone)]
-pub struct Sequence(Arc<Compiled>);
+pub struct OnePass(Arc<Compiled>);
 
 struct Compiled {
     /// The stages as they are, each of which cuts the pieces of the one before it.
@@ -55,7 +55,7 @@ struct Reader {
     before: [usize; MOST_HELD],
 }
 
-impl Sequence {
+impl OnePass {
     /// The table of these stages, none of which is a sequence, if automata find what they cut at and it is not
     /// large.
     pub fn new(plain: Vec<PreTokenizer>) -> Option<Self> {
@@ -74,7 +74,7 @@ impl Sequence {
         let mut cuts = Vec::new();
         plain
             .iter()
-            .try_for_each(|stage| Cut::find(stage, &mut cuts))?;
+            .try_for_each(|stage| SplitRule::find(stage, &mut cuts))?;
         let patterns: Vec<_> = cuts.iter().flat_map(|it| it.patterns.clone()).collect();
         let classes = CharacterClasses::of(&patterns)?;
         let stages: Vec<_> = cuts
@@ -359,9 +359,9 @@ impl Reader {
     }
 }
 
-impl std::fmt::Debug for Sequence {
+impl std::fmt::Debug for OnePass {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sequence")
+        f.debug_struct("OnePass")
             .field("stages", &self.0.plain)
             .finish_non_exhaustive()
     }
