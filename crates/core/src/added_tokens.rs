@@ -14,8 +14,8 @@ use regex_syntax::is_word_character;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
-use crate::growth::Growth;
 use crate::interrupt::paced;
+use crate::length_limit::LengthLimit;
 use crate::normalizer::Normalizer;
 use crate::text::{AlignedText, white_space};
 
@@ -138,9 +138,9 @@ impl AddedTokens {
         let mut normalized = BTreeMap::new();
         if let Some(normalizer) = normalizer {
             let lengths = tokens.iter().map(|token| token.content.len());
-            let growth = Rc::new(Growth::of(lengths.sum()));
+            let limit = Rc::new(LengthLimit::of(lengths.sum()));
             for (index, token) in tokens.iter().enumerate().filter(|(_, t)| t.normalized) {
-                let mut text = AlignedText::within(&token.content, &growth);
+                let mut text = AlignedText::within(&token.content, &limit);
                 normalizer
                     .normalize(&mut text)
                     .map_err(|error| error.at(format!("added token {:?}", token.content)))?;

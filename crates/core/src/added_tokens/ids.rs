@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::{AddedToken, AddedTokens};
 use crate::error::{Error, ErrorKind, Result};
 use crate::interrupt::paced;
-use crate::published;
+use crate::published_ranks;
 use crate::vocab::{Vocab, show};
 
 impl AddedTokens {
@@ -176,7 +176,7 @@ pub(super) fn check(tokens: &[AddedToken], by_content: &[usize]) -> Result<()> {
 pub(crate) fn check_ids(tokens: &[AddedToken]) -> Result<()> {
     for pair in tokens.windows(2) {
         let (a, b) = (&pair[0], &pair[1]);
-        let are_published = || published::share_an_id(&a.content, &b.content, a.id);
+        let are_published = || published_ranks::share_an_id(&a.content, &b.content, a.id);
         if a.id == b.id && !(a.special && b.special && are_published()) {
             return Err(Error::new(
                 ErrorKind::Format,

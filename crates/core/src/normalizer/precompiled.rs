@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::growth::LONGEST_REPLACEMENT;
 use crate::interrupt::paced;
+use crate::length_limit::LONGEST_REPLACEMENT;
 use crate::text::AlignedText;
 
 /// A precompiled character map, checked.

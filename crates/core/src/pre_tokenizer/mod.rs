@@ -93,7 +93,7 @@ pub enum PreTokenizer {
         pattern: SearchPattern,
     },
     /// One after another.
-    Sequence(#[serde(deserialize_with = "crate::nesting::nested")] Vec<PreTokenizer>),
+    Sequence(#[serde(deserialize_with = "crate::nesting_limit::nested")] Vec<PreTokenizer>),
 }
 
 impl PreTokenizer {

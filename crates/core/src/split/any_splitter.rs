@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use super::one_pass::OnePass;
 use super::scanner::Scanner;
+use super::set_bits::set_bits;
 use super::splitter::{Splitter, does_nothing, uncut};
-use super::starts::places;
 use crate::error::Result;
 use crate::mem::short_keys::SHORT;
 use crate::normalizer::Normalizer;
@@ -139,7 +139,7 @@ impl AnySplitter {
                         return;
                     }
                     bounds.clear();
-                    places(bits, 0, &mut bounds);
+                    set_bits(bits, 0, &mut bounds);
                     let starts = bounds.iter().map(|&start| offset + start as usize);
                     let ends = starts.clone().skip(1).chain([offset + length]);
                     pieces.extend(starts.zip(ends).map(|(start, end)| start..end));

@@ -8,8 +8,8 @@ mod neon;
 pub mod one_pass;
 pub mod safe_cuts;
 pub mod scanner;
+pub mod set_bits;
 pub mod splitter;
-pub mod starts;
 mod stretch;
 #[cfg(test)]
 mod tests;

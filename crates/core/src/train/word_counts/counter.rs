@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use super::budget::{Fit, MemoryBudget, amount, give_back};
 use super::counts::WordCounts;
-use super::gathered::Gathered;
+use super::merged_words::MergedWords;
 use super::provenance::Provenance;
 use super::spill::Spill;
 use super::stages::{FirstStages, Shortcut, is_blank};
@@ -421,12 +421,12 @@ impl WordCounter {
             return Ok(counted);
         };
         counted.spilled = spill.bytes();
-        let mut gathered = Gathered::default();
+        let mut gathered = MergedWords::default();
         spill.visit(|word, entry| {
             if !is_rare(&mut counted, entry.count) {
                 match fit.add(word.len(), entry.count) {
                     true => gathered.push(word, entry),
-                    false => gathered = Gathered::default(),
+                    false => gathered = MergedWords::default(),
                 }
             }
             Ok(())

@@ -11,13 +11,13 @@ use crate::merge::pair_table::{PairSlot, Table};
 use crate::tables::tag_table::{Address, NONE, TagTable};
 
 /// Ranks by pair, to which pairs can be added.
-pub struct Growing {
+pub struct GrowingPairs {
     table: TagTable,
     /// Moves the hashes, so that no file can aim pairs at one line.
     seed: u64,
 }
 
-impl Growing {
+impl GrowingPairs {
     /// Room for so many pairs.
     pub fn new(count: usize) -> Self {
         Self {
@@ -56,7 +56,7 @@ impl Growing {
     }
 }
 
-impl Table for Growing {
+impl Table for GrowingPairs {
     #[inline(always)]
     fn place(&self, pair: u64) -> PairSlot {
         PairSlot(self.address(pair).into())

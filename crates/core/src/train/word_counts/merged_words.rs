@@ -5,13 +5,13 @@ use super::table::Entry;
 
 /// Words that come in the order of their bytes.
 #[derive(Default)]
-pub(super) struct Gathered {
+pub(super) struct MergedWords {
     text: Vec<u8>,
     /// Where each word was met first, where it begins in `text` and how long it is, and its count.
     words: Vec<(u64, usize, usize, u64)>,
 }
 
-impl Gathered {
+impl MergedWords {
     pub(super) fn push(&mut self, word: &[u8], Entry { count, place }: Entry) {
         self.words.push((place, self.text.len(), word.len(), count));
         self.text.extend_from_slice(word);

@@ -21,12 +21,12 @@ pub(crate) const LONGEST_REPLACEMENT: usize = 128;
 
 /// The length that a text has, of all its pieces together, and the length that it may have.
 #[derive(Debug)]
-pub(crate) struct Growth {
+pub(crate) struct LengthLimit {
     original: usize,
     length: Cell<usize>,
 }
 
-impl Growth {
+impl LengthLimit {
     /// Of a text of this length.
     pub(crate) fn of(length: usize) -> Self {
         Self {
@@ -85,13 +85,13 @@ mod tests {
 
     #[test]
     fn the_pieces_of_a_text_share_its_limit() {
-        let growth = Growth::of(10);
+        let limit = LengthLimit::of(10);
         let most = 10 * FACTOR + ALLOWANCE;
-        growth.change(5, most - 5).unwrap();
-        assert_eq!(growth.room(5), 5);
-        assert!(growth.change(5, 6).is_err());
-        growth.change(most - 5, 3).unwrap();
-        growth.change(5, most - 3).unwrap();
-        assert!(growth.change(0, 1).is_err());
+        limit.change(5, most - 5).unwrap();
+        assert_eq!(limit.room(5), 5);
+        assert!(limit.change(5, 6).is_err());
+        limit.change(most - 5, 3).unwrap();
+        limit.change(5, most - 3).unwrap();
+        assert!(limit.change(0, 1).is_err());
     }
 }

@@ -38,7 +38,7 @@ impl StageName {
 
 /// A stage that keeps a strategy from taking a tokenizer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Obstacle {
+pub struct UnsupportedStage {
     /// Which stage.
     pub stage: StageName,
     /// What a `tokenizer.json` calls its kind, or that of the step of a sequence that matters; none if
@@ -48,7 +48,7 @@ pub struct Obstacle {
     pub why: &'static str,
 }
 
-impl Obstacle {
+impl UnsupportedStage {
     /// A normalizer, or a step of one, that is in the way.
     pub(super) fn normalizer(normalizer: Option<&Normalizer>, why: &'static str) -> Self {
         Self {
@@ -95,7 +95,7 @@ impl Obstacle {
     }
 }
 
-impl fmt::Display for Obstacle {
+impl fmt::Display for UnsupportedStage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
             Some(kind) => write!(f, "{} {kind}: {}", self.stage.name(), self.why),
@@ -108,7 +108,7 @@ impl fmt::Display for Obstacle {
 ///
 /// # Errors
 /// The model, if its tokens may depend on chance or on what stands beside a word.
-pub(super) fn caches_words(stages: &Stages) -> Result<(), Obstacle> {
+pub(super) fn caches_words(stages: &Stages) -> Result<(), UnsupportedStage> {
     let why = match &stages.model {
         Model::Bpe(bpe) if bpe.options().dropout.is_some() => "drops merges at random",
         Model::Characters(_) => "makes a token of each character, so there is nothing to remember",
@@ -117,7 +117,7 @@ pub(super) fn caches_words(stages: &Stages) -> Result<(), Obstacle> {
             return Ok(());
         }
     };
-    Err(Obstacle::model(&stages.model, why))
+    Err(UnsupportedStage::model(&stages.model, why))
 }
 
 #[cfg(test)]
@@ -126,9 +126,9 @@ mod tests {
 
     #[test]
     fn worked_example() {
-        let step = Obstacle::normalizer(Some(&Normalizer::Lowercase), "changes text");
+        let step = UnsupportedStage::normalizer(Some(&Normalizer::Lowercase), "changes text");
         assert_eq!(step.to_string(), "normalizer Lowercase: changes text");
-        let none = Obstacle::pre_tokenizer(None, "a text is one word");
+        let none = UnsupportedStage::pre_tokenizer(None, "a text is one word");
         assert_eq!(none.to_string(), "no pre-tokenizer: a text is one word");
     }
 }

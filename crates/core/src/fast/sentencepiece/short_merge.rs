@@ -1,11 +1,11 @@
 //! SentencePiece's BPE on new text: the same merges as the model's, without a heap, for many stretches of
 //! text side by side.
 //!
-//! Look here for text of up to [`SCANNED`] bytes; longer text is merged in `long`. What gathers new
+//! Look here for text of up to [`SCANNED`] bytes; longer text is merged in `long_merge`. What gathers new
 //! text is `batch_merge`.
 
 use super::chunks::Solver;
-use super::long;
+use super::long_merge;
 use super::pieces::{AskedPair, MARK, NO_PIECE, PieceIndex, SPACE};
 use super::unknown::UNKNOWN;
 use crate::fast::cache::word_cache::WordCache;
@@ -21,7 +21,7 @@ use crate::text::replaced;
 const SCANNED: usize = 64;
 /// A stretch of text while it is merged. A symbol's place is its first byte.
 #[repr(align(64))]
-pub struct Work {
+pub struct MergeState {
     /// The rank of each symbol's merge with the next one, and what it makes.
     ranks: [u32; SCANNED],
     made: [u32; SCANNED],
@@ -39,7 +39,7 @@ pub struct Work {
     left: AskedPair,
 }
 
-impl Default for Work {
+impl Default for MergeState {
     fn default() -> Self {
         Self {
             text: [0; SCANNED + 16],
@@ -56,7 +56,7 @@ impl Default for Work {
     }
 }
 
-impl Work {
+impl MergeState {
     /// The lowest rank, and the first place where it stands.
     #[inline(always)]
     fn lowest(&self, lanes: impl Lanes) -> (u32, usize) {
@@ -103,7 +103,7 @@ impl Merging<'_> {
 
     /// Merges stretches of text, in which spaces stand for `▁`, side by side, so that their memory is
     /// fetched at the same time.
-    pub fn merge_together(&self, texts: &[&[u8]], works: &mut [Work]) {
+    pub fn merge_together(&self, texts: &[&[u8]], works: &mut [MergeState]) {
         let Some(index) = self.index else { return };
         #[cfg(target_arch = "x86_64")]
         if let Some(lanes) = Avx2::detected() {
@@ -115,7 +115,7 @@ impl Merging<'_> {
     }
 
     /// Appends the tokens of a stretch of text that was merged.
-    pub fn tokens(&self, work: &Work, ids: &mut Vec<u32>) {
+    pub fn tokens(&self, work: &MergeState, ids: &mut Vec<u32>) {
         let mut alive = work.alive;
         while alive != 0 {
             let at = alive.trailing_zeros() as usize;
@@ -157,13 +157,13 @@ impl Merging<'_> {
     /// As [`Self::merge_all`], of text without user-defined pieces.
     fn merge_between(&self, index: &PieceIndex, text: &str, ids: &mut Vec<u32>) {
         if text.len() > SCANNED {
-            return long::merge(index, text.as_bytes(), |range, id| match id {
+            return long_merge::merge(index, text.as_bytes(), |range, id| match id {
                 NO_PIECE => self.unknown(&text.as_bytes()[range], ids),
                 id => ids.push(id),
             });
         }
         if !text.is_empty() {
-            let mut work = [Work::default()];
+            let mut work = [MergeState::default()];
             self.merge_together(&[text.as_bytes()], &mut work);
             self.tokens(&work[0], ids);
         }
@@ -205,12 +205,12 @@ impl PieceIndex {
     /// The same code, for processors that compare eight ranks at once.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-    fn merge_together_avx2(&self, lanes: Avx2, texts: &[&[u8]], works: &mut [Work]) {
+    fn merge_together_avx2(&self, lanes: Avx2, texts: &[&[u8]], works: &mut [MergeState]) {
         self.merge_together_by(lanes, texts, works);
     }
 
     #[inline(always)]
-    fn merge_together_by(&self, lanes: impl Lanes, texts: &[&[u8]], works: &mut [Work]) {
+    fn merge_together_by(&self, lanes: impl Lanes, texts: &[&[u8]], works: &mut [MergeState]) {
         let mut active = 0u64;
         for (i, (text, work)) in texts.iter().zip(works.iter_mut()).enumerate() {
             self.begin(text, work);
@@ -235,7 +235,7 @@ impl PieceIndex {
 
     /// Sets out the characters of a stretch of text and the ranks of their pairs.
     #[inline(always)]
-    fn begin(&self, text: &[u8], work: &mut Work) {
+    fn begin(&self, text: &[u8], work: &mut MergeState) {
         let length = text.len();
         work.text[..length].copy_from_slice(text);
         work.length = length;
@@ -283,7 +283,7 @@ impl PieceIndex {
     /// Merges the best pair, and asks for what [`Self::refresh`] will look at; or says that no pair
     /// makes a piece.
     #[inline(always)]
-    fn step(&self, lanes: impl Lanes, work: &mut Work) -> bool {
+    fn step(&self, lanes: impl Lanes, work: &mut MergeState) -> bool {
         let (rank, at) = work.lowest(lanes);
         if rank == NONE {
             return false;
@@ -310,7 +310,7 @@ impl PieceIndex {
 
     /// Looks up the two pieces that the last merge may go on to.
     #[inline(always)]
-    fn refresh(&self, work: &mut Work) {
+    fn refresh(&self, work: &mut MergeState) {
         let (at, left_at) = (work.at % SCANNED, work.left_at % SCANNED);
         let (id, rank) = self.answer(&work.text, &work.right);
         let (left_id, left_rank) = self.answer(&work.text, &work.left);
@@ -349,7 +349,7 @@ mod tests {
             model,
             index: index.as_ref(),
         };
-        let mut works: Vec<Work> = (0..MOST_NEW).map(|_| Work::default()).collect();
+        let mut works: Vec<MergeState> = (0..MOST_NEW).map(|_| MergeState::default()).collect();
         let mut all = Vec::new();
         for texts in texts.chunks(MOST_NEW) {
             assert!(texts.iter().all(|text| merging.takes(text)));

@@ -29,10 +29,10 @@ const OF_WORDPIECE: [(&str, &str); 4] = [
 ///
 /// ```
 /// use jeton_core::format::wordpiece;
-/// use jeton_core::roles;
+/// use jeton_core::special_token_roles;
 ///
 /// let stages = wordpiece::read(b"[PAD]\n[UNK]\na\n", None)?;
-/// let roles = roles::of(&stages);
+/// let roles = special_token_roles::of(&stages);
 /// assert_eq!(roles, [("unk", "[UNK]".to_owned()), ("pad", "[PAD]".to_owned())]);
 /// # Ok::<(), jeton_core::Error>(())
 /// ```

@@ -2,7 +2,7 @@
 
 /// Appends `base + i` to `places` for each bit `i` of `masks` that is set, bit 0 of the first mask
 /// being 0.
-pub fn places(masks: &[u64], base: u32, places: &mut Vec<u32>) {
+pub fn set_bits(masks: &[u64], base: u32, places: &mut Vec<u32>) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512vbmi2")
@@ -10,7 +10,7 @@ pub fn places(masks: &[u64], base: u32, places: &mut Vec<u32>) {
         && is_x86_feature_detected!("popcnt")
     {
         // SAFETY: the processor has the features that the function is compiled for.
-        unsafe { avx512::places(masks, base, places) };
+        unsafe { avx512::set_bits(masks, base, places) };
         return;
     }
     portable(masks, base, places);
@@ -44,7 +44,7 @@ mod avx512 {
     };
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
-    pub fn places(masks: &[u64], base: u32, places: &mut Vec<u32>) {
+    pub fn set_bits(masks: &[u64], base: u32, places: &mut Vec<u32>) {
         // SAFETY: the array is 64 bytes long.
         let numbers = unsafe { _mm512_loadu_si512(NUMBERS.as_ptr().cast()) };
         let mut base = _mm512_set1_epi32(base as i32);
@@ -85,11 +85,11 @@ mod tests {
         let mut masks = vec![0, !0, 1, 1 << 63, 0x8000_0001_8000_0001];
         masks.extend((0..200u64).map(|n| n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (n % 60)));
         let (mut fast, mut slow) = (vec![7], vec![7]);
-        places(&masks, 5, &mut fast);
+        set_bits(&masks, 5, &mut fast);
         portable(&masks, 5, &mut slow);
         assert_eq!(fast, slow);
         let mut few = Vec::new();
-        places(&[0b1001], 64, &mut few);
+        set_bits(&[0b1001], 64, &mut few);
         assert_eq!(few, [64, 67]);
     }
 }

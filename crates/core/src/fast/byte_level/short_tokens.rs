@@ -9,14 +9,14 @@ use crate::mem::prefetch::prefetch;
 use crate::mem::short_keys::{SHORT, ShortKey};
 use crate::merge::merges::Merges;
 use crate::merge::pair_table::Table;
-use crate::merge::work::Work;
+use crate::merge::short_word::ShortWord;
 use crate::model::Bpe;
 use crate::model::bpe::MergeRule;
 use crate::tables::tag_table::{AHEAD, Address, TagTable};
 
 /// The tokens of up to [`SHORT`] bytes that merging their bytes makes, each in one way. What finds
 /// its line full is left out.
-pub struct Spellings {
+pub struct ShortTokens {
     ids: TagTable,
     /// The token of each id; the key of a place without a piece where there is none.
     keys: Vec<ShortKey>,
@@ -26,7 +26,7 @@ pub struct Spellings {
     seed: u64,
 }
 
-impl Spellings {
+impl ShortTokens {
     /// The short tokens of `bpe`, which has these merges.
     pub fn new(bpe: &Bpe, merges: &Merges<impl Table>) -> Self {
         let vocab = bpe.vocab();
@@ -73,7 +73,7 @@ impl Spellings {
 
     /// Finds pieces that are one token, gives the tokens to `works`, and says by bits which pieces are
     /// left to be merged. Pieces that are not short have the key of no piece.
-    pub fn find(&self, keys: &[ShortKey], works: &mut [Work]) -> u64 {
+    pub fn find(&self, keys: &[ShortKey], works: &mut [ShortWord]) -> u64 {
         let mut places = [Address::FIRST; MOST_NEW];
         for (&key, place) in keys.iter().zip(&mut places) {
             *place = self.place(key);
@@ -114,17 +114,17 @@ mod tests {
     /// Holds what is found of `pieces` equal to what merging makes; returns how many were found.
     fn check(bpe: &Bpe, pieces: &[&[u8]]) -> usize {
         let merges = Merges::new(bpe.vocab(), bpe.reachable_merges()).unwrap();
-        let spellings = Spellings::new(bpe, &merges);
+        let short_tokens = ShortTokens::new(bpe, &merges);
         let mut found = 0;
         for pieces in pieces.chunks(MOST_NEW) {
-            let mut works = vec![Work::NEW; MOST_NEW];
+            let mut works = vec![ShortWord::NEW; MOST_NEW];
             let mut merged = works.clone();
             let key = |piece: &&[u8]| match piece.len() {
                 ..=SHORT => ShortKey::new(piece, 0, piece.len()),
                 _ => ShortKey::NONE,
             };
             let keys: Vec<ShortKey> = pieces.iter().map(key).collect();
-            let left = spellings.find(&keys, &mut works);
+            let left = short_tokens.find(&keys, &mut works);
             merges.merge_together(pieces, (1 << pieces.len()) - 1, &mut merged);
             for i in (0..pieces.len()).filter(|i| left >> i & 1 == 0) {
                 found += 1;

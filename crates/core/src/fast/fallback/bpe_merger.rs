@@ -1,9 +1,9 @@
 //! Merging the new words of a BPE that does not have the byte-level strategy, one at a time, with its tables.
 
-use super::units::Units;
+use super::initial_symbols::Units;
 use crate::interrupt::Pace;
 use crate::mem::lazy::Lazy;
-use crate::merge::{Merges, Pairs, SCANNED, Work, long};
+use crate::merge::{Merges, Pairs, SCANNED, ShortWord, long_words};
 use crate::model::bpe::{Alphabet, MergeRule};
 use crate::model::{Bpe, byte_token};
 use crate::split::safe_cuts::SafeCuts;
@@ -12,7 +12,7 @@ use crate::split::safe_cuts::SafeCuts;
 const MOST: usize = u32::MAX as usize;
 
 /// The merges of a BPE.
-pub struct Merged {
+pub struct BpeMerger {
     tables: Tables,
     /// Whether a piece that is a token as a whole is that token, though its merges make something else.
     whole: bool,
@@ -26,7 +26,7 @@ enum Tables {
     Characters(Units, Pairs),
 }
 
-impl Merged {
+impl BpeMerger {
     /// The merges of `bpe`, if it leaves none out and refuses no characters, its ids and ranks fit, and
     /// its bytes, if these are its alphabet, bear no marks.
     pub fn new(bpe: &Bpe) -> Option<Self> {
@@ -82,7 +82,7 @@ impl Merged {
 
     /// Appends the tokens of a piece of `bpe`, which is whole characters and not empty; says false, and
     /// appends none, if the model has to be asked.
-    pub fn merge(&self, bpe: &Bpe, piece: &[u8], work: &mut Work, ids: &mut Vec<u32>) -> bool {
+    pub fn merge(&self, bpe: &Bpe, piece: &[u8], work: &mut ShortWord, ids: &mut Vec<u32>) -> bool {
         if self.whole
             && let Some(id) = bpe.vocab().text_id(piece)
         {
@@ -107,7 +107,7 @@ impl Merged {
         true
     }
 
-    fn merge_part(&self, part: &[u8], work: &mut Work, ids: &mut Vec<u32>) -> bool {
+    fn merge_part(&self, part: &[u8], work: &mut ShortWord, ids: &mut Vec<u32>) -> bool {
         let start = ids.len();
         match &self.tables {
             Tables::Bytes(merges) if part.len() <= SCANNED => {
@@ -140,7 +140,7 @@ pub fn merges_nothing_unknown(bpe: &Bpe) -> bool {
 }
 
 /// Merges the symbols from `start` on.
-fn merge_from(start: usize, pairs: &Pairs, work: &mut Work, ids: &mut Vec<u32>) {
+fn merge_from(start: usize, pairs: &Pairs, work: &mut ShortWord, ids: &mut Vec<u32>) {
     let symbols = &ids[start..];
     match symbols.len() {
         ..=1 => {}
@@ -155,16 +155,16 @@ fn merge_from(start: usize, pairs: &Pairs, work: &mut Work, ids: &mut Vec<u32>) 
         }
         _ => {
             let rank = |at: usize| pairs.rank(symbols[at], symbols[at + 1]);
-            let tokens = long::merge(pairs, symbols.iter().copied(), rank);
+            let tokens = long_words::merge(pairs, symbols.iter().copied(), rank);
             ids.truncate(start);
             ids.extend(tokens);
         }
     }
 }
 
-impl std::fmt::Debug for Merged {
+impl std::fmt::Debug for BpeMerger {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Merged").finish_non_exhaustive()
+        f.debug_struct("BpeMerger").finish_non_exhaustive()
     }
 }
 
@@ -180,9 +180,9 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     /// The tokens of a piece, if they are found, held equal to the model's.
-    fn check(bpe: &Bpe, merged: &Merged, piece: &str) -> Option<Vec<u32>> {
+    fn check(bpe: &Bpe, merged: &BpeMerger, piece: &str) -> Option<Vec<u32>> {
         let mut ids = vec![7];
-        let mut work = Work::NEW;
+        let mut work = ShortWord::NEW;
         let found = merged.merge(bpe, piece.as_bytes(), &mut work, &mut ids);
         let mut tokens = Vec::new();
         let mut sampler = Sampler::new(Sampling::default());
@@ -218,7 +218,7 @@ mod tests {
             options,
         );
         let bpe = bpe.unwrap();
-        let merged = Merged::new(&bpe).unwrap();
+        let merged = BpeMerger::new(&bpe).unwrap();
         for (piece, expected) in [
             ("ab", vec![5]),
             ("abb", vec![1, 2, 4]),
@@ -306,7 +306,7 @@ mod tests {
         let (mut found, mut refused, mut parted) = (0, 0, 0);
         for _ in 0..360 {
             let bpe = random(&mut numbers, &letters);
-            let Some(merged) = Merged::new(&bpe) else {
+            let Some(merged) = BpeMerger::new(&bpe) else {
                 assert_eq!(bpe.options().alphabet, Alphabet::Bytes);
                 continue;
             };

@@ -10,7 +10,7 @@ use crate::files;
 
 /// The files of a corpus.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundFiles {
     /// Each once, in the order in which they were named first.
     pub files: Vec<PathBuf>,
     /// How many were named again.
@@ -23,8 +23,8 @@ pub struct Found {
 ///
 /// # Errors
 /// A folder that cannot be read or holds no files; in a folder, a link to nothing.
-pub fn find_files(paths: &[PathBuf]) -> Result<Found> {
-    let mut found = Found::default();
+pub fn find_files(paths: &[PathBuf]) -> Result<FoundFiles> {
+    let mut found = FoundFiles::default();
     let mut known = HashSet::new();
     for path in paths {
         let mut files = Vec::new();

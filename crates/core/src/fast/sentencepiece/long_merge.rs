@@ -1,7 +1,7 @@
 //! SentencePiece's BPE on long new text: the same merges as the model's, with pairs in a heap or, where
 //! there are thousands, in lists by their rank.
 //!
-//! Look here for text of more than some dozen bytes; shorter text is merged in `merging`.
+//! Look here for text of more than some dozen bytes; shorter text is merged in `short_merge`.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -5,7 +5,7 @@ use crate::post_processor::Margins;
 use crate::text::{Span, Unit, UnitIndex};
 
 /// An encoding that is not finished.
-pub(super) struct Rows {
+pub(super) struct EncodingBuilder {
     pub(super) encoding: Encoding,
     /// The margins of each token, where they are asked for.
     pub(super) margins: Vec<Margins>,
@@ -18,7 +18,7 @@ pub(super) struct Rows {
     whole_word: Option<u32>,
 }
 
-impl Rows {
+impl EncodingBuilder {
     pub(super) fn new(unit: Unit) -> Self {
         Self {
             encoding: Encoding::default(),

@@ -26,7 +26,7 @@ const MOST: usize = 15;
 const LETTER: &str = "a";
 
 /// What becomes of each character.
-pub struct Characters {
+pub struct CharacterTable {
     rows: Box<[Lazy<[Entry; ROW]>]>,
     /// Whether a normalizer may move marks about.
     reorders: bool,
@@ -59,7 +59,7 @@ pub struct CutWord {
     ends: Vec<usize>,
 }
 
-impl Characters {
+impl CharacterTable {
     /// The table for these stages, if they look at one character at a time.
     pub fn new(stages: &Stages) -> Option<Self> {
         let cuts_at_characters = matches!(
@@ -235,9 +235,9 @@ impl CutWord {
     }
 }
 
-impl std::fmt::Debug for Characters {
+impl std::fmt::Debug for CharacterTable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Characters")
+        f.debug_struct("CharacterTable")
             .field("reorders", &self.reorders)
             .finish_non_exhaustive()
     }
@@ -266,7 +266,7 @@ mod tests {
             lowercase: true,
         };
         let stages = stages(bert, PreTokenizer::Bert);
-        let characters = Characters::new(&stages).unwrap();
+        let characters = CharacterTable::new(&stages).unwrap();
         let mut cut = CutWord::default();
         for _ in 0..2 {
             assert!(characters.cut(&stages, "Wö\u{ad}rter\u{a0}漢字、한", &mut cut));
@@ -287,8 +287,8 @@ mod tests {
     #[test]
     fn only_stages_that_see_single_characters() {
         let composes = stages(Normalizer::Nfc, PreTokenizer::Bert);
-        assert!(Characters::new(&composes).is_none());
+        assert!(CharacterTable::new(&composes).is_none());
         let runs = stages(Normalizer::Lowercase, PreTokenizer::Whitespace);
-        assert!(Characters::new(&runs).is_none());
+        assert!(CharacterTable::new(&runs).is_none());
     }
 }

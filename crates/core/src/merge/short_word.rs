@@ -10,14 +10,14 @@ use crate::tables::tag_table::NONE;
 
 /// A piece while it is merged.
 #[derive(Clone)]
-pub struct Work {
+pub struct ShortWord {
     row: Row,
     /// Where the last merge was, and where the two pairs that it made belong in the table.
     at: usize,
     places: [PairSlot; 2],
 }
 
-impl Work {
+impl ShortWord {
     /// Room for one piece.
     pub const NEW: Self = Self {
         row: Row::EMPTY,
