@@ -198,8 +198,8 @@ print(json.dumps(sorted(set(sys.modules) - before)))
         "jeton.tokenizer",
         "jeton.tokenizer.call",
         "jeton.tokenizer.chat",
-        "jeton.tokenizer.cut",
-        "jeton.tokenizer.look",
+        "jeton.tokenizer.chunk",
+        "jeton.tokenizer.explain",
         "jeton.tokenizer.other_libraries",
         "jeton.vocabulary",
     }

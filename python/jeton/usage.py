@@ -18,8 +18,8 @@ from jeton import saved_json
 from jeton._core import __version__
 from jeton.arguments import check_text, checked_errors, checked_int
 from jeton.corpus import Progress, batches, check_watch, paths_or_texts
-from jeton.drawing import counted
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
+from jeton.human_readable import counted
 from jeton.token_blocks.blocks import Encoding
 from jeton.token_blocks.blocks import Progress as Read
 from jeton.token_blocks.files import Files

@@ -1,7 +1,7 @@
 """A ladder of vocabularies on one corpus: how much each size saves, what it costs, where it bends.
 
 Look here for what is trained and measured. The formulas of costs stand at `Point` in `swept.py`,
-the rule for the bend in `bends.py`.
+the rule for the bend in `knee.py`.
 """
 
 from __future__ import annotations

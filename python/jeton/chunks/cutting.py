@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, Ty
 
 from jeton.arguments import check_kind, checked_flag, checked_int, one_of
 from jeton.chunks import boundaries
-from jeton.chunks.places import TokenPlaces
+from jeton.chunks.token_boundaries import TokenPlaces
 from jeton.errors import ArgumentError, EncodeError
 
 if TYPE_CHECKING:

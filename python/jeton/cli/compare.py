@@ -14,7 +14,7 @@ from jeton.analysis import compare as measure
 from jeton.cli.command import Command
 from jeton.cli.comparison import changed, shown, to_csv, to_markdown
 from jeton.cli.documents import invalid_option
-from jeton.cli.named import (
+from jeton.cli.named_arguments import (
     corpora_by_name,
     corpus_option,
     languages_by_name,

@@ -14,7 +14,7 @@ from jeton.analysis import Comparison, Sweep, compare
 from jeton.analysis.lines import Lines
 from jeton.cli.command import Command, echo_note
 from jeton.cli.documents import invalid_option
-from jeton.cli.named import (
+from jeton.cli.named_arguments import (
     corpora_by_name,
     corpus_option,
     languages_by_name,

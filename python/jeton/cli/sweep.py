@@ -17,7 +17,7 @@ from jeton.cli.documents import invalid_option
 from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath, check_target, force_option, give
 from jeton.cli.terminal import heading, human_bytes, table
-from jeton.drawing import bar
+from jeton.human_readable import bar
 
 __all__ = ["sweep"]
 

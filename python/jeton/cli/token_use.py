@@ -12,7 +12,7 @@ import jeton
 from jeton.analysis import Usage
 from jeton.cli.progress import Progress
 from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
-from jeton.drawing import bar, visible
+from jeton.human_readable import bar, visible
 
 __all__ = ["token_use"]
 

@@ -15,8 +15,8 @@ from jeton.arguments import check_kind, checked_int
 from jeton.data import layouts
 from jeton.data.arguments import checked_numbers
 from jeton.data.documents import Documents, ends_by_token, ends_of_shards
-from jeton.data.known import known_of
 from jeton.data.loader import Loader
+from jeton.data.manifest_defaults import known_of
 from jeton.data.masks import IGNORED, LossMask
 from jeton.data.numpy_or_torch import loader_of
 from jeton.data.tensors import checked_device, on_device

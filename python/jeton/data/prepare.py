@@ -15,10 +15,10 @@ from jeton.corpus import check_watch
 from jeton.data import layouts
 from jeton.data.arguments import checked_bool
 from jeton.data.conversations import Conversations
-from jeton.data.known import tokenizer_of
 from jeton.data.layouts.checks import no_masks
 from jeton.data.layouts.finding import chosen
 from jeton.data.manifest import NAME, Manifest
+from jeton.data.manifest_defaults import tokenizer_of
 from jeton.data.preparing.chats import Chats
 from jeton.data.preparing.end_of_text import Choice, EndOfText, end_of_text_of
 from jeton.data.preparing.inputs import Reading, source_of
@@ -27,7 +27,7 @@ from jeton.data.preparing.parts import Parts, checked_parts
 from jeton.data.preparing.pipeline import Plan, PrepareProgress, Run
 from jeton.data.preparing.tokenizer_file import NAMES as TOKENIZER_FILES
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, JetonError
-from jeton.memory import memory_bytes
+from jeton.memory_size import memory_bytes
 from jeton.token_blocks.blocks import Encoding, Source
 from jeton.tokenizer import Tokenizer
 

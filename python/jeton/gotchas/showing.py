@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from jeton.drawing import LIGHT, visible
+from jeton.human_readable import LIGHT, visible
 
 if TYPE_CHECKING:
     from rich.text import Text

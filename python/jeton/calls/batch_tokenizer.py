@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from jeton.base_tokenizer import BaseTokenizer
 
-__all__ = ["Spelling"]
+__all__ = ["BatchTokenizer"]
 
 
-class Spelling:
+class BatchTokenizer:
     """How the tokens of a tokenizer are spelled, and the tokenizer itself.
 
     Args:

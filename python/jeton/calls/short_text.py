@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from jeton.calls.encoded_texts import EncodingOptions
     from jeton.calls.frames import Frame
-    from jeton.calls.sides import How
 
 __all__ = ["SHORT", "columns_alone"]
 
@@ -19,7 +19,7 @@ SHORT: Final = 2_000
 
 
 def columns_alone(
-    how: How, texts: list[str], frame: Frame, names: list[str], most: int | None
+    how: EncodingOptions, texts: list[str], frame: Frame, names: list[str], most: int | None
 ) -> dict[str, list[Any]] | None:
     """Columns by name, for one row; `None` where it would have more than `most` tokens."""
     tokenizer = how.spelling.tokenizer

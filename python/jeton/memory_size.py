@@ -29,7 +29,7 @@ def memory_bytes(memory: int | str | None) -> int | None:
         ArgumentTypeError: Neither a number nor a text.
 
     Example:
-        >>> from jeton.memory import memory_bytes
+        >>> from jeton.memory_size import memory_bytes
         >>> memory_bytes("1.5GB"), memory_bytes("64 MiB"), memory_bytes(100_000_000)
         (1500000000, 67108864, 100000000)
     """

@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from jeton.drawing import counted, visible
 from jeton.explaining.steps import (
     Added,
     Lattice,
@@ -25,6 +24,7 @@ from jeton.explaining.steps import (
     Unit,
     tokens_of,
 )
+from jeton.human_readable import counted, visible
 from jeton.views.frames import Arc, Arcs, Chip, Frame, Mark, Row, Rows, Table
 
 __all__ = ["frames_of_encoding", "frames_of_pieces"]

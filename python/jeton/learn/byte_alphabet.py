@@ -5,7 +5,7 @@ Look here for `jeton learn bytes`. The table is that of the page `jeton.referenc
 
 from __future__ import annotations
 
-from jeton.drawing import counted, visible
+from jeton.human_readable import counted, visible
 from jeton.reference.byte_level import bytes_to_unicode
 from jeton.views.frames import Chip, Frame, Row, Rows, Table
 

@@ -16,22 +16,22 @@ from jeton.errors import ArgumentError, UnsupportedError
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from jeton.calls.spelling import Spelling
+    from jeton.calls.batch_tokenizer import BatchTokenizer
 
-__all__ = ["How", "Side", "encoded"]
+__all__ = ["EncodedTexts", "EncodingOptions", "encoded"]
 
 
 @dataclass(frozen=True)
-class How:
+class EncodingOptions:
     """How texts are encoded."""
 
-    spelling: Spelling
+    spelling: BatchTokenizer
     unit: Any
     special: Any
     nulls: Any
 
 
-class Side:
+class EncodedTexts:
     """The tokens of the first texts of all samples, or of the second, in one array.
 
     Attributes:
@@ -39,7 +39,7 @@ class Side:
         offsets: Sample `i` has those from `offsets[i]` up to `offsets[i + 1]`.
     """
 
-    def __init__(self, how: How, column: Column, *, with_spans: bool) -> None:
+    def __init__(self, how: EncodingOptions, column: Column, *, with_spans: bool) -> None:
         self._how = how
         self._column = column
         self._spans: npt.NDArray[np.int64] | None = None
@@ -63,7 +63,7 @@ class Side:
         self.offsets: npt.NDArray[np.int64] = offsets
 
     @classmethod
-    def none(cls, samples: int) -> Side:
+    def none(cls, samples: int) -> EncodedTexts:
         """No texts at all."""
         side = cls.__new__(cls)
         side.ids = np.empty(0, np.uint32)
@@ -140,14 +140,19 @@ class Side:
 
 
 def encoded(
-    how: How, first: Column, second: Column | None, *, with_spans: bool, names: tuple[str, str]
-) -> tuple[Side, Side, npt.NDArray[np.bool_]]:
+    how: EncodingOptions,
+    first: Column,
+    second: Column | None,
+    *,
+    with_spans: bool,
+    names: tuple[str, str],
+) -> tuple[EncodedTexts, EncodedTexts, npt.NDArray[np.bool_]]:
     """Both sides, and which samples have a second text."""
-    one = Side(how, first, with_spans=with_spans)
+    one = EncodedTexts(how, first, with_spans=with_spans)
     samples = len(one.offsets) - 1
     if second is None:
-        return one, Side.none(samples), np.zeros(samples, np.bool_)
-    other = Side(how, second, with_spans=with_spans)
+        return one, EncodedTexts.none(samples), np.zeros(samples, np.bool_)
+    other = EncodedTexts(how, second, with_spans=with_spans)
     if len(other.offsets) - 1 != samples:
         raise ArgumentError(
             f"{names[0]} has {samples} entries and {names[1]} {len(other.offsets) - 1}; give one "

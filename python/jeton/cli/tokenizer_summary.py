@@ -22,10 +22,10 @@ from jeton.cli.terminal import columns, heading, shorten, table, width_of
 from jeton.cli.token_files import dtype_for
 from jeton.components import Regex, models
 from jeton.components.component import Component
-from jeton.drawing import bar, visible
 from jeton.encoding_plan import Obstacle
+from jeton.human_readable import bar, visible
 
-__all__ = ["anatomy"]
+__all__ = ["tokenizer_summary"]
 
 _BAR = 30
 _LONGEST = 8
@@ -33,7 +33,7 @@ _KINDS = 12
 _ODD = 4
 
 
-def anatomy(tok: jeton.Tokenizer, name: str) -> Iterator[str]:
+def tokenizer_summary(tok: jeton.Tokenizer, name: str) -> Iterator[str]:
     """The lines that describe `tok`."""
     specials = tok.special_tokens
     # The tokens of words are known by their marks, such as `##`; others by what they are in text.
