@@ -202,7 +202,7 @@ fn write_beside(path: &Path, contents: &[u8]) -> io::Result<Beside> {
 
 /// What a path stands for when links are followed, whether anything is there or not.
 fn behind_links(path: &Path) -> io::Result<PathBuf> {
-    /// As many as Linux follows.
+    /// Links that are followed: as many as Linux follows.
     const LINKS: usize = 40;
     let mut target = path.to_owned();
     for _ in 0..LINKS {

@@ -24,7 +24,7 @@ thread_local! {
     static ASKED: Cell<Option<Ask<'static>>> = const { Cell::new(None) };
 }
 
-/// How many steps a loop takes from one question to the next.
+/// Steps that a loop takes from one question to the next.
 const STEPS: u32 = 1 << 14;
 
 /// Whom the work of a call asks, to be told to the threads that it starts.
@@ -114,8 +114,7 @@ impl Pace {
     }
 }
 
-/// How many bytes or numbers are gone through from one question to the next where each takes about a
-/// nanosecond.
+/// Bytes or numbers that a loop takes from one question to the next where each takes about a nanosecond.
 const AT_ONCE: usize = 1 << 16;
 
 /// A long slice part by part, with a poll before each part but the first.

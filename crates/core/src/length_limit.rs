@@ -8,14 +8,14 @@ use std::cell::Cell;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// How many times as long as it was a text may become, beside [`ALLOWANCE`].
+/// Times as long as it was that a text may become, beside [`ALLOWANCE`].
 const FACTOR: usize = 32;
 
-/// What any text may become, in bytes, or in tokens where these are counted. Little, as a batch may
-/// have many texts.
+/// Bytes that any text may become, or tokens where these are counted. Few, as a batch may have many
+/// texts.
 const ALLOWANCE: usize = 1 << 12;
 
-/// What a map of characters may write for a key, in bytes. A lookup of it has no place for an error,
+/// Bytes that a map of characters may write for a key. A lookup of it has no place for an error,
 /// so it is refused when it is read.
 pub(crate) const LONGEST_REPLACEMENT: usize = 128;
 

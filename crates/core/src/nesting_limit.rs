@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use serde::{Deserialize, Deserializer};
 
-/// How deeply sequences of stages may be nested in an image.
+/// Levels of sequences of stages, one inside the other, that an image may have.
 const MAX_DEPTH: usize = 64;
 
 /// Reads the parts of a sequence of stages, no deeper than [`MAX_DEPTH`]: a few bytes of image

@@ -164,6 +164,7 @@ fn is_published(stages: &Stages, ranks: &[u8]) -> bool {
 
 /// The pattern that cuts text, as messages name it.
 fn pattern_of(pre_tokenizer: Option<&PreTokenizer>) -> String {
+    /// Characters of a pattern that are shown.
     const LONGEST: usize = 40;
     let Some(regex) = pre_tokenizer.and_then(regex_of) else {
         return "the pattern".to_owned();
@@ -199,6 +200,7 @@ fn regex_of(pre_tokenizer: &PreTokenizer) -> Option<&Regex> {
 
 /// Some special tokens as messages list them: the first by name.
 fn listed(tokens: &[&AddedToken]) -> Option<String> {
+    /// Tokens that are named.
     const NAMED: usize = 4;
     let names = tokens.iter().take(NAMED);
     let names: Vec<String> = names.map(|it| format!("{:?}", it.content)).collect();

@@ -65,7 +65,7 @@ pub struct TokenBlock {
     pub digests: Vec<(usize, u64, [u8; 32])>,
 }
 
-/// How much of a document its key depends on: it must be known when the document begins.
+/// Bytes of a document that its key depends on: it must be known when the document begins.
 const KEYED: usize = 64 << 10;
 
 impl TokenBlock {

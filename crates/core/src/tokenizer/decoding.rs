@@ -11,8 +11,8 @@ use crate::interrupt::{self, paced};
 use crate::model::Model;
 use crate::text::{InvalidUtf8, NotUtf8};
 
-/// So many ids are decoded one by one before the texts of all tokens are computed.
-const BEFORE_SURFACES: usize = 1 << 10;
+/// Ids that are decoded one by one before the decode table is made.
+const BEFORE_TABLE: usize = 1 << 10;
 
 impl Tokenizer {
     /// The text of these ids, as the decoder says.
@@ -120,7 +120,7 @@ impl Tokenizer {
     /// and with a decoder that has none.
     fn decode_table(&self, count: usize) -> Option<&DecodeTable> {
         if self.decode_table.made().is_none()
-            && self.decoded.fetch_add(count, Ordering::Relaxed) + count < BEFORE_SURFACES
+            && self.decoded.fetch_add(count, Ordering::Relaxed) + count < BEFORE_TABLE
         {
             return None;
         }

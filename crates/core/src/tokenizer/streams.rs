@@ -123,11 +123,11 @@ impl DecodeStream {
     }
 }
 
-/// About how much of a text is encoded at a time, in bytes.
+/// Bytes of a text, about, that are encoded at a time.
 const BLOCK: usize = if cfg!(test) { 32 } else { 256 << 10 };
-/// How much of the end of that is looked at for a place to cut.
+/// Bytes at the end of these that are searched for a place to cut.
 const NEAR: usize = if cfg!(test) { 24 } else { 64 << 10 };
-/// How much of a text is kept, at most, for want of a place to cut.
+/// Bytes of a text that are kept, at most, for want of a place to cut.
 const LONGEST: usize = 512 << 20;
 
 /// The ids of a text that comes piece by piece.

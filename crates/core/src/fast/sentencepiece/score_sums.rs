@@ -17,10 +17,10 @@ const REBASED: f64 = 100_000.0;
 /// Score by which the sum may change, at most, within a part that is remembered wherever it stands, and by
 /// the tokens of a chunk that is remembered as a whole.
 pub const MOST_CHANGE: f64 = 300.0;
-/// The same of the tokens of a chunk that is remembered as a whole and that no entry holds: each of so
-/// many characters may be unknown.
+/// Score of the same, of the tokens of a chunk that is remembered as a whole and that no entry holds:
+/// each of so many characters may be unknown.
 pub const MOST_LONG_CHANGE: f64 = 4_000.0;
-/// Half the distance of two 32-bit floats between 2^16 and 2^17: the most that rounding changes a
+/// Score of half the distance of two 32-bit floats between 2^16 and 2^17: the most that rounding changes a
 /// sum by, before it is made zero.
 pub const ROUNDING: f64 = 1.0 / 256.0;
 /// Score that is more than all roundings within something remembered.

@@ -117,6 +117,7 @@ fn is_longer(word: &str, characters: u64) -> bool {
 
 /// A setting as an error shows it.
 fn shortened(value: String) -> String {
+    /// Characters that are shown.
     const MOST: usize = 200;
     match value.char_indices().nth(MOST) {
         None => value,

@@ -90,9 +90,9 @@ const PART: usize = if cfg!(test) { 64 } else { 1 << 19 };
 /// three times that, since they grow by doubling; and joined, they are there three times.
 const TABLES: u64 = 8;
 
-/// How many bytes of memory a byte of text takes at most while all stages run on it, and what share
-/// of the memory budget texts may take so.
+/// Bytes of memory that a byte of text takes at most while all stages run on it.
 const STAGED: u64 = 32;
+/// One in so many bytes of the memory budget may be taken so.
 const STAGING: u64 = 4;
 
 impl WordCounter {
@@ -465,10 +465,11 @@ fn end_between(text: &str, is_separator: impl Fn(u8) -> bool) -> usize {
     separator.map_or(text.len(), |at| PART + at + 1)
 }
 
-/// How many bytes of stretches are staged together, at most and as a share of the memory budget, and
-/// how many stretches a thread takes.
+/// Bytes of the stretches that run through the stages together, at most.
 const BATCH: usize = 1 << 20;
+/// One in so many bytes of the memory budget may be taken by them.
 const BATCHES: u64 = 256;
+/// Stretches that a thread takes at a time.
 const STRETCHES: usize = 1 << 10;
 
 /// Stretches between blanks that wait to be staged.
