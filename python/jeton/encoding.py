@@ -32,9 +32,9 @@ _COLUMNS = (
 )
 """The fields of an `Encoding`."""
 AT_ONCE = 1 << 17
-"""So many entries of a column become objects at a time, in some 10 ms."""
+"""Entries of a column that become objects at a time, in some 10 ms."""
 _SHOWN = 6
-"""So many entries of a column stand in a `repr`."""
+"""Entries of a column that stand in a `repr`."""
 _set = object.__setattr__
 """What the methods of a frozen class set its fields by."""
 _MOST_ID = 2**32 - 1

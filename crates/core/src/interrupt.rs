@@ -1,4 +1,5 @@
-//! Ending work in its midst: long loops ask now and then whether anybody still waits for them.
+//! Interrupts: long loops ask now and then whether the caller still waits, and end where they stand
+//! if not.
 //!
 //! Look here before writing a loop over a text. Whoever calls the core says how it is asked
 //! ([`listening`]); [`poll`] ends the work by unwinding, so that nothing half done is given back:

@@ -1,4 +1,4 @@
-"""Sides: the first texts of all samples encoded, or the second ones, without special tokens.
+"""The tokens of the first texts of all samples, or of the second ones, without special tokens.
 
 Look here for when a text is encoded again: spans and words are found out where they are asked for.
 """

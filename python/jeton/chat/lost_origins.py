@@ -1,4 +1,4 @@
-"""What becomes of origins where a function does not carry them: all that comes out is data.
+"""Values whose origins a function cannot carry: all that comes out of it counts as data.
 
 Look here for text that is marked safe for HTML; what is printed keeps its origins in `printing.py`.
 """

@@ -1,4 +1,4 @@
-"""The day that templates write. Look here for how a chat comes out the same on another day."""
+"""The date and time that chat templates see. Look here for how a chat renders alike on any day."""
 
 from __future__ import annotations
 

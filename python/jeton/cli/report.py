@@ -51,6 +51,7 @@ _LINES = 200
 """How many lines of each text are looked at for one to show."""
 
 _READ = 200_000
+"""Bytes of each text that are read for these lines."""
 
 
 @click.command(cls=Command, help=HELP, short_help="Tokenizers compared, as a page.")

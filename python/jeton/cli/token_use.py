@@ -17,7 +17,9 @@ from jeton.human_readable import bar, visible
 __all__ = ["token_use"]
 
 _ROWS = 10
+"""Rows of a table."""
 _BAR = 30
+"""Columns of the longest bar."""
 
 
 def token_use(tok: jeton.Tokenizer, paths: Sequence[str]) -> Iterator[str]:

@@ -28,9 +28,13 @@ from jeton.human_readable import bar, visible
 __all__ = ["tokenizer_summary"]
 
 _BAR = 30
+"""Columns of the longest bar."""
 _LONGEST = 8
+"""Longest tokens that are shown."""
 _KINDS = 12
+"""Kinds of tokens that are shown."""
 _ODD = 4
+"""Tokens of an odd kind that are shown."""
 
 
 def tokenizer_summary(tok: jeton.Tokenizer, name: str) -> Iterator[str]:

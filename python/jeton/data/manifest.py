@@ -27,6 +27,7 @@ __all__ = ["Damage", "Manifest", "WrittenSplit", "verify"]
 NAME = "manifest.json"
 _FORMAT = 1
 _THREADS = 4
+"""Threads that read files."""
 
 
 @dataclass(frozen=True)

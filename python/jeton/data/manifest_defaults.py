@@ -1,4 +1,4 @@
-"""What the manifest of a folder says, so that whoever opens a set need not."""
+"""Defaults for whoever opens a token set: what the manifest in its folder says."""
 
 from __future__ import annotations
 

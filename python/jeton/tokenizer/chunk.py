@@ -1,4 +1,4 @@
-"""Long texts cut: into chunks, at a size, at tokens."""
+"""Cutting long texts: into chunks, at a size, at tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A look at what becomes of a text: step by step, how fast, what is odd in it, which tokens."""
+"""What becomes of a text: its steps, by which strategy, what is odd in it, which tokens it has."""
 
 from __future__ import annotations
 

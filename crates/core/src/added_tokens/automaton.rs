@@ -1,4 +1,5 @@
-//! Finding any of many spellings in one pass: of those that begin first, the longest.
+//! An automaton that finds any of many spellings in one pass: of those that begin first, the
+//! longest.
 //!
 //! Look here for why there are two automata. That of the crate `aho-corasick` is the faster one, and
 //! serves the usual few; but putting its states in order may take the square of their number, which is

@@ -1,4 +1,4 @@
-//! What becomes of tokens whose bytes are no text.
+//! What decoders do with tokens whose bytes are not UTF-8.
 
 /// What becomes of bytes of tokens that are not UTF-8, where the text is whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Decoding as ids come: of each token the text that no later token can change.
+//! Streaming decoding: after each token, the text that no later token can change.
 //!
 //! Look here for what each decoder has to keep back until more tokens are there. What a stream gave,
 //! and at last the rest, is together what [`Decoder::decode`] gives for all tokens; a property test

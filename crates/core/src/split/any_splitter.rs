@@ -1,5 +1,5 @@
-//! Cutting text as any pre-tokenizer does: by a splitter where one knows the first steps, and by the other
-//! steps themselves, without what spans need.
+//! A splitter for any pre-tokenizer: the fastest one for its first stages, the stages themselves
+//! for the others. It keeps nothing that only spans need.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,5 +1,5 @@
-//! The tokens of some documents, as they are written: an end of text with each, in as few bytes as
-//! the vocabulary needs.
+//! Builds a block: the tokens of some documents, each with an end of text, in as few bytes as the
+//! vocabulary needs.
 
 use sha2::{Digest, Sha256};
 

@@ -1,4 +1,4 @@
-//! An encoding as it grows, token by token.
+//! Builds an encoding with its columns, token by token.
 
 use crate::encoding::Encoding;
 use crate::post_processor::Margins;

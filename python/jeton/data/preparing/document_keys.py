@@ -1,4 +1,4 @@
-"""What a part keeps beside its documents: their keys, by which the whole is parted and shuffled."""
+"""Keys of documents, which a part keeps beside them: by these the whole is split and shuffled."""
 
 from __future__ import annotations
 

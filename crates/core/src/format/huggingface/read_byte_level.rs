@@ -1,4 +1,5 @@
-//! Byte-level BPE lifted out of its spelling: tokens as raw bytes instead of GPT-2's characters.
+//! Reading a byte-level BPE of a `tokenizer.json`: its tokens become raw bytes in place of GPT-2's
+//! characters.
 //!
 //! A file spells each byte as one of 256 printable characters, and the library that it belongs to
 //! rewrites text that way before the model sees it. Where nothing but the model could tell the

@@ -1,5 +1,5 @@
-//! A byte-level tokenizer spelled as `tokenizer.json` spells it: a pattern of tiktoken becomes one
-//! of Oniguruma, and raw bytes become GPT-2's characters.
+//! Writing a byte-level BPE to a `tokenizer.json`: a pattern of tiktoken becomes one of Oniguruma,
+//! and raw bytes become GPT-2's characters.
 
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};

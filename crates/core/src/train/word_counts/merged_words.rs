@@ -1,4 +1,5 @@
-//! Words on their way from tables and files on the disk into the order in which they were first met.
+//! Words merged from tables and from files on the disk, put into the order in which they first
+//! occurred.
 
 use super::counts::WordCounts;
 use super::table::Entry;
