@@ -11,7 +11,7 @@ import contextlib
 import os
 import signal
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn, TextIO
 
 import click
@@ -20,7 +20,7 @@ from jeton.cli.signals import exit_code
 from jeton.cli.streams import BROKEN_PIPE, STDOUT, UNWRITABLE, tell
 from jeton.errors import FormatWarning, JetonError, TrainingWarning
 
-__all__ = ["Command", "echo_note", "is_quiet", "use_colour"]
+__all__ = ["Command", "decorated", "echo_note", "is_quiet", "use_colour"]
 
 _COMMON = "jeton.cli"
 
@@ -142,6 +142,13 @@ def use_colour(stream: TextIO) -> bool:
 def is_quiet() -> bool:
     """Whether `--quiet` was given."""
     return bool(click.get_current_context().meta.get(f"{_COMMON}.quiet"))
+
+
+def decorated(function: Any, decorators: Iterable[Callable[[Any], Any]]) -> Any:
+    """A function with options, which its help lists in this order."""
+    for decorator in reversed(list(decorators)):
+        function = decorator(function)
+    return function
 
 
 def echo_note(message: str) -> None:

@@ -23,7 +23,7 @@ from jeton.cli.named_arguments import (
     tokenizers_by_name,
 )
 from jeton.cli.progress import Progress
-from jeton.cli.targets import FilePath, check_target, force_option, give
+from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
 from jeton.errors import FormatError
 
 __all__ = ["compare"]
@@ -69,7 +69,7 @@ Examples:
     show_default=True,
     help="A table for people or for a page, a line a value, or JSON with everything.",
 )
-@click.option("-o", "--output", type=FilePath(), metavar="FILE", help="Write there.")
+@output_option
 @click.option(
     "--baseline",
     type=FilePath(),

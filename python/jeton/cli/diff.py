@@ -15,7 +15,7 @@ from jeton.analysis import diff as compare
 from jeton.cli.command import Command
 from jeton.cli.documents import invalid_option
 from jeton.cli.progress import Progress
-from jeton.cli.targets import FilePath, check_target, force_option, give
+from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
 from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
 from jeton.human_readable import counted, visible
 
@@ -62,7 +62,7 @@ Examples:
     show_default=True,
     help="Tables for people, or JSON with everything.",
 )
-@click.option("-o", "--output", type=FilePath(), metavar="FILE", help="Write there.")
+@output_option
 @force_option
 def diff(
     a: str,

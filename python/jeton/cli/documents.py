@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, TypeVar, cast
 import click
 
 from jeton.cli import streams
-from jeton.cli.command import echo_note
+from jeton.cli.command import decorated, echo_note
 from jeton.cli.progress import Progress
 from jeton.cli.streams import name_full_file, refuse_endless
 from jeton.cli.targets import FilePath
@@ -257,6 +257,4 @@ def input_options(function: F) -> F:
         ),
         invalid_option,
     ]
-    for decorator in reversed(decorators):
-        command = decorator(command)
-    return cast(F, command)
+    return cast(F, decorated(command, decorators))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from jeton.cli.command import Command
+from jeton.cli.command import Command, decorated
 from jeton.cli.learn_views import View, read_text, view_options
 from jeton.cli.targets import FilePath
 from jeton.cli.tokenizers import (
@@ -84,9 +84,7 @@ def _words_options(function: Any) -> Any:
             "--counts", is_flag=True, help="TEXT is words with counts, as in hug:10 pug:5."
         ),
     ]
-    for decorator in reversed(decorators):
-        function = decorator(function)
-    return function
+    return decorated(function, decorators)
 
 
 def _words(

@@ -15,7 +15,7 @@ from jeton.analysis import sweep as train
 from jeton.cli.command import Command
 from jeton.cli.documents import invalid_option
 from jeton.cli.progress import Progress
-from jeton.cli.targets import FilePath, check_target, force_option, give
+from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
 from jeton.cli.terminal import heading, human_bytes, table
 from jeton.human_readable import bar
 
@@ -93,7 +93,7 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     default="table",
     show_default=True,
 )
-@click.option("-o", "--output", type=FilePath(), metavar="FILE", help="Write there.")
+@output_option
 @force_option
 def sweep(
     corpus: tuple[str, ...],
