@@ -25,7 +25,7 @@ HELP = """Where two tokenizers differ on a corpus.
 
 Tokens that only one of them has, with how often the corpus gives them; texts that they cut
 otherwise, those that make the largest difference in tokens first; and the lines that differ most.
-In running text · is a space and │ parts tokens.
+In running text · is a space and │ separates tokens.
 
 \b
 Examples:

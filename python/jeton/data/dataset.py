@@ -74,7 +74,7 @@ class TokenDataset:
             split: Which split of a folder; by default the only one, or `train`.
             layout: A name of `jeton.data.layouts.LAYOUTS`; by default told by the files.
             dtype: `"uint16"` or `"uint32"`, where the files do not say (`nanogpt`, bare files).
-            end_of_text: The token that parts documents, where the files do not keep their ends
+            end_of_text: The token that separates documents, where the files do not keep their ends
                 (`nanogpt`, `llm.c`): `documents` looks for it.
             end_of_text_place: Whether it stands `"after"` or `"before"` each document.
             tokenizer: What `decode` decodes with.

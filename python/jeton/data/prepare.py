@@ -83,7 +83,7 @@ def prepare(
             all files but Parquet are read as JSON lines.
         lines: Each line of a text file is a document, without its newline.
         errors: Bytes that are not UTF-8: an error with the place, U+FFFD, or left out.
-        end_of_text: The token that parts documents, or its id; `None` for none. By default the
+        end_of_text: The token that separates documents, or its id; `None` for none. By default the
             end of text that the tokenizer has, and an error if it has none or several.
         end_of_text_place: Whether it stands after or before each document.
         validation: How much validates, from 0 to 1; or data of its own, read as `data` is.

@@ -100,8 +100,8 @@ impl AnySplitter {
         Some(splitter)
     }
 
-    /// How many of the stages that come next it takes to cut into words; all if they do not, or if
-    /// nobody knows how long that takes.
+    /// The number of the next stages after which text is cut into words: all of them if none does that, or
+    /// if one backtracks, since that may take long.
     fn words_from(&self, stages: &[PreTokenizer]) -> Result<usize> {
         let (mut text, mut pieces) = self.cut(&mut Scanner::default(), PROSE.into())?;
         let mut count = 0;

@@ -145,7 +145,7 @@ impl EncodeStream {
     /// A stream in which special tokens are text.
     ///
     /// # Errors
-    /// No places are known where the tokens of this tokenizer part whatever follows.
+    /// No safe split points are known for this tokenizer.
     pub fn new(tokenizer: &Tokenizer, add_special_tokens: bool) -> Result<Self> {
         let options = EncodeOptions {
             add_special_tokens,
@@ -156,8 +156,7 @@ impl EncodeStream {
         let stages = stages.ok_or_else(|| {
             Error::new(
                 ErrorKind::Unsupported,
-                "this tokenizer cannot encode a stream: no places are known where its tokens part \
-                 whatever follows",
+                "this tokenizer cannot encode a stream: no safe split points are known for it",
             )
             .hint("encode the whole text, or each line or paragraph as a text of its own")
         })?;
@@ -173,7 +172,7 @@ impl EncodeStream {
     /// Appends to `ids` those that are sure with more of the text.
     ///
     /// # Errors
-    /// As [`Tokenizer::encode`]; half a gigabyte of text without a place that surely parts tokens.
+    /// As [`Tokenizer::encode`]; half a gigabyte of text without a safe split point.
     pub fn push(&mut self, tokenizer: &Tokenizer, text: &str, ids: &mut Vec<u32>) -> Result<()> {
         self.kept.push_str(text);
         while self.kept.len() >= self.room {
@@ -181,7 +180,7 @@ impl EncodeStream {
                 if self.kept.len() > LONGEST {
                     return Err(Error::new(
                         ErrorKind::Unsupported,
-                        "more than 512 MiB of text have no place that surely parts tokens",
+                        "more than 512 MiB of text have no safe split point",
                     ));
                 }
                 self.room = self.kept.len() + BLOCK;

@@ -288,7 +288,7 @@ impl OnePass {
 
     /// The last such place behind `start` and before `limit`, if one is near `limit`.
     ///
-    /// It is one between two characters that one stage surely parts, where in that stage and in those before
+    /// It lies between two characters where one stage is sure to cut, and where in that stage and in those before
     /// it no match goes on, whatever stands farther off: then each of these sees the same segments if the text
     /// ends there, and those behind it see an end in any case.
     fn last_split_point(
