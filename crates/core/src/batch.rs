@@ -3,25 +3,28 @@
 //! Texts are grouped into tasks of about equal size; a long text is cut first, at places where no
 //! token stands on both sides. Each thread encodes one task after another into a buffer that stays in
 //! its cache, and copies it to its place in the result as soon as all tasks before it have been
-//! counted. Look in `flat` for how the result comes to be one list without a list a text, and in
-//! `entries` for pairs and for words that were split before.
+//! counted. Look in `flat` for how the result comes to be one list without a list a text, in `jobs` for
+//! which thread does which task, and in `entries` for pairs and for words that were split before.
 
 mod entries;
 mod flat;
+mod jobs;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::Error;
 use crate::fast::Place;
-use crate::interrupt::{Listener, Pace, paced};
+use crate::interrupt::{Pace, paced};
 use crate::text::Unit;
 use crate::tokenizer::spans::{Row, SpannedPart};
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 pub use entries::SpannedEntries;
 use flat::Flat;
+pub(crate) use jobs::{Buffers, Job, run_together};
+use jobs::{grouped, run};
 
 /// Bytes of a task, at most and about, unless a text cannot be cut.
 const LARGEST_TASK: usize = 128 << 10;
@@ -119,53 +122,48 @@ impl Tokenizer {
             Ok(counts)
         };
         let first_rows = first_rows(&parts, &tasks);
-        let counts = run(&first_rows, threads, cancelled, work)?;
+        let counts = run(first_rows, threads, cancelled, work)?;
         Ok(Batch {
             offsets: offsets(&parts, counts, texts.len()),
             ids: flat.into_list(),
         })
     }
 
-    /// Encodes a piece of a batch that is too long to be held, and shows the ids of each task to `see`
-    /// with its number, on the thread that found them; gives how many each task has. Tasks are those
-    /// of the whole batch, of which so many full ones went `before`, so that threads meet words again
-    /// that their caches have seen. `threads` and `cancelled` are those of [`Tokenizer::encode_batch`].
-    ///
-    /// # Errors
-    /// As [`Tokenizer::encode_batch`], and those of `see`, with the first text of the task.
-    pub(crate) fn encode_tasks(
-        &self,
-        texts: &[&str],
-        before: &mut usize,
-        options: &EncodeOptions,
+    /// The work of encoding a piece of a batch that is too long to be held, and how many full tasks it
+    /// has. The ids of each task are shown to `see` with its number, on the thread that found them; the
+    /// result is how many there are. Tasks are those of the whole batch, of which so many full ones went
+    /// `before`, so that threads meet words again that their caches have seen. The job fails as
+    /// [`Tokenizer::encode_batch`] does, and as `see`, with the first text of the task.
+    pub(crate) fn encoding_job<'j>(
+        &'j self,
+        texts: &[&'j str],
+        before: usize,
+        options: &'j EncodeOptions,
         threads: usize,
-        cancelled: &AtomicBool,
-        see: impl Fn(usize, &[u32]) -> crate::error::Result<()> + Sync,
-    ) -> std::result::Result<Vec<usize>, Failure> {
-        let size = match *before {
+        buffers: &'j Buffers,
+        see: impl Fn(usize, &[u32]) -> crate::error::Result<()> + Sync + 'j,
+    ) -> (Job<'j, usize>, usize) {
+        let size = match before {
             0 => task_size(texts, threads),
             _ => LARGEST_TASK,
         };
         let (parts, tasks) = self.parts_and_tasks_of(size, texts, options, threads, true);
-        let first_rows = first_rows(&parts, &tasks);
-        let spare = Mutex::new(Vec::new());
-        let work = |task: usize| {
-            let mut ids: Vec<u32> = lock(&spare).pop().unwrap_or_default();
-            ids.clear();
-            for part in &parts[tasks[task].clone()] {
-                self.encode_part(part.text, part.place, part.is_last, options, &mut ids)
-                    .map_err(|error| (part.row, error))?;
-            }
-            see(task, &ids).map_err(|error| (first_rows[task], error))?;
-            let count = ids.len();
-            lock(&spare).push(ids);
-            Ok(count)
-        };
-        let counts = run_behind(*before, &first_rows, threads, cancelled, work)?;
         let last = tasks.last().map_or(&[][..], |task| &parts[task.clone()]);
         let is_full = last.iter().map(|part| part.text.len()).sum::<usize>() >= size;
-        *before += tasks.len() - usize::from(!is_full && !tasks.is_empty());
-        Ok(counts)
+        let full = tasks.len() - usize::from(!is_full && !tasks.is_empty());
+        let first_rows = first_rows(&parts, &tasks);
+        let job = Job::new(before, first_rows, move |task| {
+            let parts = &parts[tasks[task].clone()];
+            buffers.with(|ids| {
+                for part in parts {
+                    self.encode_part(part.text, part.place, part.is_last, options, ids)
+                        .map_err(|error| (part.row, error))?;
+                }
+                see(task, ids).map_err(|error| (parts[0].row, error))?;
+                Ok(ids.len())
+            })
+        });
+        (job, full)
     }
 
     /// The ids and spans of many texts: those that [`Tokenizer::encode_with_spans`] gives for each;
@@ -227,7 +225,7 @@ impl Tokenizer {
             Ok(counts)
         };
         let first_rows = first_rows(&parts, &tasks);
-        let counts = run(&first_rows, threads, cancelled, work)?;
+        let counts = run(first_rows, threads, cancelled, work)?;
         let batch = Batch {
             offsets: offsets(&parts, counts, texts.len()),
             ids: flat.into_list(),
@@ -275,7 +273,7 @@ impl Tokenizer {
                 .collect()
         };
         let first_rows = first_rows(&parts, &tasks);
-        let counts = run(&first_rows, threads, cancelled, work)?;
+        let counts = run(first_rows, threads, cancelled, work)?;
         let mut rows = vec![0; texts.len()];
         for (part, count) in parts.iter().zip(counts.into_iter().flatten()) {
             rows[part.row] += count;
@@ -306,8 +304,6 @@ impl Tokenizer {
         may_cut: bool,
     ) -> (Vec<Part<'t>>, Vec<Range<usize>>) {
         let mut parts = Vec::with_capacity(texts.len());
-        let mut tasks = Vec::new();
-        let (mut first, mut filled) = (0, 0);
         let mut pace = Pace::default();
         for (row, &text) in texts.iter().enumerate() {
             let mut start = 0;
@@ -332,20 +328,13 @@ impl Tokenizer {
                     cut,
                     is_last,
                 });
-                filled += text.len();
-                if filled >= size {
-                    tasks.push(first..parts.len());
-                    (first, filled) = (parts.len(), 0);
-                }
                 start = end;
                 if start == texts[row].len() {
                     break;
                 }
             }
         }
-        if first < parts.len() {
-            tasks.push(first..parts.len());
-        }
+        let tasks = grouped(parts.iter().map(|part| part.text.len()), size);
         (parts, tasks)
     }
 }
@@ -360,74 +349,6 @@ fn task_size(texts: &[&str], threads: usize) -> usize {
 /// The row of the first part of each task.
 fn first_rows(parts: &[Part<'_>], tasks: &[Range<usize>]) -> Vec<usize> {
     tasks.iter().map(|task| parts[task.start].row).collect()
-}
-
-/// Does all tasks, on all threads; the results are in the order of the tasks. `first_rows` has the row
-/// that each begins with.
-fn run<R: Send>(
-    first_rows: &[usize],
-    threads: usize,
-    cancelled: &AtomicBool,
-    work: impl Fn(usize) -> std::result::Result<R, Failure> + Sync,
-) -> std::result::Result<Vec<R>, Failure> {
-    run_behind(0, first_rows, threads, cancelled, work)
-}
-
-/// As [`run`], where so many tasks went before: each thread goes on with those that it would have had
-/// if all were one batch.
-fn run_behind<R: Send>(
-    before: usize,
-    first_rows: &[usize],
-    threads: usize,
-    cancelled: &AtomicBool,
-    work: impl Fn(usize) -> std::result::Result<R, Failure> + Sync,
-) -> std::result::Result<Vec<R>, Failure> {
-    let tasks = first_rows.len();
-    // Every thread begins with tasks of its own, the same ones for the same texts, so that it
-    // meets words again that its cache has seen; then it helps the others.
-    let threads = threads.clamp(1, tasks.max(1));
-    let taken: Vec<AtomicUsize> = (0..threads).map(|_| AtomicUsize::new(0)).collect();
-    let next = |row: usize| {
-        let first = taken[row].fetch_add(1, Ordering::Relaxed);
-        Some(row + first * threads).filter(|&task| task < tasks)
-    };
-    // Rows after this one need not be encoded: it failed.
-    let failed = AtomicUsize::new(usize::MAX);
-    let results = Mutex::new(Vec::with_capacity(tasks));
-    let worker = || {
-        let mut done = Vec::new();
-        let thread = rayon::current_thread_index().unwrap_or(0);
-        let own = (thread + threads - before % threads) % threads;
-        let all = (own..threads).chain(0..own);
-        for task in all.flat_map(|row| std::iter::from_fn(move || next(row))) {
-            if cancelled.load(Ordering::Relaxed) {
-                break;
-            }
-            if first_rows[task] > failed.load(Ordering::Relaxed) {
-                continue;
-            }
-            let result = work(task);
-            if let Err((row, _)) = &result {
-                failed.fetch_min(*row, Ordering::Relaxed);
-            }
-            done.push((task, result));
-        }
-        lock(&results).append(&mut done);
-    };
-    match threads {
-        1 => worker(),
-        threads => Listener::told(|listener| {
-            rayon::scope(|scope| {
-                for _ in 1..threads {
-                    scope.spawn(|_| listener.during(worker));
-                }
-                listener.during(worker);
-            });
-        }),
-    }
-    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.sort_unstable_by_key(|(task, _)| *task);
-    results.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Where each text's tokens begin and end, by how many each part has.

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use jeton_core::measure::counting;
 use jeton_core::measure::short_texts::{self, Lengths};
 use jeton_core::measure::text_file::TextFile as CoreFile;
 use jeton_core::measure::text_parts::{TextParts as CoreParts, cut};
@@ -11,7 +12,7 @@ use jeton_core::measure::token_counter::TokenCounter as CoreCounter;
 use jeton_core::measure::unicode_words::{CountedWords as Counted, UnicodeWords as Core};
 use jeton_core::text::InvalidUtf8;
 use jeton_core::train::corpus::Contents;
-use jeton_core::{EncodeOptions, Error, batch};
+use jeton_core::{Error, Tokenizer as CoreTokenizer, batch};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
@@ -191,17 +192,6 @@ impl UnicodeWords {
         }
     }
 
-    /// Counts the words of texts, on all cores.
-    fn add(&self, py: Python<'_>, parts: &TextParts) -> PyResult<()> {
-        guard(py, || {
-            let parts = parts.lock()?;
-            let (texts, bytes) = (parts.rows(), parts.bytes());
-            let slot = self.core.try_lock().map_err(|_| busy())?;
-            let core = slot.as_ref().ok_or_else(busy)?;
-            pool::run(py, bytes, |threads, _| core.add(&texts, threads))
-        })
-    }
-
     /// The most common words, and some of the others. There is nothing left to count with.
     fn finish(&self, py: Python<'_>, most: usize) -> PyResult<CountedWords> {
         guard(py, || {
@@ -304,7 +294,7 @@ pub fn changed_lines<'py>(
     })
 }
 
-/// How often each token of a vocabulary occurs, in batches of ids.
+/// How often each token of a vocabulary occurs, in batches of texts.
 #[pyclass(frozen, module = "jeton._core")]
 pub struct TokenCounter {
     core: Mutex<CoreCounter>,
@@ -317,22 +307,6 @@ impl TokenCounter {
         guard(py, || {
             let core = Mutex::new(CoreCounter::new(ids.to_vec().map_err(PyErr::from)?));
             Ok(Self { core })
-        })
-    }
-
-    /// Counts the tokens of texts, on all cores.
-    fn add(&self, py: Python<'_>, tokenizer: &Tokenizer, parts: &TextParts) -> PyResult<()> {
-        guard(py, || {
-            let parts = parts.lock()?;
-            let (texts, bytes) = (parts.rows(), parts.bytes());
-            let (tokenizer, options) = (&*tokenizer.core, EncodeOptions::PLAIN);
-            let mut core = self.core.try_lock().map_err(|_| busy())?;
-            let core = &mut *core;
-            let work = texts::work_of(tokenizer, bytes);
-            let added = pool::run(py, work, |threads, cancelled| {
-                core.add(tokenizer, &texts, &options, threads, cancelled)
-            })?;
-            Ok(added.map_err(at_row)?)
         })
     }
 
@@ -349,6 +323,38 @@ impl TokenCounter {
     fn curve(&self, py: Python<'_>) -> PyResult<Vec<(u64, u64)>> {
         guard(py, || Ok(self.core.try_lock().map_err(|_| busy())?.curve()))
     }
+}
+
+/// Counts the words of texts, and their tokens by each tokenizer, on all cores. An error names its
+/// tokenizer's place, the last of the three.
+#[pyfunction]
+pub fn count_parts(
+    py: Python<'_>,
+    parts: &TextParts,
+    words: &UnicodeWords,
+    counters: Vec<(PyRef<'_, Tokenizer>, PyRef<'_, TokenCounter>, String)>,
+) -> PyResult<()> {
+    guard(py, || {
+        let parts = parts.lock()?;
+        let (texts, bytes) = (parts.rows(), parts.bytes());
+        let words = words.core.try_lock().map_err(|_| busy())?;
+        let words = words.as_ref().ok_or_else(busy)?;
+        let mut locked = counters
+            .iter()
+            .map(|(_, counter, _)| counter.core.try_lock().map_err(|_| busy()))
+            .collect::<Outcome<Vec<_>>>()?;
+        let tokenizers = counters.iter().map(|(tokenizer, ..)| &*tokenizer.core);
+        let counted = tokenizers.zip(locked.iter_mut().map(|counter| &mut **counter));
+        let mut counted: Vec<(&CoreTokenizer, &mut CoreCounter)> = counted.collect();
+        let work = counted
+            .iter()
+            .map(|(tokenizer, _)| texts::work_of(tokenizer, bytes));
+        let work = work.max().unwrap_or(bytes);
+        let done = pool::run(py, work, |threads, cancelled| {
+            counting::count(&texts, words, &mut counted, threads, cancelled)
+        })?;
+        Ok(done.map_err(|(number, failure)| at_row(failure).at(&*counters[number].2))?)
+    })
 }
 
 fn at_row((row, error): batch::Failure) -> Error {

@@ -18,7 +18,7 @@ import jeton._core as _core
 from jeton.analysis import measures
 from jeton.analysis.comparison import Comparison
 from jeton.analysis.evaluation import Evaluation
-from jeton.analysis.judged import Judged, Tally, WordKinds, cause_of
+from jeton.analysis.judged import Judged, Tally, WordKinds, cause_of, count
 from jeton.analysis.overall import Morphemes, checked_morphemes, overall_values
 from jeton.analysis.texts import Corpus, Sample, Watched, ahead, aligned, corpora_of
 from jeton.analysis.values import Curve, Measured, Value
@@ -217,9 +217,7 @@ class _Texts:
         batches = self._sampled()
         with contextlib.closing(ahead(batches) if self.corpus.is_of_files else batches) as found:
             for batch in found:
-                words.add(batch)
-                for judged in everyone:
-                    judged.count(batch, place)
+                count(batch, words, everyone, place)
                 watched.tell()
         self.words = WordKinds(words)
         parts = self.sample.parts()

@@ -23,7 +23,7 @@ from jeton.encoding import TokenBatch
 from jeton.errors import EncodeError, JetonError
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["Judged", "Tally", "WordKinds", "cause_of"]
+__all__ = ["Judged", "Tally", "WordKinds", "cause_of", "count"]
 
 Counts = npt.NDArray[np.int64]
 
@@ -67,11 +67,6 @@ class Judged:
                 return False
         return True
 
-    def count(self, texts: _core.TextParts, where: str) -> None:
-        """Counts the tokens of texts."""
-        with self.named(where):
-            self.counter.add(self.tok._core, texts)
-
     def encode(self, texts: Sequence[str], where: str) -> TokenBatch:
         """The ids of texts."""
         with self.named(where):
@@ -83,7 +78,18 @@ class Judged:
         try:
             yield
         except JetonError as error:
-            raise type(error)(f"{self.name}, {where}: {error}") from None
+            raise type(error)(f"{self._at(where)}: {error}") from None
+
+    def _at(self, where: str) -> str:
+        return f"{self.name}, {where}"
+
+
+def count(
+    texts: _core.TextParts, words: _core.UnicodeWords, everyone: Sequence[Judged], where: str
+) -> None:
+    """Counts the words of texts, and their tokens by everyone, who share the threads."""
+    counters = [(it.tok._core, it.counter, it._at(where)) for it in everyone]
+    _core.count_parts(texts, words, counters)
 
 
 class WordKinds:
@@ -186,20 +192,36 @@ class Tally:
         return joined
 
     def pairs(self, times: Counter[str]) -> tuple[Counts, Counts]:
-        """How often each pair of neighbours occurs in the sample, and each id as its first.
+        """How often each pair of neighbours occurs in the sample, and each id that is one's first.
 
         Args:
             times: How often each part of the sample occurs.
         """
-        rows = [ids for part, ids in self.sampled.items() for _ in range(times[part])]
-        firsts = np.concatenate([np.empty(0, np.uint32), *(row[:-1] for row in rows)])
-        seconds = np.concatenate([np.empty(0, np.uint32), *(row[1:] for row in rows)])
-        keys = firsts.astype(np.uint64) << np.uint64(32) | seconds
-        # What `np.unique` does, without copies of keys that are not asked for.
+        rows = [ids for part, ids in self.sampled.items() for _ in range(times[part]) if len(ids)]
+        ids = np.concatenate([np.empty(0, np.uint32), *rows])
+        # In place: memory that nobody has touched yet takes longer than the numbers do.
+        keys = ids[:-1].astype(np.uint64)
+        keys <<= np.uint64(32)
+        keys |= ids[1:]
+        # Pairs of a row's end and the next one's beginning go behind all others, and away.
+        keys[np.cumsum([len(row) for row in rows[:-1]], dtype=np.int64) - 1] = _LARGEST
         keys.sort()
-        ends = np.flatnonzero(keys[1:] != keys[:-1]) + 1
-        pairs = np.diff(ends, prepend=0, append=len(keys)) if len(keys) else ends
-        return pairs, np.bincount(firsts)
+        keys = keys[: len(keys) - len(rows[1:])]
+        starts = _starts(keys)
+        pairs = np.diff(starts, append=len(keys))
+        firsts = _starts(keys[starts] >> np.uint64(32))
+        return pairs, np.diff(starts[firsts], append=len(keys))
+
+
+_LARGEST: Final = np.uint64((1 << 64) - 1)
+
+
+def _starts(numbers: npt.NDArray[np.uint64]) -> Counts:
+    """Where each of several numbers begins, in a list in order."""
+    changes = np.empty(len(numbers), np.bool_)
+    changes[:1] = True
+    np.not_equal(numbers[1:], numbers[:-1], out=changes[1:])
+    return np.flatnonzero(changes)
 
 
 def cause_of(line: str, gave: str) -> str:

@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
 use super::flat::Flat;
-use super::{Batch, Failure, LARGEST_TASK, SMALLEST_TASK, SpannedBatch, TASKS_PER_THREAD, run};
+use super::jobs::{grouped, run};
+use super::{Batch, Failure, LARGEST_TASK, SMALLEST_TASK, SpannedBatch, TASKS_PER_THREAD};
 use crate::interrupt::{Pace, paced};
 use crate::tokenizer::{EncodeOptions, Encoder, Entry, Tokenizer};
 
@@ -133,19 +134,8 @@ impl Tasks {
         let bytes: usize = sizes.iter().sum();
         let size = bytes / (TASKS_PER_THREAD * threads.max(1));
         let size = size.clamp(SMALLEST_TASK, LARGEST_TASK);
-        let mut rows = Vec::new();
-        let (mut first, mut filled) = (0, 0);
-        for (row, bytes) in sizes.iter().enumerate() {
-            // An entry is some work even if it has no text.
-            filled += bytes + 1;
-            if filled >= size {
-                rows.push(first..row + 1);
-                (first, filled) = (row + 1, 0);
-            }
-        }
-        if first < entries.len() {
-            rows.push(first..entries.len());
-        }
+        // An entry is some work even if it has no text.
+        let rows = grouped(sizes.iter().map(|bytes| bytes + 1), size);
         Self { rows, bytes }
     }
 
@@ -157,7 +147,7 @@ impl Tasks {
     ) -> Result<Vec<R>, Failure> {
         let first_rows: Vec<usize> = self.rows.iter().map(|rows| rows.start).collect();
         let work = |task: usize| work(task, self.rows[task].clone());
-        run(&first_rows, threads, cancelled, work)
+        run(first_rows, threads, cancelled, work)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What measures of tokenizers are computed from: words of a text, counts of tokens, lines that do not
 //! come back.
 
+pub mod counting;
 pub mod short_texts;
 pub mod text_file;
 pub mod text_parts;

@@ -3,11 +3,11 @@
 //! Look here for how texts are encoded and counted in one go: the ids of a part are counted by the
 //! thread that made them, while they are in its cache, and kept nowhere.
 
-use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::batch::Failure;
+use crate::batch::{Buffers, Job};
 use crate::error::{Error, ErrorKind};
+use crate::mem::prefetch::prefetch;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
 /// Ids up to which a table tells where the token of an id stands.
@@ -15,6 +15,9 @@ const LARGEST: u32 = 1 << 24;
 
 /// Tokens after which the curve has its first point; it has one after each doubling.
 const FIRST_POINT: u64 = 1 << 6;
+
+/// Tokens from one that is counted to the one whose count is prefetched.
+const AHEAD: usize = 32;
 
 const ABSENT: u32 = u32::MAX;
 
@@ -35,17 +38,19 @@ const ABSENT: u32 = u32::MAX;
 /// ```
 #[derive(Debug)]
 pub struct TokenCounter {
+    /// Those of all tokens, which rise.
+    ids: Vec<u32>,
     places: Places,
-    /// A thread takes whichever is free.
+    /// A thread takes its own, or whichever is free.
     shares: [Mutex<Share>; 16],
-    /// Whether each token occurred before this batch.
-    seen: Vec<bool>,
+    /// What stands at each place.
+    states: Vec<State>,
     /// How many tokens were counted, and how many different ones.
     tokens: u64,
     types: u64,
     points: Vec<(u64, u64)>,
     /// How many tasks there were that had as much text as a task may have.
-    tasks: usize,
+    pub(super) full_tasks: usize,
 }
 
 /// What a thread has counted.
@@ -56,8 +61,10 @@ struct Share {
     counted: u32,
     /// What was counted before.
     sums: Vec<u64>,
-    /// Where tokens that are not in `seen` occur in this batch: the first place is among them.
-    new: Vec<(Occurrence, usize)>,
+    /// The tokens that are met in this batch and in none before.
+    new: Vec<usize>,
+    /// Where each of these occurs first; [`NOWHERE`] for all others.
+    firsts: Vec<Occurrence>,
     /// The last part that was counted.
     last: usize,
 }
@@ -76,10 +83,23 @@ impl Share {
 /// Which part of a batch, and which token of it.
 type Occurrence = (u32, u32);
 
-/// Where the tokens of ids stand among all.
+const NOWHERE: Occurrence = (u32::MAX, u32::MAX);
+
+/// What stands at a place where tokens are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// No token.
+    Absent,
+    /// A token that did not occur before this batch.
+    New,
+    /// One that did.
+    Seen,
+}
+
+/// Where the tokens of ids are counted.
 #[derive(Debug)]
 enum Places {
-    /// Each at its id.
+    /// Each at its id: nearly all ids up to the last one stand for a token.
     Ids,
     /// By ids; [`ABSENT`] where there is no token.
     Table(Vec<u32>),
@@ -88,9 +108,9 @@ enum Places {
 }
 
 impl Places {
-    fn of(ids: Vec<u32>) -> Self {
+    fn of(ids: &[u32]) -> Self {
         match ids.last() {
-            Some(&last) if last as usize + 1 == ids.len() => Self::Ids,
+            Some(&last) if (last as usize) < 2 * ids.len() => Self::Ids,
             Some(&last) if last < LARGEST => {
                 let mut table = vec![ABSENT; last as usize + 1];
                 for (place, &id) in ids.iter().enumerate() {
@@ -98,7 +118,7 @@ impl Places {
                 }
                 Self::Table(table)
             }
-            _ => Self::Search(ids),
+            _ => Self::Search(ids.to_vec()),
         }
     }
 
@@ -116,42 +136,42 @@ impl Places {
 impl TokenCounter {
     /// Counts tokens of these ids, which rise.
     pub fn new(ids: Vec<u32>) -> Self {
+        let places = Places::of(&ids);
+        let mut states = Vec::new();
+        for &id in &ids {
+            let place = places.of_id(id);
+            states.resize(place, State::Absent);
+            states.push(State::New);
+        }
         Self {
-            seen: vec![false; ids.len()],
-            places: Places::of(ids),
+            ids,
+            states,
+            places,
             shares: Default::default(),
             tokens: 0,
             types: 0,
             points: Vec::new(),
-            tasks: 0,
+            full_tasks: 0,
         }
     }
 
-    /// Counts the tokens of texts, on as many threads of the pool that this runs in; `cancelled` is
-    /// that of [`Tokenizer::encode_batch`].
-    ///
-    /// # Errors
-    /// As [`Tokenizer::encode_batch`], and an id that stands for no token; what was counted then means
-    /// nothing.
-    pub fn add(
-        &mut self,
-        tokenizer: &Tokenizer,
-        texts: &[&str],
-        options: &EncodeOptions,
+    /// The work of counting the tokens of a batch of texts, which ends with [`Self::end`], and how many
+    /// full tasks it has. The job fails as [`Tokenizer::encode_batch`] does, and at an id that stands for
+    /// no token; what was counted then means nothing.
+    pub(super) fn job<'j>(
+        &'j self,
+        tokenizer: &'j Tokenizer,
+        texts: &[&'j str],
+        options: &'j EncodeOptions,
         threads: usize,
-        cancelled: &AtomicBool,
-    ) -> Result<(), Failure> {
+        buffers: &'j Buffers,
+    ) -> (Job<'j, usize>, usize) {
         let see = |task: usize, ids: &[u32]| {
             self.see(task, ids).map_err(|id| {
                 Error::new(ErrorKind::Argument, format!("id {id} stands for no token"))
             })
         };
-        let mut tasks = self.tasks;
-        let lengths =
-            tokenizer.encode_tasks(texts, &mut tasks, options, threads, cancelled, see)?;
-        self.tasks = tasks;
-        self.end(&lengths);
-        Ok(())
+        tokenizer.encoding_job(texts, self.full_tasks, options, threads, buffers, see)
     }
 
     /// Counts the tokens of a part of a batch; other threads may count other parts.
@@ -159,9 +179,16 @@ impl TokenCounter {
     /// # Errors
     /// The first id that stands for no token; what was counted then means nothing.
     pub fn see(&self, part: usize, ids: &[u32]) -> Result<(), u32> {
-        let free = self.shares.iter().find_map(|share| share.try_lock().ok());
-        let mut share = free.unwrap_or_else(|| lock(&self.shares[0]));
-        share.counts.resize(self.seen.len(), 0);
+        // A thread comes with its parts in order for as long as it has some of its own.
+        let own = rayon::current_thread_index().unwrap_or(0) % self.shares.len();
+        let (others, shares) = self.shares.split_at(own);
+        let free = shares
+            .iter()
+            .chain(others)
+            .find_map(|share| share.try_lock().ok());
+        let mut share = free.unwrap_or_else(|| lock(&self.shares[own]));
+        share.counts.resize(self.states.len(), 0);
+        share.firsts.resize(self.states.len(), NOWHERE);
         let length = u32::try_from(ids.len()).expect("a part is no larger than a text's memory");
         match share.counted.checked_add(length) {
             Some(counted) => share.counted = counted,
@@ -173,41 +200,48 @@ impl TokenCounter {
         // Counted in order, a token that was counted before did not occur first in this part.
         let in_order = part >= share.last;
         share.last = share.last.max(part);
-        let Share { counts, new, .. } = &mut *share;
-        let part = part as u32;
+        let (part, share) = (part as u32, &mut *share);
         match (&self.places, in_order) {
             (Places::Ids, true) => {
-                self.see_by(ids, counts, |id| id as usize, |count| count == 0, part, new)
+                self.see_by(ids, |id| id as usize, |count| count == 0, part, share)
             }
-            (places, true) => self.see_by(
-                ids,
-                counts,
-                |id| places.of_id(id),
-                |count| count == 0,
-                part,
-                new,
-            ),
-            (places, false) => self.see_by(ids, counts, |id| places.of_id(id), |_| true, part, new),
+            (Places::Ids, false) => self.see_by(ids, |id| id as usize, |_| true, part, share),
+            (places, true) => {
+                self.see_by(ids, |id| places.of_id(id), |count| count == 0, part, share)
+            }
+            (places, false) => self.see_by(ids, |id| places.of_id(id), |_| true, part, share),
         }
     }
 
-    /// Counts ids, and notes where a token occurs that is not in `seen` and whose count so far `is_new`
+    /// Counts ids, and notes where a token occurs first that is new and whose count so far `may_be_new`
     /// accepts.
     #[inline(always)]
     fn see_by(
         &self,
         ids: &[u32],
-        counts: &mut [u32],
         place: impl Fn(u32) -> usize,
-        is_new: impl Fn(u32) -> bool,
+        may_be_new: impl Fn(u32) -> bool,
         part: u32,
-        new: &mut Vec<(Occurrence, usize)>,
+        share: &mut Share,
     ) -> Result<(), u32> {
         for (&id, at) in ids.iter().zip(0..) {
+            if let Some(&later) = ids.get(at as usize + AHEAD) {
+                prefetch(&share.counts, place(later));
+            }
             let token = place(id);
-            let count = counts.get_mut(token).ok_or(id)?;
-            if is_new(*count) && !self.seen[token] {
-                new.push(((part, at), token));
+            let count = share.counts.get_mut(token).ok_or(id)?;
+            if may_be_new(*count) {
+                match self.states[token] {
+                    State::Absent => return Err(id),
+                    State::New => {
+                        let first = &mut share.firsts[token];
+                        if *first == NOWHERE {
+                            share.new.push(token);
+                        }
+                        *first = (*first).min((part, at));
+                    }
+                    State::Seen => {}
+                }
             }
             *count += 1;
         }
@@ -220,13 +254,14 @@ impl TokenCounter {
         for share in &mut self.shares {
             let share = share.get_mut().unwrap_or_else(PoisonError::into_inner);
             share.last = 0;
-            firsts.append(&mut share.new);
+            let first = |token| (std::mem::replace(&mut share.firsts[token], NOWHERE), token);
+            firsts.extend(share.new.drain(..).map(first));
         }
         firsts.sort_unstable();
         let mut firsts = firsts.into_iter().peekable();
         for (part, &length) in lengths.iter().enumerate() {
             while let Some(((_, at), token)) = firsts.next_if(|((of, _), _)| *of as usize == part) {
-                if !std::mem::replace(&mut self.seen[token], true) {
+                if std::mem::replace(&mut self.states[token], State::Seen) == State::New {
                     self.point_up_to(self.tokens + u64::from(at));
                     self.types += 1;
                 }
@@ -250,7 +285,7 @@ impl TokenCounter {
 
     /// How often each token was counted since the last time, in the order of the ids.
     pub fn take(&mut self) -> Vec<u64> {
-        let mut sums = vec![0; self.seen.len()];
+        let mut sums = vec![0; self.states.len()];
         for share in &mut self.shares {
             let share = share.get_mut().unwrap_or_else(PoisonError::into_inner);
             share.sum_up();
@@ -258,7 +293,8 @@ impl TokenCounter {
                 *sum += std::mem::take(more);
             }
         }
-        sums
+        let of_token = |&id: &u32| sums[self.places.of_id(id)];
+        self.ids.iter().map(of_token).collect()
     }
 
     /// How many different tokens there were after 64, 128, 256 … tokens, and after all.
@@ -283,9 +319,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::Stages;
-    use crate::model::{Bpe, Model};
-    use crate::vocab::Vocab;
 
     /// What a counter gives after batches, each seen in parts of a size, in an order by a seed.
     fn counted(
@@ -338,33 +371,5 @@ mod tests {
             prop_assert_eq!(found, expected.into_values().collect::<Vec<_>>());
             prop_assert_eq!(counter.curve(), curve);
         }
-    }
-
-    #[test]
-    fn texts_are_counted_as_they_are_encoded() {
-        let bytes = (0..=u8::MAX).map(|byte| vec![byte]);
-        let tokens = bytes.chain([b"in".to_vec(), b"ra".to_vec(), b"rain".to_vec()]);
-        let bpe = Bpe::by_ranks(Vocab::new(tokens.zip(0..)).unwrap()).unwrap();
-        let tokenizer = Tokenizer::new(Stages::of_model(Model::Bpe(bpe))).unwrap();
-        let texts = ["rain in spain, ".repeat(20_000), "brain".to_owned()];
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let (options, cancelled) = (EncodeOptions::default(), AtomicBool::new(false));
-        let batch = tokenizer.encode_batch(&texts, &options, 1, &cancelled);
-        let ids = batch.unwrap().ids;
-        let of_ids =
-            |counter: &mut TokenCounter| counted(counter, std::slice::from_ref(&ids), 1 << 20, 0);
-        let of_texts = |threads| {
-            move |counter: &mut TokenCounter| {
-                let added = counter.add(&tokenizer, &texts, &options, threads, &cancelled);
-                added.unwrap();
-                counter.take()
-            }
-        };
-        let result = |count: &mut dyn FnMut(&mut TokenCounter) -> Vec<u64>| {
-            let mut counter = TokenCounter::new((0..259).collect());
-            (count(&mut counter), counter.curve())
-        };
-        let expected = result(&mut { of_ids });
-        assert_eq!(result(&mut of_texts(3)), expected);
     }
 }

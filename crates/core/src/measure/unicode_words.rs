@@ -15,7 +15,6 @@ use unicode_script::{Script, UnicodeScript};
 use unicode_segmentation::UnicodeSegmentation;
 
 use self::joins::Joins;
-use crate::interrupt::Listener;
 use crate::split::delimiters::{Chunks, Delimiters};
 use crate::train::word_counts::table::{
     Entry, InsertionBatch, Table, WordAndCount, by_count, join,
@@ -39,7 +38,7 @@ const ONCE: Entry = Entry { count: 1, place: 0 };
 /// use jeton_core::measure::unicode_words::UnicodeWords;
 ///
 /// let words = UnicodeWords::default();
-/// words.add(&["the cat can't, the cat"], 1);
+/// words.add(&["the cat can't, the cat"]);
 /// let counted = words.finish(100);
 /// let expected = [(" cat", 2), (" can't", 1), (" the", 1), ("the", 1)];
 /// assert_eq!(counted.common, expected.map(|(word, count)| (word.to_owned(), count)));
@@ -83,22 +82,12 @@ impl Default for UnicodeWords {
 }
 
 impl UnicodeWords {
-    /// Counts the words of texts, each by itself, on as many threads.
-    pub fn add(&self, texts: &[&str], threads: usize) {
-        let add = |text: &&str| {
-            let free = self.tables.iter().find_map(|table| table.try_lock().ok());
-            let mut tables = free.unwrap_or_else(|| lock(&self.tables[0]));
-            let tables = tables.get_or_insert_with(|| Tables::new(self.seed));
-            tables.add(text);
-        };
-        match threads {
-            1 => texts.iter().for_each(add),
-            _ => Listener::told(|listener| {
-                texts
-                    .par_iter()
-                    .for_each(|text| listener.during(|| add(text)));
-            }),
-        }
+    /// Counts the words of texts, each by itself; other threads may count others.
+    pub fn add(&self, texts: &[&str]) {
+        let free = self.tables.iter().find_map(|table| table.try_lock().ok());
+        let mut tables = free.unwrap_or_else(|| lock(&self.tables[0]));
+        let tables = tables.get_or_insert_with(|| Tables::new(self.seed));
+        texts.iter().for_each(|text| tables.add(text));
     }
 
     /// The words that were counted, of which about `most` kinds are given.
@@ -312,16 +301,16 @@ mod tests {
 
     use super::*;
 
-    fn counted(texts: &[&str], threads: usize) -> Vec<(String, u64)> {
+    fn counted(texts: &[&str]) -> Vec<(String, u64)> {
         let words = UnicodeWords::default();
-        words.add(texts, threads);
+        words.add(texts);
         words.finish(1 << 20).common
     }
 
     #[test]
     fn of_many_kinds_the_common_and_some_others_are_given() {
         let words = UnicodeWords::default();
-        words.add(&["a a a b b c d e f g h i"], 1);
+        words.add(&["a a a b b c d e f g h i"]);
         let counted = words.finish(4);
         let names = |words: &[(String, u64)]| -> Vec<String> {
             words
@@ -336,24 +325,21 @@ mod tests {
 
     #[test]
     fn scripts_without_spaces_are_cut_by_character() {
-        let found = counted(&["東京タワーへ ไทย"], 1);
+        let found = counted(&["東京タワーへ ไทย"]);
         let words: Vec<&str> = found.iter().map(|(word, _)| word.as_str()).collect();
         assert_eq!(words, [" ไ", "ท", "ย", "へ", "タ", "ワ", "ー", "京", "東"]);
     }
 
     #[test]
     fn what_stands_between_such_characters_is_a_word() {
-        let found = counted(&["\u{e50}ab\u{e51}"], 1);
+        let found = counted(&["\u{e50}ab\u{e51}"]);
         let words: Vec<&str> = found.iter().map(|(word, _)| word.as_str()).collect();
         assert_eq!(words, ["ab", "\u{e50}", "\u{e51}"]);
     }
 
     #[test]
     fn words_are_those_of_unicode() {
-        let found = counted(
-            &["The quick (\"brown\") fox can't jump 32.3 feet, right?"],
-            1,
-        );
+        let found = counted(&["The quick (\"brown\") fox can't jump 32.3 feet, right?"]);
         let mut words: Vec<&str> = found.iter().map(|(word, _)| word.trim()).collect();
         words.sort_unstable();
         let expected = [
@@ -402,7 +388,7 @@ mod tests {
             }
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
             let mut found = BTreeMap::new();
-            for (word, count) in counted(&texts, 2) {
+            for (word, count) in counted(&texts) {
                 *found.entry(word.trim_start_matches(' ').to_owned()).or_insert(0) += count;
             }
             prop_assert_eq!(found, expected);

@@ -145,6 +145,13 @@ impl WholeCharacters {
             false => Cow::Owned([&begun, bytes].concat()),
         };
         let mut rest = &*joined;
+        // Nearly all bytes are text up to the last character, and are gone through once.
+        let (whole, tail) = rest.split_at(rest.len() - unfinished(rest));
+        if let (false, Ok(whole)) = (is_end, std::str::from_utf8(whole)) {
+            text.push_str(whole);
+            self.before += whole.len();
+            rest = tail;
+        }
         while !rest.is_empty() {
             let (valid, broken) = match std::str::from_utf8(rest) {
                 Ok(_) => (rest.len(), 0),
@@ -175,6 +182,20 @@ impl WholeCharacters {
         }
         self.begun = rest.to_vec();
         Ok(())
+    }
+}
+
+/// How many bytes at the end are the beginning of a character.
+fn unfinished(bytes: &[u8]) -> usize {
+    let place = bytes
+        .iter()
+        .rev()
+        .take(3)
+        .position(|byte| byte & 0xC0 != 0x80);
+    let tail = &bytes[bytes.len() - place.map_or(0, |place| place + 1)..];
+    match std::str::from_utf8(tail) {
+        Err(error) if error.error_len().is_none() => tail.len(),
+        _ => 0,
     }
 }
 

@@ -8,6 +8,9 @@ use super::stream::{self, Digested};
 use crate::error::Result;
 use crate::files::file_error;
 
+/// Bytes for which there is room before they are read, at most: as many may never come.
+const MOST_AHEAD: usize = 8 << 20;
+
 /// The contents of a file, decompressed if it begins as gzip or Zstandard does.
 ///
 /// ```no_run
@@ -43,7 +46,8 @@ impl Contents {
     /// # Errors
     /// It cannot be read, or is damaged.
     pub fn read(&mut self, size: usize) -> Result<Vec<u8>> {
-        let mut bytes = Vec::new();
+        // Room that is not filled takes no memory; grown, the list would be copied.
+        let mut bytes = Vec::with_capacity(size.min(MOST_AHEAD));
         let read = self
             .stream
             .by_ref()
