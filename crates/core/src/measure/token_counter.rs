@@ -3,11 +3,11 @@
 //! Look here for how texts are encoded and counted in one go: the ids of a part are counted by the
 //! thread that made them, while they are in its cache, and kept nowhere.
 
+use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::batch::{Buffers, Job};
 use crate::error::{Error, ErrorKind};
-use crate::mem::prefetch::prefetch;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 
 /// Ids up to which a table tells where the token of an id stands.
@@ -15,9 +15,6 @@ const LARGEST: u32 = 1 << 24;
 
 /// Tokens after which the curve has its first point; it has one after each doubling.
 const FIRST_POINT: u64 = 1 << 6;
-
-/// Tokens from one that is counted to the one whose count is prefetched.
-const AHEAD: usize = 32;
 
 const ABSENT: u32 = u32::MAX;
 
@@ -61,10 +58,8 @@ struct Share {
     counted: u32,
     /// What was counted before.
     sums: Vec<u64>,
-    /// The tokens that are met in this batch and in none before.
-    new: Vec<usize>,
-    /// Where each of these occurs first; [`NOWHERE`] for all others.
-    firsts: Vec<Occurrence>,
+    /// Where tokens occur in this batch that are in none before: the first place is among them.
+    new: Vec<(Occurrence, usize)>,
     /// The last part that was counted.
     last: usize,
 }
@@ -82,8 +77,6 @@ impl Share {
 
 /// Which part of a batch, and which token of it.
 type Occurrence = (u32, u32);
-
-const NOWHERE: Occurrence = (u32::MAX, u32::MAX);
 
 /// What stands at a place where tokens are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,7 +181,6 @@ impl TokenCounter {
             .find_map(|share| share.try_lock().ok());
         let mut share = free.unwrap_or_else(|| lock(&self.shares[own]));
         share.counts.resize(self.states.len(), 0);
-        share.firsts.resize(self.states.len(), NOWHERE);
         let length = u32::try_from(ids.len()).expect("a part is no larger than a text's memory");
         match share.counted.checked_add(length) {
             Some(counted) => share.counted = counted,
@@ -200,46 +192,41 @@ impl TokenCounter {
         // Counted in order, a token that was counted before did not occur first in this part.
         let in_order = part >= share.last;
         share.last = share.last.max(part);
-        let (part, share) = (part as u32, &mut *share);
+        let Share { counts, new, .. } = &mut *share;
+        let (counts, part) = (counts.as_mut_slice(), part as u32);
+        let mut note = |token: usize, at: u32| new.push(((part, at), token));
         match (&self.places, in_order) {
-            (Places::Ids, true) => {
-                self.see_by(ids, |id| id as usize, |count| count == 0, part, share)
+            (Places::Ids, true) => self.see_by(ids, counts, |id| id as usize, true, note),
+            (places, true) => self.see_by(ids, counts, |id| places.of_id(id), true, note),
+            (places, false) => {
+                let mut met = HashSet::new();
+                let note_once = |token, at| {
+                    if met.insert(token) {
+                        note(token, at);
+                    }
+                };
+                self.see_by(ids, counts, |id| places.of_id(id), false, note_once)
             }
-            (Places::Ids, false) => self.see_by(ids, |id| id as usize, |_| true, part, share),
-            (places, true) => {
-                self.see_by(ids, |id| places.of_id(id), |count| count == 0, part, share)
-            }
-            (places, false) => self.see_by(ids, |id| places.of_id(id), |_| true, part, share),
         }
     }
 
-    /// Counts ids, and notes where a token occurs first that is new and whose count so far `may_be_new`
-    /// accepts.
+    /// Counts ids, and notes where tokens occur that are new; `in_order`, where they are counted first.
     #[inline(always)]
     fn see_by(
         &self,
         ids: &[u32],
+        counts: &mut [u32],
         place: impl Fn(u32) -> usize,
-        may_be_new: impl Fn(u32) -> bool,
-        part: u32,
-        share: &mut Share,
+        in_order: bool,
+        mut note: impl FnMut(usize, u32),
     ) -> Result<(), u32> {
         for (&id, at) in ids.iter().zip(0..) {
-            if let Some(&later) = ids.get(at as usize + AHEAD) {
-                prefetch(&share.counts, place(later));
-            }
             let token = place(id);
-            let count = share.counts.get_mut(token).ok_or(id)?;
-            if may_be_new(*count) {
+            let count = counts.get_mut(token).ok_or(id)?;
+            if !in_order || *count == 0 {
                 match self.states[token] {
                     State::Absent => return Err(id),
-                    State::New => {
-                        let first = &mut share.firsts[token];
-                        if *first == NOWHERE {
-                            share.new.push(token);
-                        }
-                        *first = (*first).min((part, at));
-                    }
+                    State::New => note(token, at),
                     State::Seen => {}
                 }
             }
@@ -254,8 +241,7 @@ impl TokenCounter {
         for share in &mut self.shares {
             let share = share.get_mut().unwrap_or_else(PoisonError::into_inner);
             share.last = 0;
-            let first = |token| (std::mem::replace(&mut share.firsts[token], NOWHERE), token);
-            firsts.extend(share.new.drain(..).map(first));
+            firsts.append(&mut share.new);
         }
         firsts.sort_unstable();
         let mut firsts = firsts.into_iter().peekable();
