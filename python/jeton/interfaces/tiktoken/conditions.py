@@ -20,9 +20,8 @@ def refuse_others(tokenizer: BaseTokenizer) -> None:
     Raises:
         UnsupportedError: It is no byte-level BPE, or changes text on the way in or out.
     """
-    model = tokenizer._core.model()
     why = None
-    if model.kind != "BPE" or '"alphabet":"Bytes"' not in model.options():
+    if not tokenizer._core.has_raw_tokens:
         why = "its model is not a BPE over bytes"
     elif tokenizer.normalizer is not None:
         why = "it normalizes text"
