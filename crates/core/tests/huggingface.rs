@@ -407,32 +407,32 @@ fn byte_level_merges_are_found_by_their_tokens() {
         (
             r#","ab":97"#,
             "[]",
-            r#"model: vocab: id 97 stands for both "a" and "ab""#,
+            r#"model.vocab: id 97 stands for both "a" and "ab""#,
         ),
         (
             r#","a":256"#,
             "[]",
-            r#"model: vocab: token "a" has two ids, 97 and 256"#,
+            r#"model.vocab: token "a" has two ids, 97 and 256"#,
         ),
         (
             r#","ab":16777216"#,
             "[]",
-            r#"model: vocab: token "ab" has id 16777216, past the largest supported id 16777215"#,
+            r#"model.vocab: token "ab" has id 16777216, past the largest supported id 16777215"#,
         ),
         (
             "",
             r#"[["a","b"],["a"]]"#,
-            "model: model.merges[1]: expected an array of two tokens",
+            "model.merges[1]: expected an array of two tokens",
         ),
         (
             "",
             r#"[["a","b"],"a b"]"#,
-            "model: model.merges[1]: expected an array of two tokens",
+            "model.merges[1]: expected an array of two tokens",
         ),
         (
             "",
             r#"["a b",["a","b"]]"#,
-            "model: model.merges[1]: expected two tokens with one space between them",
+            "model.merges[1]: expected two tokens with one space between them",
         ),
     ] {
         let error = huggingface::read(byte_level(tokens, merges).as_bytes()).unwrap_err();

@@ -71,7 +71,7 @@ fn tokenizer(
 fn raw_bytes_mean_what_their_spelling_means() {
     let mut numbers = ChaCha8Rng::seed_from_u64(21);
     let (mut same, mut refused, mut dropped, mut cut) = (0, 0, 0, 0);
-    for (round, pre_tokenizer) in pre_tokenizers().into_iter().cycle().take(130).enumerate() {
+    for (round, pre_tokenizer) in pre_tokenizers().into_iter().cycle().take(56).enumerate() {
         let mut tokens = with_gaps(&mut numbers);
         let unk_token = *[None, Some("<unk>"), Some("<none>")]
             .choose(&mut numbers)
@@ -145,7 +145,7 @@ fn raw_bytes_mean_what_their_spelling_means() {
         check(&raw, known);
     }
     assert!(
-        same > 3_000 && refused > 500 && dropped > 500 && cut > 10,
+        same > 1_200 && refused > 200 && dropped > 200 && cut > 4,
         "{same} {refused} {dropped} {cut}"
     );
 }
