@@ -68,5 +68,5 @@ def test_what_needs_every_byte() -> None:
     unknown["model"]["unk_token"] = "<none>"
     tok = jeton.Tokenizer.from_json(json.dumps(unknown))
     assert tok.encode("the") == tok.encode("thethe")[:1]
-    with pytest.raises(EncodeError, match='^"z" is unknown, and so is the unknown token "<none>"'):
+    with pytest.raises(EncodeError, match='"z" is unknown, and so is the unknown token "<none>"'):
         tok.encode("z")

@@ -60,7 +60,7 @@ def llama() -> jeton.Tokenizer:
 
 
 def lacking_bytes(unk_token: str | None) -> jeton.Tokenizer:
-    """As RoBERTa's, trained without all bytes: those of `東`, `x`, `,` and the line feed are no tokens."""
+    """As RoBERTa's; the bytes of `東`, `x`, `,` and the line feed are no tokens."""
     tok = roberta()
     model = tok.model
     assert isinstance(model, models.BPE) and model.merges is not None

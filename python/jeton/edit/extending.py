@@ -130,7 +130,7 @@ def _bpe(tok: Tokenizer, model: models.BPE, corpus: Corpus, n: int, min_frequenc
 
 
 def _with_bytes(learned: Iterable[bytes], missing: set[bytes], n: int) -> list[bytes]:
-    """The first of the learned tokens, each behind those of its bytes that are missing, `n` in all."""
+    """The first learned tokens, each behind those of its bytes that are missing, `n` in all."""
     tokens: dict[bytes, None] = {}
     for token in learned:
         units = {bytes([byte]) for byte in token} & missing
