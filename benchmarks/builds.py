@@ -19,6 +19,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -69,28 +70,23 @@ def timed(call: str, family: Any, tokenizer: Any, text: str, rows: list[str]) ->
     if call == "first":
         tokenizer = family.load()
         tokenizer.encode("x")
+    array = (lambda: tokenizer.encode_array(text), lambda ids: int(ids.sum()))
+    calls: dict[str, tuple[Callable[[], Any], Callable[[Any], int]]] = {
+        "first": array,
+        "later": array,
+        "batch": (lambda: tokenizer.encode_batch(rows), lambda batch: int(batch.ids.sum())),
+        "count": (lambda: tokenizer.count(text), int),
+        "list": (
+            lambda: [tokenizer.encode(row) for row in rows[:800]],
+            lambda lists: sum(map(sum, lists)),
+        ),
+    }
+    encode, told = calls[call]
     gc.collect()
     start = time.process_time()
-    match call:
-        case "first" | "later":
-            found = tokenizer.encode_array(text)
-        case "batch":
-            found = tokenizer.encode_batch(rows)
-        case "count":
-            found = tokenizer.count(text)
-        case _:
-            found = [tokenizer.encode(row) for row in rows[:800]]
+    found = encode()
     seconds = time.process_time() - start
-    match call:
-        case "first" | "later":
-            told = int(found.sum())
-        case "batch":
-            told = int(found.ids.sum())
-        case "count":
-            told = found
-        case _:
-            told = sum(map(sum, found))
-    return seconds, told
+    return seconds, told(found)
 
 
 def main() -> None:

@@ -134,6 +134,12 @@ WRONG: dict[str, tuple[tuple[Any, ...], dict[str, Any], type[Exception], str]] =
         ArgumentTypeError,
         r"text\[0\]\[1\] must be a str, not int",
     ),
+    "an array without an axis": (
+        (np.array("a"),),
+        {},
+        ArgumentTypeError,
+        "text must be a str or a list of str, not ndarray",
+    ),
     "padding": (("a",), {"padding": "longst"}, ArgumentError, "did you mean 'longest'"),
     "padding by number": (("a",), {"padding": 3}, ArgumentTypeError, "padding must be one of True"),
     "truncation": (("a",), {"truncation": "first"}, ArgumentError, "truncation must be one of"),

@@ -50,6 +50,25 @@ def test_the_best_is_marked_but_not_where_text_is_lost(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["compare", "ranks.json", "--corpus", "bad.txt"],
+        ["report", "ranks.json", "--corpus", "bad.txt", "-o", "report.html"],
+        ["diff", "ranks.json", "words.json", "--corpus", "bad.txt"],
+        ["sweep", "bad.txt", "--sizes", "270", "--family", "bpe"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_bytes_that_are_not_utf8(run: Run, command: list[str]) -> None:
+    lines = [b"the weather %d" % number for number in range(60)]
+    Path("bad.txt").write_bytes(b"\xff\n" + b"\n".join(lines))
+    told = error_of(run(*command, code=1))
+    assert "bad.txt: not UTF-8" in told and "--invalid replace goes on" in told
+    run(*command, "--invalid", "replace")
+
+
+@pytest.mark.usefixtures("files")
 def test_languages(run: Run) -> None:
     shown = run(
         "compare", "ranks.json", "--parallel", "en=en.txt", "--parallel", "de=de.txt"

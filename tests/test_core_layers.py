@@ -19,9 +19,10 @@ SOURCE = CRATES / "core" / "src"
 
 # From the ground up; `crates/core/src/lib.rs` says what each is.
 LAYERS = """
-error mem log interrupt nesting printable scripts simd published growth text pattern threads files
-vocab tables encoding normalizer pre_tokenizer added_tokens post_processor decoder split merge
-model stages roles format train fast tokenizer batch token_blocks convert measure
+error mem log interrupt nesting_limit printable scripts simd published_ranks length_limit text
+pattern threads files vocab tables encoding normalizer pre_tokenizer added_tokens post_processor
+decoder split merge model stages special_token_roles format train fast tokenizer batch token_blocks
+convert measure
 """.split()
 
 USE = re.compile(r"\buse\s+([^;]+);")

@@ -288,7 +288,7 @@ def test_it_prints_and_shows_in_a_notebook() -> None:
 
 
 def told_frames(told: explaining.Explanation) -> list[Any]:
-    from jeton.explaining.shown import frames_of_encoding
+    from jeton.explaining.view_frames import frames_of_encoding
 
     return list(frames_of_encoding(told.text, told.steps))
 

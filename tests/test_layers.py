@@ -17,8 +17,9 @@ import jeton
 PACKAGE = Path(jeton.__file__).parent
 
 LAYERS = {
-    "ground": "errors fields forks drawing notebooks streams compressed reference samples "
-    "other_names cache arguments arrow argument_types memory unicode saved_json file_digest ids",
+    "ground": "errors message_fields forks human_readable notebooks streams compressed reference "
+    "samples other_names cache arguments arrow argument_types memory_size unicode saved_json "
+    "file_digest ids",
     "stages and results": "padding encoding encoding_plan vocabulary components assembly settings "
     "folder",
     "names and files": "download registry known_names hub sources",

@@ -11,8 +11,8 @@ import pytest
 
 from jeton import learn, textbook
 from jeton.errors import ArgumentError
-from jeton.explaining.shown import frames_of_encoding
-from jeton.learn.alphabet import frames_of_bytes
+from jeton.explaining.view_frames import frames_of_encoding
+from jeton.learn.byte_alphabet import frames_of_bytes
 from jeton.learn.exercises import EXERCISES, exercise
 from jeton.learn.merging import frames_of_merging, marked_rows, start_rows
 from jeton.learn.unigram import frames_of_unigram

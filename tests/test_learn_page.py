@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from jeton import learn, textbook
-from jeton.explaining.shown import frames_of_encoding
+from jeton.explaining.view_frames import frames_of_encoding
 from jeton.learn.merging import frames_of_merging, start_rows
 from jeton.learn.unigram import frames_of_unigram
 from jeton.views.frames import Frame

@@ -26,6 +26,7 @@ from jeton.errors import (
     EncodeError,
     FormatError,
     MissingFileError,
+    UnknownNameError,
 )
 from kinds import KINDS, each_kind, ranks, word_piece
 
@@ -170,6 +171,23 @@ def test_values_are_what_they_were(tmp_path: Path) -> None:
     testdata = Path(__file__).parent.parent / "testdata"
     saved = json.loads((testdata / "evaluation.json").read_text(encoding="utf-8"))
     assert runpy.run_path(str(testdata / "make_evaluation.py"))["measured"](tmp_path) == saved
+
+
+def test_results_are_asked_by_name() -> None:
+    found = evaluate(ranks(), {"a": ["the\n\ntheory", ""]}, parallel={"en": ["the"]})
+    assert list(found) == ["a", "all", "en"] and "a" in found and "b" not in found
+    measured = found["a"]
+    assert dict(measured.values) == {name: measured.values[name] for name in measured}
+    assert "tokens" in measured and len(measured) == len(measured.values)
+    assert measured["premium"] is None and "premium" not in measured
+    assert measured["exact_round_trips"] == 1.0
+    assert measured.values["exact_round_trips"].how == "over all lines that are not empty"
+    with pytest.raises(UnknownNameError, match="did you mean 'bytes_per_token'"):
+        measured["bytes_per_tokn"]
+    with pytest.raises(UnknownNameError, match="there are a, all, en"):
+        found["news"]
+    with pytest.raises(UnknownNameError, match="there are its"):
+        Comparison({"its": found})["it"]
 
 
 def test_a_sample_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,8 +16,8 @@ import pytest
 
 from jeton.cli import prepare_progress
 from jeton.data import PrepareProgress, layouts
+from jeton.data.preparing.document_keys import Keyed
 from jeton.data.preparing.journal import Journal
-from jeton.data.preparing.keyed import Keyed
 from jeton.data.preparing.sinks import ByHash, Cut, Plain, Sink, hash_limit, parted
 from jeton.errors import FileError, FormatError
 from jeton.token_blocks.blocks import Block, Progress

@@ -18,7 +18,7 @@ from command_line import Run, error_of, here, run  # noqa: F401
 from jeton.analysis import Comparison, Point, Sweep, compare
 from jeton.analysis.report.charts import Series, bars, lines, points
 from jeton.errors import ArgumentError, ArgumentTypeError
-from kinds import byte_level, word_piece
+from kinds import byte_level, ranks, word_piece
 from shared_data import SHARED, VOCABULARIES, needed
 from test_learn_page import BROWSER, in_a_browser
 
@@ -205,6 +205,14 @@ def test_what_loses_text_is_marked(page: str, found: Comparison) -> None:
     assert "Some tokenizers lose text" in page and page.count('title="loses text') >= 2
     exact = compare({"bytes": byte_level()}, ["the weather"]).html()
     assert "lose text" not in exact and "loses text; see" not in exact
+
+
+def test_no_star_for_what_loses_text() -> None:
+    exact, lossy = byte_level(), word_piece()
+    toks = {"bytes": exact, "other": ranks(), "words": lossy}
+    page = compare(toks, ["the weather 12+34"]).html()
+    [row] = [row for row in page.split("<tr>") if "loses text; see" in row and "data-v" in row]
+    assert 'class="best"' not in row and "0%" in page
 
 
 def test_a_ladder_of_sizes(page: str, found: Comparison) -> None:

@@ -134,6 +134,8 @@ def test_an_iterator_is_read_once() -> None:
         ({"held_out": 1.0}, ArgumentError, "held_out"),
         ({"held_out": None}, ArgumentTypeError, "held_out"),
         ({"held_out": ["", "\n"]}, ArgumentError, "held_out"),
+        ({"held_out": 0.999999}, ArgumentError, "all lines of the corpus were drawn"),
+        ({"errors": "ingore"}, ArgumentError, "did you mean 'ignore'"),
         ({"width": 0}, ArgumentError, "width"),
         ({"watch": 5}, ArgumentTypeError, "watch"),
     ],

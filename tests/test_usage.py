@@ -79,6 +79,13 @@ def test_the_digest_of_a_corpus_is_of_its_texts_in_order() -> None:
     assert tok.usage(["ab", "c"]).corpus == tok.usage(iter(["ab", "c"])).corpus
 
 
+def test_a_usage_names_its_ids() -> None:
+    usage = jeton.CharTrainer().train("hello").usage(["eel"])
+    assert {id: usage[id] for id in usage} == {0: 2, 1: 0, 2: 1, 3: 0}
+    assert len(usage) == 4 and 3 in usage and 4 not in usage and "e" not in usage
+    assert repr(usage) == "Usage(3 tokens of 1 document: 2 of 4 used)"
+
+
 def test_gaps_in_ids_are_no_tokens() -> None:
     tok = ranks()
     assert tok.max_id + 1 > tok.vocab_size

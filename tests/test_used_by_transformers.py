@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import jeton
-from jeton.calls import choices
+from jeton.calls import padding_and_truncation
 from kinds import byte_level
 
 with warnings.catch_warnings():
@@ -163,8 +163,10 @@ def test_the_columns_that_models_of_a_class_take() -> None:
         if not isinstance(taken, list):
             continue
         short = name.removesuffix("Fast").removesuffix("Tokenizer")
-        assert (short in choices._WITH_TYPE_IDS) == ("token_type_ids" in taken), name
-        assert (short in choices._WITHOUT_MASK) == ("attention_mask" not in taken), name
+        assert (short in padding_and_truncation._WITH_TYPE_IDS) == ("token_type_ids" in taken), name
+        assert (short in padding_and_truncation._WITHOUT_MASK) == ("attention_mask" not in taken), (
+            name
+        )
         compared += 1
     assert compared > 50
 

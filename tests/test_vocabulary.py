@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import jeton
-from jeton.cli.anatomy import anatomy
+from jeton.cli.tokenizer_summary import tokenizer_summary
 from jeton.components import decoders, models, normalizers, pre_tokenizers
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError, UnsupportedError
 from jeton.vocabulary import Vocabulary
@@ -279,6 +279,6 @@ def test_a_token_that_is_there_already() -> None:
 
 def test_inspect_shows_true_bytes() -> None:
     tok = sentence_piece()
-    shown = "\n".join(anatomy(tok, "x"))
+    shown = "\n".join(tokenizer_summary(tok, "x"))
     assert "all 256 are tokens, so no text is unknown" in shown and "<0x" not in shown
-    assert "weather" in "\n".join(anatomy(word_piece(), "x"))
+    assert "weather" in "\n".join(tokenizer_summary(word_piece(), "x"))

@@ -24,7 +24,19 @@ from jeton.loading import load
 from jeton.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from jeton import chat, cost, textbook
+    from jeton import (
+        analysis,
+        chat,
+        cost,
+        data,
+        edit,
+        learn,
+        nn,
+        samples,
+        sentencepiece,
+        textbook,
+        tiktoken,
+    )
     from jeton.cache import cache_limit, set_cache_limit
     from jeton.calls import BatchEncoding
     from jeton.chunks import Chunk, Truncated
@@ -59,17 +71,39 @@ __all__ = [
     "WordLevelTrainer",
     "WordPieceTrainer",
     "__version__",
+    "analysis",
     "cache_limit",
     "chat",
     "components",
     "cost",
+    "data",
+    "edit",
     "errors",
+    "learn",
     "load",
     "names",
+    "nn",
     "patterns",
+    "samples",
+    "sentencepiece",
     "set_cache_limit",
     "textbook",
+    "tiktoken",
 ]
+
+_PACKAGES = (
+    "analysis",
+    "chat",
+    "cost",
+    "data",
+    "edit",
+    "learn",
+    "nn",
+    "samples",
+    "sentencepiece",
+    "textbook",
+    "tiktoken",
+)
 
 _IMPORTED_WHEN_USED = {
     "BPETrainer": "jeton.trainers",
@@ -93,7 +127,7 @@ wait_for_imports_before_forks()
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("chat", "cost", "textbook"):
+    if name in _PACKAGES:
         return importlib.import_module(f"jeton.{name}")
     if name in _IMPORTED_WHEN_USED:
         return getattr(importlib.import_module(_IMPORTED_WHEN_USED[name]), name)

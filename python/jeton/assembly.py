@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-import itertools
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import jeton._core as _core
 from jeton import components
-from jeton.components.component import AddedToken, stored_component
+from jeton.components.component import AddedFields, AddedToken, stored_component
 from jeton.errors import ArgumentTypeError
 
 if TYPE_CHECKING:
-    from jeton._core import Model as CoreModel
     from jeton._core import Pipeline
     from jeton.components import (
         decoders,
@@ -24,7 +21,7 @@ if TYPE_CHECKING:
         pre_tokenizers,
     )
 
-__all__ = ["assembled", "stages_around", "stored_tokens"]
+__all__ = ["added_to_core", "assembled", "stages_around"]
 
 
 def assembled(
@@ -46,21 +43,18 @@ def assembled(
             f"model must be one of jeton.components.models, not {type(model).__name__}"
         )
     built = model.to_core()
-    stages = stages_around(built, normalizer, pre_tokenizer, post_processor, decoder, added_tokens)
-    return _core.Pipeline.build(built, stages)
+    stages = stages_around(normalizer, pre_tokenizer, post_processor, decoder)
+    return _core.Pipeline.build(built, stages, added_to_core(added_tokens))
 
 
 def stages_around(
-    model: CoreModel,
     normalizer: normalizers.Normalizer | None,
     pre_tokenizer: pre_tokenizers.PreTokenizer | None,
     post_processor: post_processors.PostProcessor | None,
     decoder: decoders.Decoder | None,
-    added_tokens: Iterable[AddedToken],
 ) -> str:
     """The stages around a model in the shape of a `tokenizer.json`."""
     stages = {
-        "added_tokens": stored_tokens(added_tokens, model),
         "normalizer": stored_component(components.normalizers.Normalizer, normalizer),
         "pre_tokenizer": stored_component(components.pre_tokenizers.PreTokenizer, pre_tokenizer),
         "post_processor": stored_component(
@@ -71,8 +65,8 @@ def stages_around(
     return json.dumps(stages)
 
 
-def stored_tokens(tokens: Iterable[AddedToken], model: CoreModel) -> list[dict[str, Any]]:
-    """Added tokens as a `tokenizer.json` holds them, each with an id."""
+def added_to_core(tokens: Iterable[AddedToken]) -> list[AddedFields]:
+    """Added tokens as the core takes them."""
     if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
         raise ArgumentTypeError(
             f"added_tokens must be an iterable of AddedToken, not {type(tokens).__name__}"
@@ -83,13 +77,4 @@ def stored_tokens(tokens: Iterable[AddedToken], model: CoreModel) -> list[dict[s
             raise ArgumentTypeError(
                 f"added_tokens[{position}] must be an AddedToken, not {type(token).__name__}"
             )
-    given = [token.id for token in listed if token.id is not None]
-    vocab = model.vocab() if len(given) < len(listed) else {}
-    free = itertools.count(max([*vocab.values(), *given], default=-1) + 1)
-    stored = []
-    for token in listed:
-        id = token.id
-        if id is None:
-            id = vocab.get(token.content.encode("utf-8", "surrogatepass"))
-        stored.append({**dataclasses.asdict(token), "id": next(free) if id is None else id})
-    return stored
+    return [token._to_core() for token in listed]

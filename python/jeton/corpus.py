@@ -267,7 +267,9 @@ def _files(paths: list[str], *, is_str: bool = False) -> list[Path]:
 
 
 _LONGEST_PATTERN = 4096
+"""Characters that a pattern of paths may have."""
 _MOST_FOLDERS = 256
+"""Folders, one in the other, that such a pattern may name."""
 
 
 def _expanded(path: str, is_str: bool) -> list[str]:

@@ -27,7 +27,7 @@ from jeton.errors import (
     FileError,
     TrainingError,
 )
-from jeton.memory import memory_bytes
+from jeton.memory_size import memory_bytes
 
 __all__ = [
     "COUNTS_NEED",

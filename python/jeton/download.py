@@ -31,7 +31,7 @@ ATTEMPTS = 4
 REDIRECTS = 5
 TIMEOUT = 30.0  # seconds without a byte
 LIMIT = 256 << 20  # bytes; ten times the largest published vocabulary
-_CHUNK = 1 << 16
+_CHUNK = 1 << 16  # bytes that are read at a time
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 

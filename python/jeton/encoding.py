@@ -32,9 +32,9 @@ _COLUMNS = (
 )
 """The fields of an `Encoding`."""
 AT_ONCE = 1 << 17
-"""So many entries of a column become objects at a time, in some 10 ms."""
+"""Entries of a column that become objects at a time, in some 10 ms."""
 _SHOWN = 6
-"""So many entries of a column stand in a `repr`."""
+"""Entries of a column that stand in a `repr`."""
 _set = object.__setattr__
 """What the methods of a frozen class set its fields by."""
 _MOST_ID = 2**32 - 1
@@ -170,9 +170,12 @@ class Encoding:
 
     def _repr_html_(self) -> str:
         """The tokens in colour, for notebooks."""
-        from jeton import drawing, notebooks
+        from jeton import human_readable, notebooks
 
-        most, title = notebooks.MOST_TOKENS, f"Encoding of {drawing.counted(len(self), 'token')}"
+        most, title = (
+            notebooks.MOST_TOKENS,
+            f"Encoding of {human_readable.counted(len(self), 'token')}",
+        )
         shown = [self._first(name, most) for name in ("ids", "tokens", "spans")]
         return notebooks.boxed(title, notebooks.chips(len(self), *shown))
 
@@ -440,7 +443,7 @@ class TokenBatch:
 
     def _repr_html_(self) -> str:
         """The first rows, for notebooks."""
-        from jeton import drawing, notebooks
+        from jeton import human_readable, notebooks
 
         rows = []
         for at, row in zip(range(notebooks.MOST_ROWS), self, strict=False):
@@ -448,7 +451,10 @@ class TokenBatch:
             rows.append((str(at), f"{len(row):,}", ids))
         left = len(self) - notebooks.MOST_ROWS
         more = f"<div>… {left:,} more</div>" if left > 0 else ""
-        texts, tokens = drawing.counted(len(self), "text"), drawing.counted(len(self._ids), "token")
+        texts, tokens = (
+            human_readable.counted(len(self), "text"),
+            human_readable.counted(len(self._ids), "token"),
+        )
         return notebooks.boxed(
             f"{texts}, {tokens}", notebooks.table(["text", "tokens", "ids"], rows) + more
         )

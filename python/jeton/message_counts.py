@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from jeton import registry
 from jeton.arguments import check_kind, checked_flag, checked_int
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError
-from jeton.fields import fields_of
+from jeton.message_fields import fields_of
 
 if TYPE_CHECKING:
     from jeton.base_tokenizer import BaseTokenizer

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import Final
 
-from jeton.drawing import visible, without_controls
+from jeton.human_readable import visible, without_controls
 
 __all__ = ["MOST_ROWS", "MOST_TOKENS", "boxed", "chips", "detail", "escaped", "shortened", "table"]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["DecodeStream", "checked_stops", "encoded", "parts_of"]
 
 _CHARACTERS = 1 << 18
-"""How much of a file is read at a time."""
+"""How many characters of a file are read at a time."""
 _ERRORS = ("replace", "strict", "ignore")
 
 

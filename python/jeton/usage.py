@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -19,6 +19,7 @@ from jeton._core import __version__
 from jeton.arguments import check_text, checked_errors, checked_int
 from jeton.corpus import Progress, batches, check_watch, paths_or_texts
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
+from jeton.human_readable import counted
 from jeton.token_blocks.blocks import Encoding
 from jeton.token_blocks.blocks import Progress as Read
 from jeton.token_blocks.files import Files
@@ -142,6 +143,17 @@ class Usage:
         found = at < len(self.ids) and int(self.ids[at]) == number
         return int(self.counts[at]) if found else 0
 
+    def __iter__(self) -> Iterator[int]:
+        """The ids of all tokens, rising."""
+        return iter(self.ids.tolist())
+
+    def __len__(self) -> int:
+        """How many tokens the vocabulary has."""
+        return len(self.ids)
+
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, int) and bool(np.isin(id, self.ids))
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes it as JSON, whole or not at all.
 
@@ -212,7 +224,7 @@ class Usage:
 
     def __repr__(self) -> str:
         return (
-            f"Usage({self.total:,} tokens of {self.documents:,} documents: "
+            f"Usage({counted(self.total, 'token')} of {counted(self.documents, 'document')}: "
             f"{self.used:,} of {len(self.ids):,} used)"
         )
 

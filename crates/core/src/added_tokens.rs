@@ -14,8 +14,8 @@ use regex_syntax::is_word_character;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
-use crate::growth::Growth;
 use crate::interrupt::paced;
+use crate::length_limit::LengthLimit;
 use crate::normalizer::Normalizer;
 use crate::text::{AlignedText, white_space};
 
@@ -26,7 +26,7 @@ mod search;
 use automaton::Automaton;
 use ids::check;
 pub(crate) use ids::check_ids;
-pub use ids::{assign_ids, with_more};
+pub use ids::{assign_ids, numbered, with_more};
 use search::{Search, Searches};
 
 /// A token that is found in text by its spelling, whatever the model would make of it.
@@ -106,7 +106,7 @@ const NEAR: usize = 1 << 10;
 
 /// A stretch of text between added tokens, or one of them.
 #[derive(Clone, Debug)]
-pub enum Cut {
+pub enum TextOrToken {
     /// Normalized text.
     Text(AlignedText),
     /// An added token, with the text that it took.
@@ -138,9 +138,9 @@ impl AddedTokens {
         let mut normalized = BTreeMap::new();
         if let Some(normalizer) = normalizer {
             let lengths = tokens.iter().map(|token| token.content.len());
-            let growth = Rc::new(Growth::of(lengths.sum()));
+            let limit = Rc::new(LengthLimit::of(lengths.sum()));
             for (index, token) in tokens.iter().enumerate().filter(|(_, t)| t.normalized) {
-                let mut text = AlignedText::within(&token.content, &growth);
+                let mut text = AlignedText::within(&token.content, &limit);
                 normalizer
                     .normalize(&mut text)
                     .map_err(|error| error.at(format!("added token {:?}", token.content)))?;
@@ -256,7 +256,7 @@ impl AddedTokens {
         text: AlignedText,
         normalizer: Option<&Normalizer>,
         special: &SpecialPolicy,
-    ) -> Result<Vec<Cut>> {
+    ) -> Result<Vec<TextOrToken>> {
         match special {
             SpecialPolicy::Ignore => self.cut_by(&self.all, Found::Passed, text, normalizer),
             SpecialPolicy::Allow => self.cut_by(&self.all, Found::Taken, text, normalizer),
@@ -307,7 +307,7 @@ impl AddedTokens {
         special: Found,
         text: AlignedText,
         normalizer: Option<&Normalizer>,
-    ) -> Result<Vec<Cut>> {
+    ) -> Result<Vec<TextOrToken>> {
         let mut cuts = Vec::new();
         let found = self.find(&searches.original, special, &text, &text)?;
         for (token, range) in paced(found.into_iter()) {
@@ -316,7 +316,7 @@ impl AddedTokens {
                 continue;
             }
             if let Some(id) = token {
-                cuts.push(Cut::Token(id, piece));
+                cuts.push(TextOrToken::Token(id, piece));
                 continue;
             }
             if let Some(normalizer) = normalizer {
@@ -327,8 +327,8 @@ impl AddedTokens {
                 let piece = piece.slice(range);
                 match token {
                     _ if piece.is_empty() => {}
-                    Some(id) => cuts.push(Cut::Token(id, piece)),
-                    None => cuts.push(Cut::Text(piece)),
+                    Some(id) => cuts.push(TextOrToken::Token(id, piece)),
+                    None => cuts.push(TextOrToken::Text(piece)),
                 }
             }
         }
@@ -437,8 +437,8 @@ mod tests {
         let cuts = added.cut(AlignedText::original(text), None, policy)?;
         Ok((cuts.iter())
             .map(|cut| match cut {
-                Cut::Text(_) => 0,
-                Cut::Token(id, _) => *id,
+                TextOrToken::Text(_) => 0,
+                TextOrToken::Token(id, _) => *id,
             })
             .collect())
     }

@@ -108,13 +108,13 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// What one letter more, less or other costs in [`distance`].
+/// Cost of one letter more, less or other in [`distance`].
 const LETTER: usize = 16;
-/// What a mark between words costs, and what the rest of a name costs of which the beginning is
-/// given.
+/// Cost of a mark between words.
 const MARK: usize = 1;
+/// Cost of the rest of a name of which the beginning is given.
 const REST: usize = LETTER / 2;
-/// How long a beginning must be to stand for the name.
+/// Letters that a beginning must have to stand for the name.
 const BEGINNING: usize = 4;
 
 /// The candidate closest to `given`, if it is close enough to be what was meant: it begins so, or at

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::interrupt::poll;
+use crate::interrupt::{parts, poll};
 
-/// Bytes that are written between two looks for an interrupt.
+/// Bytes that are written to a pipe or a device between two looks for an interrupt.
 const AT_ONCE: usize = 1 << 20;
 /// Time between two tries to write to a pipe that has no reader, or a slow one.
 const PIPE_WAIT: Duration = Duration::from_millis(2);
@@ -189,8 +189,7 @@ fn write_beside(path: &Path, contents: &[u8]) -> io::Result<Beside> {
         target,
         path: path.to_owned(),
     };
-    for part in contents.chunks(AT_ONCE) {
-        poll();
+    for part in parts(contents) {
         file.write_all(part)?;
     }
     poll();
@@ -203,7 +202,7 @@ fn write_beside(path: &Path, contents: &[u8]) -> io::Result<Beside> {
 
 /// What a path stands for when links are followed, whether anything is there or not.
 fn behind_links(path: &Path) -> io::Result<PathBuf> {
-    /// As many as Linux follows.
+    /// Links that are followed: as many as Linux follows.
     const LINKS: usize = 40;
     let mut target = path.to_owned();
     for _ in 0..LINKS {

@@ -1,4 +1,5 @@
-//! Ending work in its midst: long loops ask now and then whether anybody still waits for them.
+//! Interrupts: long loops ask now and then whether the caller still waits, and end where they stand
+//! if not.
 //!
 //! Look here before writing a loop over a text. Whoever calls the core says how it is asked
 //! ([`listening`]); [`poll`] ends the work by unwinding, so that nothing half done is given back:
@@ -24,7 +25,7 @@ thread_local! {
     static ASKED: Cell<Option<Ask<'static>>> = const { Cell::new(None) };
 }
 
-/// How many steps a loop takes from one question to the next.
+/// Steps that a loop takes from one question to the next.
 const STEPS: u32 = 1 << 14;
 
 /// Whom the work of a call asks, to be told to the threads that it starts.
@@ -114,8 +115,7 @@ impl Pace {
     }
 }
 
-/// How many bytes or numbers are gone through from one question to the next where each takes about a
-/// nanosecond.
+/// Bytes or numbers that a loop takes from one question to the next where each takes about a nanosecond.
 const AT_ONCE: usize = 1 << 16;
 
 /// A long slice part by part, with a poll before each part but the first.

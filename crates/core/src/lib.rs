@@ -46,23 +46,23 @@ pub mod error;
 pub mod fast;
 pub mod files;
 pub mod format;
-mod growth;
 pub mod interrupt;
+mod length_limit;
 mod log;
 pub mod measure;
 mod mem;
 mod merge;
 pub mod model;
-mod nesting;
+mod nesting_limit;
 pub mod normalizer;
 pub mod pattern;
 pub mod post_processor;
 pub mod pre_tokenizer;
 pub mod printable;
-pub mod published;
-pub mod roles;
+pub mod published_ranks;
 pub mod scripts;
 mod simd;
+pub mod special_token_roles;
 mod split;
 pub mod stages;
 mod tables;
@@ -75,8 +75,6 @@ pub mod vocab;
 
 pub use error::{Error, ErrorKind, Result};
 pub use stages::Stages;
-pub use text::Unit;
+pub use text::{InvalidUtf8, Unit};
 pub use threads::initialize_libraries;
-pub use tokenizer::{
-    DecodeStream, EncodeOptions, EncodeStream, Entry, Input, OnInvalid, Tokenizer,
-};
+pub use tokenizer::{DecodeStream, EncodeOptions, EncodeStream, Entry, Input, Tokenizer};

@@ -1,5 +1,5 @@
-//! What jeton tells of its own doings on standard error, for those who ask by the environment variable
-//! `JETON_LOG`: topics, separated by commas.
+//! Log messages on standard error, by topics: the environment variable `JETON_LOG` names them,
+//! separated by commas.
 //!
 //! The variable is read once, when the first topic is asked for.
 

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::encoding::Encoding;
 use crate::error::{Error, ErrorKind, Result};
-use crate::growth::Growth;
 use crate::interrupt::{filled, paced, parts};
+use crate::length_limit::LengthLimit;
 use crate::text::{Span, Unit};
 
 /// Which of the two texts a piece of a template stands for.
@@ -90,7 +90,7 @@ pub enum PostProcessor {
         use_regex: bool,
     },
     /// One after another.
-    Sequence(#[serde(deserialize_with = "crate::nesting::nested")] Vec<PostProcessor>),
+    Sequence(#[serde(deserialize_with = "crate::nesting_limit::nested")] Vec<PostProcessor>),
 }
 
 impl PostProcessor {
@@ -112,8 +112,8 @@ impl PostProcessor {
         add_special_tokens: bool,
     ) -> Result<Encoding> {
         number(&mut parts);
-        let growth = Growth::of(rows(&parts));
-        Ok(merge(self.rewrite(parts, add_special_tokens, &growth)?))
+        let limit = LengthLimit::of(rows(&parts));
+        Ok(merge(self.rewrite(parts, add_special_tokens, &limit)?))
     }
 
     /// What it makes of one text or two whose tokens were found before, each with its bytes. Where it
@@ -229,7 +229,7 @@ impl PostProcessor {
         &self,
         mut parts: Vec<Part>,
         add_special_tokens: bool,
-        growth: &Growth,
+        limit: &LengthLimit,
     ) -> Result<Vec<Part>> {
         match self {
             Self::Template {
@@ -250,7 +250,7 @@ impl PostProcessor {
                         .hint("put a template last in a sequence of post-processors"));
                     }
                 };
-                return fill(template, parts, special_tokens, add_special_tokens, growth);
+                return fill(template, parts, special_tokens, add_special_tokens, limit);
             }
             Self::Bert { sep, cls } => {
                 if add_special_tokens {
@@ -295,8 +295,8 @@ impl PostProcessor {
             }
             Self::Sequence(stages) => {
                 for stage in stages {
-                    parts = stage.rewrite(parts, add_special_tokens, growth)?;
-                    check(rows(&parts), growth)?;
+                    parts = stage.rewrite(parts, add_special_tokens, limit)?;
+                    check(rows(&parts), limit)?;
                 }
             }
         }
@@ -311,10 +311,10 @@ fn rows(parts: &[Part]) -> usize {
 
 /// # Errors
 /// There may not be so many tokens.
-fn check(tokens: usize, growth: &Growth) -> Result<()> {
-    match tokens > growth.most() {
+fn check(tokens: usize, limit: &LengthLimit) -> Result<()> {
+    match tokens > limit.most() {
         false => Ok(()),
-        true => Err(growth.error("tokens").at("post-processor")),
+        true => Err(limit.error("tokens").at("post-processor")),
     }
 }
 
@@ -330,7 +330,7 @@ fn fill(
     mut parts: Vec<Part>,
     special_tokens: &[TemplateToken],
     add_special_tokens: bool,
-    growth: &Growth,
+    limit: &LengthLimit,
 ) -> Result<Vec<Part>> {
     let mut pieces = Vec::with_capacity(template.len());
     let named = by_name(special_tokens);
@@ -349,7 +349,7 @@ fn fill(
                     )
                 })?;
                 length += part.encoding.len();
-                check(length, growth)?;
+                check(length, limit)?;
                 part.encoding.type_ids.fill(*type_id);
                 part.is_text(number);
                 let names = |piece: &TemplatePiece| matches!(piece, TemplatePiece::Sequence { id: other, .. } if other == id);
@@ -367,7 +367,7 @@ fn fill(
                     )
                 })?;
                 length += token.ids.len();
-                check(length, growth)?;
+                check(length, limit)?;
                 let mut part = Part::default();
                 for &id in &token.ids {
                     part.insert_special(part.encoding.len(), id, *type_id);

@@ -79,6 +79,7 @@ const fn stands_for_itself(byte: u8) -> bool {
     matches!(byte, 33..=126 | 161..=172 | 174..=255)
 }
 
+/// Bytes that another character than their own stands for.
 const SHIFTED_COUNT: usize = 68;
 
 /// The bytes that do not stand for themselves, in order.

@@ -2,7 +2,7 @@
 //!
 //! Look here for how short pieces find the pair to merge next.
 
-/// How many numbers are compared at once; most pieces have no more symbols.
+/// Numbers that are compared at once; most pieces have no more symbols.
 pub const LANES: usize = 16;
 
 /// How numbers are compared.

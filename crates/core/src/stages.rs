@@ -9,10 +9,10 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::added_tokens::{AddedToken, AddedTokens, Cut, SpecialPolicy};
+use crate::added_tokens::{AddedToken, AddedTokens, SpecialPolicy, TextOrToken};
 use crate::decoder::Decoder;
 use crate::error::Result;
-use crate::growth::Growth;
+use crate::length_limit::LengthLimit;
 use crate::model::Model;
 use crate::normalizer::Normalizer;
 use crate::post_processor::PostProcessor;
@@ -107,8 +107,8 @@ impl<'s> BeforeModel<'s> {
         let cuts = added_tokens.cut(text, self.normalizer, special)?;
         Ok(cuts.into_iter().map(move |cut| {
             Ok(match cut {
-                Cut::Token(id, text) => Section::Token(id, text),
-                Cut::Text(text) => Section::Pieces(self.cut(text)?),
+                TextOrToken::Token(id, text) => Section::Token(id, text),
+                TextOrToken::Text(text) => Section::Pieces(self.cut(text)?),
             })
         }))
     }
@@ -125,18 +125,18 @@ impl<'s> BeforeModel<'s> {
     }
 
     /// As [`pieces`](Self::pieces), for a caller that needs no spans and has `cut`, a faster form of
-    /// the pre-tokenizer. `growth` has the length of the text that `text` is of.
+    /// the pre-tokenizer. `limit` has the length of the text that `text` is of.
     ///
     /// # Errors
     /// As [`Normalizer::normalize`]; the errors of `cut`.
     pub(crate) fn pieces_by<'t, P>(
         self,
         text: &'t str,
-        growth: &Rc<Growth>,
+        limit: &Rc<LengthLimit>,
         cut: impl FnOnce(Cow<'t, str>) -> Result<P>,
     ) -> Result<P> {
         cut(match self.normalizer {
-            Some(normalizer) => normalizer.normalized_within(text, growth)?,
+            Some(normalizer) => normalizer.normalized_within(text, limit)?,
             None => Cow::Borrowed(text),
         })
     }

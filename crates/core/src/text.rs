@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use crate::error::Result;
-use crate::growth::Growth;
+use crate::length_limit::LengthLimit;
 
 mod byte_set;
 mod search;
@@ -23,7 +23,7 @@ pub(crate) use search::{
 };
 pub use units::{Unit, UnitIndex};
 pub use utf8::InvalidUtf8;
-pub(crate) use utf8::{WholeCharacters, is_in_utf8, lossy};
+pub(crate) use utf8::{NotUtf8, WholeCharacters, is_in_utf8, lossy};
 
 /// A half-open range of the original text, in bytes or in characters as the context says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -91,23 +91,23 @@ struct Buffer {
     /// One span per byte of `text`; `None` while `text` is the original itself.
     origin: Option<Vec<Span>>,
     /// How long the pieces of the original are together.
-    growth: Rc<Growth>,
+    limit: Rc<LengthLimit>,
 }
 
 impl AlignedText {
     /// The original text itself.
     pub fn original(text: &str) -> Self {
-        Self::within(text, &Rc::new(Growth::of(text.len())))
+        Self::within(text, &Rc::new(LengthLimit::of(text.len())))
     }
 
     /// The original text itself, if its length is counted already.
-    pub(crate) fn within(text: &str, growth: &Rc<Growth>) -> Self {
+    pub(crate) fn within(text: &str, limit: &Rc<LengthLimit>) -> Self {
         Self {
             range: 0..text.len(),
             buffer: Rc::new(Buffer {
                 text: copied(text),
                 origin: None,
-                growth: Rc::clone(growth),
+                limit: Rc::clone(limit),
             }),
             start: 0,
         }
@@ -353,18 +353,18 @@ impl AlignedText {
 
     /// How long this piece may become, in bytes.
     pub(crate) fn room(&self) -> usize {
-        self.buffer.growth.room(self.range.len())
+        self.buffer.limit.room(self.range.len())
     }
 
     fn set(&mut self, text: String, spans: Vec<Span>) -> Result<()> {
         debug_assert_eq!(text.len(), spans.len());
-        let growth = Rc::clone(&self.buffer.growth);
-        growth.change(self.range.len(), text.len())?;
+        let limit = Rc::clone(&self.buffer.limit);
+        limit.change(self.range.len(), text.len())?;
         self.range = 0..text.len();
         self.buffer = Rc::new(Buffer {
             text,
             origin: Some(spans),
-            growth,
+            limit,
         });
         Ok(())
     }

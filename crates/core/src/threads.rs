@@ -9,7 +9,7 @@ use std::thread::{Builder, available_parallelism};
 use crate::interrupt::Listener;
 use crate::pattern::Expression;
 
-/// From how many tokens on the work of loading is worth a thread.
+/// Tokens from which on the work of loading is worth a thread.
 pub(crate) const LARGE: usize = 1 << 13;
 
 /// Initializes the libraries that do so behind a lock of the process when they are first used. A child

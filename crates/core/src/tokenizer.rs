@@ -6,19 +6,18 @@
 
 mod columns;
 mod decoding;
+mod encoding_builder;
 mod entries;
 mod exceeds;
 mod frames;
 mod n_best;
 mod parts;
-mod rows;
 pub mod spans;
 mod streams;
 mod surface;
 mod tokens;
 
 pub use columns::{Attributes, Rest, Source, Spanned};
-pub use decoding::OnInvalid;
 pub(crate) use entries::Encoder;
 pub use entries::{Entry, Input};
 pub use streams::{DecodeStream, EncodeStream};
@@ -29,14 +28,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-use crate::added_tokens::{AddedTokens, Cut, SpecialPolicy};
+use crate::added_tokens::{AddedTokens, SpecialPolicy, TextOrToken};
 use crate::decoder::{DecodeTable, Decoder};
 use crate::encoding::Encoding;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fast::{Compiled, Obstacle, Place, Plan, Sink};
+use crate::fast::{Compiled, Place, Plan, Sink, UnsupportedStage};
 use crate::format::{self, LoadOptions};
-use crate::growth::Growth;
 use crate::interrupt::{Pace, paced};
+use crate::length_limit::LengthLimit;
 use crate::log::{self, Topic};
 use crate::mem::lazy::Lazy;
 use crate::model::{Model, Sampler, Sampling, Token};
@@ -46,8 +45,8 @@ use crate::pre_tokenizer::PreTokenizer;
 use crate::stages::{Section, Stages};
 use crate::text::{AlignedText, Unit};
 use crate::train::word_counts::FirstStages;
+use encoding_builder::EncodingBuilder;
 use frames::{Frame, PairFrame};
-use rows::Rows;
 use spans::Walk;
 
 /// A tokenizer: text to ids and back. It never changes once built, so threads share it freely.
@@ -149,11 +148,13 @@ impl Tokenizer {
             let searched = stages.normalizer.is_some()
                 && added_tokens.looks_in_normalized(&SpecialPolicy::Ignore);
             if searched && !compiled.may_be_normalized() {
-                plan.detours.push(Obstacle::normalized_added_tokens());
+                plan.detours
+                    .push(UnsupportedStage::normalized_added_tokens());
             }
             if frames.iter().any(Option::is_none) {
                 let post_processor = stages.post_processor.as_ref();
-                plan.detours.push(Obstacle::post_processor(post_processor));
+                plan.detours
+                    .push(UnsupportedStage::post_processor(post_processor));
             }
         }
         log::tell(Topic::Plan, || plan.to_string());
@@ -291,20 +292,20 @@ impl Tokenizer {
         if place == Place::First {
             sink.push_all(before);
         }
-        let growth = Rc::new(Growth::of(text.len()));
+        let limit = Rc::new(LengthLimit::of(text.len()));
         if self.added_tokens.finds_nothing(&options.special) {
-            compiled.encode(&self.stages, text, place, false, &growth, sink)?;
+            compiled.encode(&self.stages, text, place, false, &limit, sink)?;
         } else {
             let text = AlignedText::original(text);
             let cuts = self.added_tokens.cut(text, normalizer, &options.special)?;
             for cut in paced(cuts.into_iter()) {
                 match cut {
-                    Cut::Token(id, _) => sink.push_all(&[id]),
-                    Cut::Text(text) => {
+                    TextOrToken::Token(id, _) => sink.push_all(&[id]),
+                    TextOrToken::Text(text) => {
                         let place = place.of_section(text.original_start());
                         let is_normalized = normalizer.is_some();
                         let text = text.as_str();
-                        compiled.encode(&self.stages, text, place, is_normalized, &growth, sink)?;
+                        compiled.encode(&self.stages, text, place, is_normalized, &limit, sink)?;
                     }
                 }
             }
@@ -328,7 +329,7 @@ impl Tokenizer {
         options: &EncodeOptions,
         sampler: &mut Sampler,
     ) -> Result<Part> {
-        let mut rows = Rows::new(options.unit);
+        let mut rows = EncodingBuilder::new(options.unit);
         let mut pace = Pace::default();
         for (number, text) in input.texts().iter().enumerate() {
             pace.step();
@@ -345,7 +346,7 @@ impl Tokenizer {
         text: &str,
         options: &EncodeOptions,
         sampler: &mut Sampler,
-        rows: &mut Rows,
+        rows: &mut EncodingBuilder,
     ) -> Result<()> {
         let stages = &self.stages;
         let trims = stages

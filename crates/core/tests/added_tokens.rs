@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use jeton_core::added_tokens::{AddedToken, AddedTokens, Cut, SpecialPolicy, assign_ids};
+use jeton_core::added_tokens::{AddedToken, AddedTokens, SpecialPolicy, TextOrToken, assign_ids};
 use jeton_core::normalizer::Normalizer;
 use jeton_core::text::{AlignedText, Unit, UnitIndex};
 use serde::Deserialize;
@@ -59,8 +59,8 @@ fn added_tokens_are_cut_out_as_by_tokenizers() {
                     .unwrap();
                 let cuts: Vec<_> = (cuts.iter())
                     .map(|cut| match cut {
-                        Cut::Text(piece) => (0, piece),
-                        Cut::Token(id, piece) => (*id, piece),
+                        TextOrToken::Text(piece) => (0, piece),
+                        TextOrToken::Token(id, piece) => (*id, piece),
                     })
                     .map(|(id, piece)| (id, piece.span_of(0..piece.as_str().len())))
                     .map(|(id, span)| (id, index.of(span)))

@@ -9,7 +9,7 @@ use jeton_core::format::{huggingface, wordpiece};
 use jeton_core::model::sentencepiece::spec::{
     Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
 };
-use jeton_core::tokenizer::OnInvalid;
+use jeton_core::text::InvalidUtf8;
 use jeton_core::{EncodeOptions, Stages, Tokenizer};
 
 /// A BPE with all bytes, whose pieces are made from `▁`, `a`, `b` and `c`.
@@ -93,7 +93,7 @@ fn same(before: &Stages, after: &Stages) {
         assert_eq!(after.encode_ids(text, &options).unwrap(), ids, "{text:?}");
         if !text.contains('▁') {
             let [a, b] = [&before, &after]
-                .map(|tokenizer| tokenizer.decode(&ids, false, OnInvalid::Replace).unwrap());
+                .map(|tokenizer| tokenizer.decode(&ids, false, InvalidUtf8::Replace).unwrap());
             assert_eq!(a, b, "{text:?}");
         }
     }

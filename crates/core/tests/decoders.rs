@@ -149,14 +149,14 @@ fn post_processors_give_the_tokens_of_tokenizers() {
 fn a_special_spelling_under_a_second_id_is_skipped_too() {
     use jeton_core::added_tokens::AddedToken;
     use jeton_core::model::{Model, Unigram};
-    use jeton_core::{OnInvalid, Stages, Tokenizer};
+    use jeton_core::{InvalidUtf8, Stages, Tokenizer};
 
     let pieces = [("<unk>", 0.0), ("a", -1.0), ("<unk>", -2.0)];
     let model = Unigram::new(pieces, Some(0), false).unwrap();
     let mut stages = Stages::of_model(Model::Unigram(model));
     stages.added_tokens.push(AddedToken::special(2, "<unk>"));
     let tokenizer = Tokenizer::new(stages).unwrap();
-    let decoded = |skip| tokenizer.decode(&[1, 0, 2, 1], skip, OnInvalid::Strict);
+    let decoded = |skip| tokenizer.decode(&[1, 0, 2, 1], skip, InvalidUtf8::Strict);
     assert_eq!(decoded(false).unwrap(), "a <unk> <unk> a");
     assert_eq!(decoded(true).unwrap(), "a a");
 }

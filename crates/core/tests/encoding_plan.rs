@@ -439,7 +439,7 @@ fn rows() -> Vec<(&'static str, Stages, Option<Strategy>, &'static str)> {
 
 #[test]
 fn strategies_of_stages() {
-    for (name, stages, strategy, obstacle) in rows() {
+    for (name, stages, strategy, unsupported) in rows() {
         let tokenizer = Tokenizer::new(stages).unwrap();
         let plan = tokenizer.encoding_plan();
         assert_eq!(plan.strategy, strategy, "{name}: {plan}");
@@ -454,8 +454,8 @@ fn strategies_of_stages() {
             "{name}"
         );
         let last = plan.passed_over.last();
-        let last = last.map_or(String::new(), |(_, obstacle)| obstacle.to_string());
-        assert!(last.starts_with(obstacle), "{name}: {last}");
+        let last = last.map_or(String::new(), |(_, unsupported)| unsupported.to_string());
+        assert!(last.starts_with(unsupported), "{name}: {last}");
     }
 }
 

@@ -11,7 +11,7 @@ use jeton_core::model::sentencepiece::spec::{
     Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
 };
 use jeton_core::pre_tokenizer::named;
-use jeton_core::tokenizer::OnInvalid;
+use jeton_core::text::InvalidUtf8;
 use jeton_core::{EncodeOptions, Stages, Tokenizer};
 use rand::{Rng, RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -121,7 +121,7 @@ fn exercise(stages: Stages) {
         for span in &encoding.spans {
             assert!(span.start <= span.end && span.end <= TEXT.chars().count());
         }
-        let decoded = tokenizer.decode(&encoding.ids, false, OnInvalid::Replace);
+        let decoded = tokenizer.decode(&encoding.ids, false, InvalidUtf8::Replace);
         assert!(decoded.is_ok(), "{decoded:?}");
     }
 }

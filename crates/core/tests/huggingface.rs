@@ -5,7 +5,7 @@ use jeton_core::model::{Model, bpe::Alphabet};
 use jeton_core::printable::to_char;
 use std::path::Path;
 
-use jeton_core::{EncodeOptions, ErrorKind, OnInvalid, Stages, Tokenizer, Unit};
+use jeton_core::{EncodeOptions, ErrorKind, InvalidUtf8, Stages, Tokenizer, Unit};
 
 mod support;
 
@@ -175,7 +175,7 @@ fn no_value_of_a_wrong_type_gets_through_or_panics() {
                 && let Ok(tokenizer) = Tokenizer::new(stages)
             {
                 let _ = tokenizer.encode("a-xb", Some("b"), &EncodeOptions::default());
-                let _ = tokenizer.decode(&[0, 1, 2, 3], true, OnInvalid::Strict);
+                let _ = tokenizer.decode(&[0, 1, 2, 3], true, InvalidUtf8::Strict);
             }
         }
     }

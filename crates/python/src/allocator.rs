@@ -72,9 +72,9 @@ mod large {
 
     /// Bytes of a large page, at which each block begins.
     const LARGE_PAGE: usize = 2 << 20;
-    /// What lengths are a multiple of: a multiple of the system's pages, whatever the processor.
+    /// Bytes that lengths are a multiple of: some pages of the system, whatever the processor.
     const PAGE: usize = 64 << 10;
-    /// The bytes of all blocks that are kept, at most, but for threads that keep some at the same time.
+    /// Bytes of all blocks that are kept, at most, but for threads that keep some at the same time.
     const MOST_KEPT: usize = 64 << 20;
 
     /// Blocks that nobody uses: the address, and in the bits that it leaves free the length in pages. No

@@ -44,7 +44,7 @@ enum Side {
 /// The one or two texts of an entry.
 type Shape = (Side, Option<Side>);
 
-/// After so many strings, or after one of so many characters, Ctrl-C is heard.
+/// Strings, or characters of one, after which Ctrl-C is heard.
 const POLLED: usize = 1 << 10;
 
 /// The strings of a batch, held whatever another thread does to a list meanwhile.

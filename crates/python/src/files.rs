@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use jeton_core::format::{LoadOptions, Loaded, Target, huggingface};
-use jeton_core::roles;
-use jeton_core::{convert, files, format, published};
+use jeton_core::special_token_roles;
+use jeton_core::{convert, files, format, published_ranks};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -24,7 +24,7 @@ pub fn load(
     special_tokens: Option<Vec<(String, u32)>>,
     merges: Option<PathBuf>,
     lowercase: Option<bool>,
-) -> PyResult<(Tokenizer, Vec<String>, Vec<roles::Role>)> {
+) -> PyResult<(Tokenizer, Vec<String>, Vec<special_token_roles::Role>)> {
     guard(py, || {
         let options = LoadOptions {
             encoding,
@@ -137,7 +137,7 @@ pub fn write_into(py: Python<'_>, folder: PathBuf, files: Vec<(String, Vec<u8>)>
 /// The published encodings: name, sha256 of the file, name of the pattern.
 #[pyfunction]
 pub fn published_encodings() -> Vec<(&'static str, &'static str, &'static str)> {
-    published::ENCODINGS
+    published_ranks::ENCODINGS
         .iter()
         .map(|encoding| (encoding.name, encoding.sha256, encoding.pattern))
         .collect()

@@ -17,7 +17,7 @@ use pyo3::types::{PyBool, PyByteArray, PyBytes, PyFloat, PyInt, PyList, PyString
 use crate::arrays;
 use crate::errors::{Failure, Outcome, argument, wrong_type};
 
-/// After so many ids, Ctrl-C is heard.
+/// Ids after which Ctrl-C is heard.
 const POLLED: usize = 1 << 16;
 
 const EXPECTED: &str = "an iterable of ints or a numpy array of integers";

@@ -30,11 +30,11 @@ struct Pool {
 /// forks holds the GIL, so no child inherits a locked lock.
 static POOL: Mutex<Option<Arc<Pool>>> = Mutex::new(None);
 
-/// Less work than this, in bytes, is done without letting go of the GIL: the exchange would take a
-/// good part of it, and other threads wait no longer than for any other short call.
+/// Bytes of work below which the GIL is kept: the exchange would take a good part of the time, and other
+/// threads wait no longer than for any other short call.
 pub const WITHOUT_GIL: usize = 1 << 10;
 
-/// Less work than this, in bytes, is done by the calling thread: waking others would take longer.
+/// Bytes of work below which the calling thread does it: waking others would take longer.
 const SMALL: usize = 16 << 10;
 
 fn pool(py: Python<'_>) -> PyResult<Arc<Pool>> {

@@ -17,10 +17,10 @@ use pyo3::types::PyList;
 
 use crate::errors::{Failure, Outcome};
 
-/// How often a thread that waits or works looks for Ctrl-C.
+/// Time after which a thread that waits or works looks for Ctrl-C again.
 pub const SIGNAL_CHECK: Duration = Duration::from_millis(50);
 
-/// Of so many questions of the core, one looks at the clock.
+/// Questions of the core of which one looks at the clock.
 const ASKED: u32 = 4;
 
 /// The signals that the calling thread hears while it works.
@@ -107,7 +107,7 @@ fn look(py: Python<'_>) -> PyResult<ControlFlow<()>> {
     }
 }
 
-/// After so many items of a list, Ctrl-C is heard.
+/// Items of a list after which Ctrl-C is heard.
 const LISTED: usize = 1 << 14;
 
 /// Hears Ctrl-C at the first item of very many, and now and then behind it.

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jeton_core::{
-    DecodeStream as DecodeCore, EncodeStream as EncodeCore, ErrorKind, OnInvalid, Tokenizer,
+    DecodeStream as DecodeCore, EncodeStream as EncodeCore, ErrorKind, InvalidUtf8, Tokenizer,
 };
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -194,11 +194,7 @@ pub fn decode_stream(
     errors: &str,
     stops: Vec<Bound<'_, PyString>>,
 ) -> Outcome<DecodeStream> {
-    let on_invalid = match errors {
-        "strict" => OnInvalid::Strict,
-        "ignore" => OnInvalid::Ignore,
-        _ => OnInvalid::Replace,
-    };
+    let invalid = errors.parse::<InvalidUtf8>()?;
     let texts = stops.iter().enumerate().map(|(number, stop)| {
         let text = valid(|| format!("stop[{number}]"), stop)?;
         match text.is_empty() {
@@ -209,7 +205,7 @@ pub fn decode_stream(
         }
     });
     let texts = texts.collect::<Outcome<Vec<String>>>()?;
-    let core = DecodeCore::new(tokenizer, skip_special_tokens, on_invalid, texts);
+    let core = DecodeCore::new(tokenizer, skip_special_tokens, invalid, texts);
     Ok(DecodeStream {
         tokenizer: Arc::clone(tokenizer),
         stops: stops.into_iter().map(Bound::unbind).collect(),

@@ -161,10 +161,10 @@ impl Mended {
     }
 }
 
-/// Strings of at least so many characters, and texts of as many bytes, are converted part by part.
+/// Characters of a string, or bytes of a text, from which on it is converted part by part.
 const LONG: usize = 1 << 22;
 
-/// So many characters or bytes at a time: between, Ctrl-C is heard.
+/// Characters or bytes of a part; between parts, Ctrl-C is heard.
 const AT_ONCE: usize = 1 << 18;
 
 /// Code points that are looked at together, since many texts are ASCII for the most part.

@@ -19,7 +19,7 @@ use crate::pool;
 use crate::texts::{NoText, with_texts};
 use crate::tokenizer::Tokenizer;
 
-/// About how many bytes of texts one thread takes at a time.
+/// Bytes of texts, about, that one thread takes at a time.
 const TASK: usize = 256 << 10;
 
 /// A block: its tokens, the lengths of its documents, whether the last goes on in the next block,

@@ -13,12 +13,12 @@ Example:
 
 from __future__ import annotations
 
-from jeton.analysis.bends import bend
 from jeton.analysis.comparison import Comparison
 from jeton.analysis.difference import Difference, OnlyToken, Stretch, diff
 from jeton.analysis.evaluating import compare, evaluate
 from jeton.analysis.evaluation import Change, Evaluation
 from jeton.analysis.health import RULES, Case, Finding, Health, Rule, check
+from jeton.analysis.knee import bend
 from jeton.analysis.known_measures import MEASURES, Measure
 from jeton.analysis.measures import ModelCost, cost_of_model
 from jeton.analysis.sweeping import FAMILIES, sweep

@@ -15,6 +15,7 @@ from jeton.analysis.saved import Saved
 from jeton.analysis.swept import Sweep
 from jeton.analysis.values import Value
 from jeton.arguments import check_kind, check_text
+from jeton.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer
@@ -50,6 +51,15 @@ class Comparison(Saved):
             check_kind("each of evaluations", evaluation, Evaluation, "an Evaluation")
 
     def __getitem__(self, name: str) -> Evaluation:
+        """The evaluation of a tokenizer.
+
+        Raises:
+            UnknownNameError: There is no tokenizer of that name.
+        """
+        if name not in self.evaluations:
+            raise UnknownNameError(
+                f"there is no tokenizer {name!r:.60}; there are {', '.join(self.evaluations)}"
+            )
         return self.evaluations[name]
 
     def __iter__(self) -> Iterator[str]:

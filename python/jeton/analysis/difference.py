@@ -18,7 +18,7 @@ import heapq
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ from jeton._core import __version__
 from jeton.analysis.lines import Corpus, Lines
 from jeton.arguments import check_kind, checked_int
 from jeton.corpus import Progress
-from jeton.drawing import visible
+from jeton.human_readable import counted, visible
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["Difference", "OnlyToken", "Stretch", "diff"]
@@ -149,7 +149,7 @@ class Difference:
         return (
             f"<Difference: {a:,} and {b:,} tokens{share}; {len(self.only_a):,} and "
             f"{len(self.only_b):,} tokens of their own; {self.lines_differing:,} of "
-            f"{self.lines_in_all:,} lines cut otherwise>"
+            f"{counted(self.lines_in_all, 'line')} cut otherwise>"
         )
 
 
@@ -163,6 +163,7 @@ def diff(
     corpus: Corpus,
     *,
     limit: int = 1_000,
+    errors: Literal["strict", "replace", "ignore"] = "strict",
     watch: Callable[[Progress], None] | None = None,
 ) -> Difference:
     """Where two tokenizers differ: tokens that only one has, texts that are cut otherwise.
@@ -175,6 +176,7 @@ def diff(
         tok_b: The second.
         corpus: Texts or files, as `Tokenizer.usage` takes them; files of text are read by lines.
         limit: How many stretches are kept, and how many lines if fewer than 50.
+        errors: As for `Tokenizer.usage`.
         watch: Called with a `jeton.Progress` as the corpus is read.
 
     Raises:
@@ -197,7 +199,7 @@ def diff(
     check_kind("tok_a", tok_a, Tokenizer, "a Tokenizer")
     check_kind("tok_b", tok_b, Tokenizer, "a Tokenizer")
     limit = checked_int("limit", limit, 0)
-    lines = Lines(corpus, watch)
+    lines = Lines(corpus, watch, errors=errors)
     sides = _Side(tok_a), _Side(tok_b)
     found: Counter[tuple[str, tuple[int, ...], tuple[int, ...]]] = Counter()
     most: list[tuple[int, int, str]] = []

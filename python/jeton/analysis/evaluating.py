@@ -315,9 +315,9 @@ def _measured(judged: Judged, tally: Tally, texts: Sequence[_Texts], sample: Sam
         "exact_round_trips": measures.exact_round_trips(
             tally.lines_exact,
             tally.lines_tried,
-            "over all lines"
+            "over all lines that are not empty"
             if tally.lines_all
-            else f"over {tally.lines_tried:,} lines of a sample",
+            else f"over {tally.lines_tried:,} lines of a sample, none empty",
         ),
         "split_characters": measures.split_characters(int(counts[splits].sum()), tokens),
     }

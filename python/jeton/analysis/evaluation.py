@@ -15,6 +15,8 @@ from jeton.analysis.known_measures import MEASURES
 from jeton.analysis.saved import Saved
 from jeton.analysis.values import Curve, Measured, Value
 from jeton.arguments import check_kind, check_text, checked_int
+from jeton.errors import UnknownNameError
+from jeton.human_readable import counted
 
 __all__ = ["Change", "Evaluation", "names_in"]
 
@@ -81,8 +83,27 @@ class Evaluation(Saved):
         return bool(self.lossy)
 
     def __getitem__(self, corpus: str) -> Measured:
-        """What was measured on a corpus or, if there is none of that name, on a language."""
-        return self.corpora[corpus] if corpus in self.corpora else self.languages[corpus]
+        """What was measured on a corpus or, if there is none of that name, on a language.
+
+        Raises:
+            UnknownNameError: There is neither.
+        """
+        for measured in (self.corpora, self.languages):
+            if corpus in measured:
+                return measured[corpus]
+        raise UnknownNameError(
+            f"there is no corpus and no language {corpus!r:.60}; there are {', '.join(self)}"
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.corpora
+        yield from (language for language in self.languages if language not in self.corpora)
+
+    def __len__(self) -> int:
+        return len({*self.corpora, *self.languages})
+
+    def __contains__(self, corpus: object) -> bool:
+        return corpus in self.corpora or corpus in self.languages
 
     def parts(self) -> Iterator[tuple[str, Measured]]:
         """Everything measured with where: a corpus, `language NAME`, or `overall`."""
@@ -142,9 +163,10 @@ class Evaluation(Saved):
 
     def __repr__(self) -> str:
         tokens = self.corpora["all"]["tokens"] if "all" in self.corpora else None
-        told = "no text" if tokens is None else f"{tokens:,} tokens"
+        told = "no text" if tokens is None else counted(int(tokens), "token")
         lossy = ", lossy" if self.lossy else ""
-        return f"<Evaluation of {self.name}: {told} of {len(self.digests)} texts{lossy}>"
+        corpora = counted(len(self.digests), "corpus", "corpora")
+        return f"<Evaluation of {self.name}: {told} of {corpora}{lossy}>"
 
 
 @dataclass(frozen=True)

@@ -196,7 +196,7 @@ _ALL = (
         "lines that come back exactly",
         "higher",
         "faithfulness",
-        "lines with decode(encode(line)) = line / lines",
+        "lines with decode(encode(line)) = line / lines that are not empty",
         "the definition",
     ),
     Measure(

@@ -11,9 +11,10 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import jeton._core as _core
+from jeton.arguments import checked_errors
 from jeton.corpus import Progress, Table, batches, check_watch, is_table, paths_or_texts, size_of
 from jeton.errors import ArgumentTypeError, FormatError
 
@@ -37,6 +38,8 @@ class Lines:
         data: Texts, or files.
         watch: Called with a `jeton.Progress` as they are read.
         limit: How many bytes are read at most; `None` reads all.
+        errors: Bytes of a file that are not UTF-8: `"strict"` raises, `"replace"` puts U+FFFD in
+            their place, `"ignore"` leaves them out.
 
     Example:
         >>> lines = Lines(["one\\n\\ntwo", "three"])
@@ -51,12 +54,14 @@ class Lines:
         data: Corpus,
         watch: Callable[[Progress], None] | None = None,
         limit: int | None = None,
+        errors: Literal["strict", "replace", "ignore"] = "strict",
     ) -> None:
         check_watch(watch)
+        checked_errors(errors)
         if isinstance(data, Mapping):
             raise ArgumentTypeError("corpus is a mapping, but one corpus is expected: pass one")
         self._paths, self._texts = paths_or_texts(data)
-        self._watch, self._limit = watch, limit
+        self._watch, self._limit, self._errors = watch, limit, errors
         self._sha256 = hashlib.sha256()
         self._total = sum(map(size_of, self._paths))
         #: How many lines, and bytes of UTF-8 without the ends of lines, were given.
@@ -97,22 +102,22 @@ class Lines:
     def _of_files(self) -> Iterator[str]:
         for path in self._paths:
             if is_table(path):
-                yield from Table(path, "text", "strict").texts(_BATCH_CHARACTERS)
+                yield from Table(path, "text", self._errors).texts(_BATCH_CHARACTERS)
             else:
-                yield from _of_file(path)
+                yield from _of_file(path, self._errors)
 
 
-def _of_file(path: Path) -> Iterator[str]:
+def _of_file(path: Path, errors: str) -> Iterator[str]:
     name = path.with_suffix("") if path.suffix.lower() in (".gz", ".zst") else path
     is_json = name.suffix.lower() in _JSON_LINES
-    for number, line in enumerate(_lines_of(path), 1):
+    for number, line in enumerate(_lines_of(path, errors), 1):
         yield _of_json(path, number, line) if is_json else line
 
 
-def _lines_of(path: Path) -> Iterator[str]:
+def _lines_of(path: Path, errors: str) -> Iterator[str]:
     """The lines of a file, decompressed."""
     contents = _core.FileContents(os.fspath(path))
-    decoder = codecs.getincrementaldecoder("utf-8-sig")()
+    decoder = codecs.getincrementaldecoder("utf-8-sig")(errors)
     before, begun = 0, [""]
     while data := contents.read(_READ):
         text = _decoded(path, decoder, data, before)
@@ -132,7 +137,10 @@ def _decoded(path: Path, decoder: codecs.IncrementalDecoder, data: bytes, before
     try:
         return decoder.decode(data, not data)
     except UnicodeDecodeError as error:
-        raise FormatError(f"{path}: not UTF-8 near byte {before + error.start}") from None
+        raise FormatError(
+            f"{path}: not UTF-8 near byte {before + error.start} "
+            '(set errors="replace" or errors="ignore")'
+        ) from None
 
 
 def _of_json(path: Path, number: int, line: str) -> str:

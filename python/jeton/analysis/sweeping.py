@@ -1,7 +1,7 @@
 """A ladder of vocabularies on one corpus: how much each size saves, what it costs, where it bends.
 
 Look here for what is trained and measured. The formulas of costs stand at `Point` in `swept.py`,
-the rule for the bend in `bends.py`.
+the rule for the bend in `knee.py`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from jeton.analysis.lines import Corpus, Lines
 from jeton.analysis.swept import Point, Sweep
@@ -54,6 +54,7 @@ def sweep(
     depth: int = 12,
     context: int = 1_024,
     bytes_per_parameter: int = 4,
+    errors: Literal["strict", "replace", "ignore"] = "strict",
     folder: str | os.PathLike[str] | None = None,
     watch: Watch | None = None,
 ) -> Sweep:
@@ -71,6 +72,7 @@ def sweep(
         depth: Layers.
         context: Tokens in a context.
         bytes_per_parameter: Bytes of a number: 4 of float32, 2 of bfloat16.
+        errors: As for `Tokenizer.usage`.
         folder: Where each tokenizer is kept, and `sweep.json` is written after each family's. If
             it was interrupted, the same call goes on with what is missing.
         watch: Called with what is being done (`"bpe"`, `"unigram 8000"`) and a `jeton.Progress`.
@@ -101,6 +103,7 @@ def sweep(
         checked_int("depth", depth, 1),
         checked_int("context", context, 1),
         checked_int("bytes_per_parameter", bytes_per_parameter, 1),
+        errors,
         None if folder is None else Path(os.path.expanduser(checked_path("folder", folder))),
         watch,
     )
@@ -144,6 +147,7 @@ class _Run:
     depth: int
     context: int
     bytes_per_parameter: int
+    errors: Literal["strict", "replace", "ignore"]
     folder: Path | None
     watch: Watch | None
     share: float = 0.0
@@ -161,15 +165,18 @@ class _Run:
             corpus = list(corpus)
         self.corpus = corpus
         self.share = 0.0 if is_given else float(held_out)  # type: ignore[arg-type]
-        digest, size = hashlib.sha256(), 0
+        digest, size, drawn = hashlib.sha256(), 0, 0
         if is_given:
-            batches: Iterable[list[str]] = Lines(held_out, limit=_HELD_OUT_BYTES)  # type: ignore[arg-type]
-            for batch in batches:
+            given = cast(Corpus, held_out)
+            for batch in Lines(given, limit=_HELD_OUT_BYTES, errors=self.errors):
                 self.held_out += batch
-        whole = Lines(corpus)
+        whole = Lines(corpus, errors=self.errors)
         for batch in whole:
             for line in batch:
-                if self._is_held_out(line) and size < _HELD_OUT_BYTES:
+                if not self._is_held_out(line):
+                    continue
+                drawn += 1
+                if size < _HELD_OUT_BYTES:
                     self.held_out.append(line)
                     size += len(line.encode("utf-8", "surrogatepass"))
         for line in self.held_out:
@@ -180,6 +187,11 @@ class _Run:
             raise ArgumentError(
                 "held_out: no line of the corpus is left to measure; give a larger share or corpus"
             )
+        if drawn and drawn == whole.number:
+            raise ArgumentError(
+                "held_out: all lines of the corpus were drawn to measure on (equal ones stay "
+                "together), none is left to train on; give a smaller share or more text"
+            )
         self.bytes = sum(len(line.encode("utf-8", "surrogatepass")) for line in self.held_out)
 
     def _is_held_out(self, line: str) -> bool:
@@ -189,7 +201,7 @@ class _Run:
         return zlib.crc32(data) < self.share * (1 << 32)
 
     def _lines(self) -> Iterator[str]:
-        for batch in Lines(self.corpus):
+        for batch in Lines(self.corpus, errors=self.errors):
             yield from (line for line in batch if not self._is_held_out(line))
 
     @property

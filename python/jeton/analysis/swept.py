@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 from jeton._core import __version__
-from jeton.analysis.bends import bend
+from jeton.analysis.knee import bend
 from jeton.analysis.saved import Saved
 from jeton.analysis.values import check_number
 from jeton.arguments import check_kind, check_text, checked_int

@@ -24,6 +24,7 @@ from jeton.arguments import check_text, checked_path
 from jeton.corpus import Progress, Table, is_table, paths_or_texts, size_of
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, JetonError
 from jeton.file_digest import digest_of
+from jeton.human_readable import counted
 
 __all__ = ["Corpus", "Sample", "ahead", "aligned", "corpora_of", "cut"]
 
@@ -328,7 +329,7 @@ def aligned(parallel: Any) -> dict[str, list[str]]:
         few, many = min(numbers, key=numbers.__getitem__), max(numbers, key=numbers.__getitem__)
         raise ArgumentError(
             f"parallel: line N of each language must say the same, but {few!r} has "
-            f"{numbers[few]:,} lines and {many!r} has {numbers[many]:,}"
+            f"{counted(numbers[few], 'line')} and {many!r} has {numbers[many]:,}"
         )
     if not lines:
         return {}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+import jeton._core as _core
+from jeton.analysis.known_measures import MEASURES
 from jeton.arguments import check_kind, check_text
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 
 __all__ = ["Curve", "Measured", "Value", "check_number"]
 
@@ -108,6 +111,9 @@ class Curve:
 class Measured:
     """What was measured on a corpus, on a language, or on no text but what jeton brings.
 
+    `measured["bytes_per_token"]` is the number of a measure, and `list(measured)` names the
+    measures.
+
     Attributes:
         values: The values, by the names of the measures.
         examples: Of what went wrong, the first: lines that did not come back, by their cause, with
@@ -125,9 +131,27 @@ class Measured:
             check_kind(f"values[{measure!r:.60}]", value, Value, "a Value")
 
     def __getitem__(self, measure: str) -> float | int | None:
-        """The number of a measure; `None` if it was not measured."""
-        found = self.values.get(measure)
-        return None if found is None else found.value
+        """The number of a measure; `None` if it was not measured here.
+
+        Raises:
+            UnknownNameError: There is no such measure.
+        """
+        if measure in self.values:
+            return self.values[measure].value
+        if measure in MEASURES:
+            return None
+        close = _core.did_you_mean(str(measure), list(MEASURES))
+        hint = f"did you mean {close!r}?" if close else "jeton.analysis.MEASURES has all"
+        raise UnknownNameError(f"there is no measure {measure!r:.60}; {hint}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __contains__(self, measure: object) -> bool:
+        return measure in self.values
 
     def to_dict(self) -> dict[str, Any]:
         """The same, for JSON."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import jeton._core as _core
 from jeton.arguments import check_text, special_ids
-from jeton.assembly import assembled, stages_around
+from jeton.assembly import added_to_core, assembled, stages_around
 from jeton.base_tokenizer.decode import Decodes
 from jeton.base_tokenizer.encode import Encodes
 from jeton.base_tokenizer.save import Saves
@@ -67,10 +67,9 @@ class BaseTokenizer(Encodes, Decodes, Saves, metaclass=HidesOtherNames):
         added_tokens: Iterable[AddedToken],
     ) -> Self:
         """A tokenizer of a model of the core, so spelled that one saved and loaded equals it."""
-        stages = stages_around(
-            model, normalizer, pre_tokenizer, post_processor, decoder, added_tokens
-        )
-        return cls._of_core(_core.Pipeline.build_as_stored(model, stages))
+        stages = stages_around(normalizer, pre_tokenizer, post_processor, decoder)
+        tokens = added_to_core(added_tokens)
+        return cls._of_core(_core.Pipeline.build_as_stored(model, stages, tokens))
 
     @classmethod
     def from_json(cls, text: str) -> Self:

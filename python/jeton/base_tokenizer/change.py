@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import jeton._core as _core
 from jeton import components
-from jeton.assembly import stored_tokens
+from jeton.assembly import added_to_core
 from jeton.base_tokenizer.settings import HasSettings
 from jeton.base_tokenizer.stages import HasStages
 from jeton.components.component import AddedToken, Component, stored_component
@@ -100,10 +100,9 @@ class Changes(HasSettings, HasStages):
         if changed or model is not _KEEP or added_tokens is not _KEEP:
             built = core.model() if model is _KEEP else model.to_core()
             stages = {**self._stages(), **changed}
+            tokens = core if added_tokens is _KEEP else added_to_core(added_tokens)
             if added_tokens is not _KEEP:
-                stages["added_tokens"] = stored_tokens(added_tokens, built)
                 settings = self._with_first_special_tokens(settings)
-            tokens = core if added_tokens is _KEEP else None
             core = _core.Pipeline.build(built, json.dumps(stages), tokens)
         if chat_template is not _KEEP:
             template = None if chat_template is None else checked_chat_template(chat_template)
@@ -160,14 +159,7 @@ class Changes(HasSettings, HasStages):
                 raise ArgumentTypeError(
                     f"tokens[{position}] must be a str or an AddedToken, not {type(added).__name__}"
                 )
-            flags = (
-                added.special,
-                added.single_word,
-                added.lstrip,
-                added.rstrip,
-                added.normalized,
-            )
-            more.append((added.content, added.id, flags))
+            more.append(added._to_core())
         settings = self._with_first_special_tokens(self._settings)
         return self._of_core(self._core.with_added_tokens(more), settings)
 

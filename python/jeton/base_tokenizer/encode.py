@@ -212,8 +212,8 @@ class Encodes(HasSettings):
 
         Raises:
             ArgumentTypeError: A part that is no `str`.
-            UnsupportedError: No places are known where tokens surely part, whatever follows, as in
-                SentencePiece models; or half a gigabyte has none.
+            UnsupportedError: No safe split points are known for the tokenizer, as for SentencePiece
+                models; or half a gigabyte of text has none.
             EncodeError: As `encode`.
 
         Example:

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from jeton.arguments import checked_flag, one_of
-from jeton.calls.alone import SHORT, columns_alone
-from jeton.calls.choices import Asked, Defaults, Padding, Truncation, choose
+from jeton.calls.batch_tokenizer import BatchTokenizer
+from jeton.calls.encoded_texts import EncodingOptions, encoded
 from jeton.calls.frames import Frame, frame_of, shows_one_space
 from jeton.calls.inputs import Inputs, read
+from jeton.calls.padding_and_truncation import Asked, Defaults, Padding, Truncation, choose
 from jeton.calls.result import BatchEncoding
 from jeton.calls.rows import Rows
-from jeton.calls.sides import How, encoded
-from jeton.calls.spelling import Spelling
+from jeton.calls.short_text import SHORT, columns_alone
 from jeton.calls.windows import cut, share_room
 from jeton.errors import ArgumentError, UnsupportedError
 
@@ -81,7 +81,7 @@ class Caller:
     def __init__(self, tokenizer: BaseTokenizer) -> None:
         self._post_processor = tokenizer.post_processor
         self._frames: dict[tuple[bool, bool], Frame] = {}
-        self._spelling = Spelling(tokenizer)
+        self._spelling = BatchTokenizer(tokenizer)
         self._trimmed = self._spelling if shows_one_space(self._post_processor) else None
 
     @cached_property
@@ -131,7 +131,7 @@ class Caller:
             nulls=str(call.nulls),
             names=names,
         )
-        how = How(self._spelling, call.unit, call.special, call.nulls)
+        how = EncodingOptions(self._spelling, call.unit, call.special, call.nulls)
         names_wanted = self._columns(call)
         is_alone = not (inputs.is_batch or call.return_overflowing_tokens)
         is_short = is_alone and not call.is_split_into_words and _leaves_alone(padding)
@@ -153,7 +153,7 @@ class Caller:
     def _alone(
         self,
         call: Call,
-        how: How,
+        how: EncodingOptions,
         inputs: Inputs,
         truncation: Truncation | None,
         names: list[str],
@@ -173,7 +173,7 @@ class Caller:
     def _made_again(
         self,
         call: Call,
-        how: How,
+        how: EncodingOptions,
         inputs: Inputs,
         padding: Padding | None,
         truncation: Truncation | None,
@@ -191,7 +191,7 @@ class Caller:
     def _made(
         self,
         call: Call,
-        how: How,
+        how: EncodingOptions,
         inputs: Inputs,
         padding: Padding | None,
         truncation: Truncation | None,

@@ -230,7 +230,8 @@ def _is_word_pair(entry: Any) -> bool:
 
 
 def _listed(name: str, given: object, expected: str) -> list[Any]:
-    if not _is_nested(given):
+    # An array without an axis is iterable by its type alone.
+    if not _is_nested(given) or getattr(given, "ndim", 1) == 0:
         kind = type(given).__name__
         raise ArgumentTypeError(f"{name} must be {expected}, not {kind}")
     return list(given)  # type: ignore[call-overload,no-any-return]

@@ -21,8 +21,8 @@ from jeton.padding import torch_of
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from jeton.calls.batch_tokenizer import BatchTokenizer
     from jeton.calls.rows import Rows
-    from jeton.calls.spelling import Spelling
 
 __all__ = ["BatchEncoding", "CharSpan", "TokenSpan"]
 
@@ -76,7 +76,7 @@ class BatchEncoding(UserDict[str, Any]):
     """
 
     _rows: Rows | Callable[[], Rows] | None = None
-    _spelling: Spelling | None = None
+    _spelling: BatchTokenizer | None = None
 
     def __init__(self, data: Mapping[str, Any] | None = None) -> None:
         if data is not None:
@@ -89,7 +89,7 @@ class BatchEncoding(UserDict[str, Any]):
         rows: Rows,
         columns: list[str],
         *,
-        spelling: Spelling,
+        spelling: BatchTokenizer,
         tensors: str | None,
         is_single: bool,
     ) -> BatchEncoding:
@@ -115,7 +115,7 @@ class BatchEncoding(UserDict[str, Any]):
         columns: dict[str, list[Any]],
         *,
         rows: Callable[[], Rows],
-        spelling: Spelling,
+        spelling: BatchTokenizer,
         tensors: str | None,
     ) -> BatchEncoding:
         """The result of a call with one row, whose columns are there already."""

@@ -18,10 +18,10 @@ from jeton.errors import ArgumentError
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from jeton.calls.choices import Padding
+    from jeton.calls.batch_tokenizer import BatchTokenizer
+    from jeton.calls.encoded_texts import EncodedTexts
     from jeton.calls.frames import Frame, Piece
-    from jeton.calls.sides import Side
-    from jeton.calls.spelling import Spelling
+    from jeton.calls.padding_and_truncation import Padding
     from jeton.calls.windows import Windows
 
 __all__ = ["Rows"]
@@ -57,12 +57,12 @@ class Rows:
             tells which tokens begin with a space.
     """
 
-    sides: tuple[Side, Side]
+    sides: tuple[EncodedTexts, EncodedTexts]
     windows: Windows
     frames: tuple[Frame | None, Frame | None]
     paired: npt.NDArray[np.bool_]
     padding: Padding | None
-    trimmed: Spelling | None
+    trimmed: BatchTokenizer | None
 
     def __len__(self) -> int:
         return len(self.paired)
@@ -152,7 +152,9 @@ class Rows:
                 self._show_one_space(spans, part, side)
         return spans
 
-    def _show_one_space(self, spans: npt.NDArray[np.int64], part: _Part, side: Side) -> None:
+    def _show_one_space(
+        self, spans: npt.NDArray[np.int64], part: _Part, side: EncodedTexts
+    ) -> None:
         """Gives the first token of a window back one space that trimming took from its span."""
         assert self.trimmed is not None
         filled = part.lengths > 0
@@ -181,7 +183,7 @@ class Rows:
         self,
         padding: int,
         of_piece: Callable[[Piece], int],
-        of_side: Callable[[Side], npt.NDArray[Any]] | None,
+        of_side: Callable[[EncodedTexts], npt.NDArray[Any]] | None,
     ) -> npt.NDArray[np.int64]:
         """One entry a place: of padding, of each piece, or of each token of a text."""
         column = np.full(int(self.offsets[-1]), padding, np.int64)

@@ -16,7 +16,7 @@ from jeton.errors import ArgumentError
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from jeton.calls.choices import Truncation
+    from jeton.calls.padding_and_truncation import Truncation
 
 __all__ = ["Windows", "cut", "share_room"]
 
@@ -54,7 +54,7 @@ def share_room(
         Two texts of 9 and 4 tokens in a row of 10: the longer is cut until both are equally long.
 
         >>> import numpy as np
-        >>> from jeton.calls.choices import Truncation
+        >>> from jeton.calls.padding_and_truncation import Truncation
         >>> lengths, added = (np.array([9]), np.array([4])), np.array([3])
         >>> one, other = share_room(
         ...     lengths, added, np.array([True]), Truncation("longest_first", 10, 0, "right")

@@ -21,13 +21,13 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace
 from markupsafe import Markup
 
-from jeton.chat.carrying import conservatively, printed
-from jeton.chat.clock import now
 from jeton.chat.filters import COUNTED, filters_of, ticking
 from jeton.chat.formatting import braces, percent
 from jeton.chat.limits import LimitError, reserve, reserve_strip, spend, weighed
+from jeton.chat.lost_origins import conservatively, printed
 from jeton.chat.origins import generated
 from jeton.chat.parts import data_in, plain, raw, runs_of
+from jeton.chat.template_date import now
 from jeton.chat.traced import Traced, joined, marked, traced, whole
 
 __all__ = ["Refusal", "Sandbox"]

@@ -16,9 +16,9 @@ from jinja2.exceptions import FilterArgumentError
 from jinja2.utils import _PassArg
 from markupsafe import Markup
 
-from jeton.chat.carrying import conservatively, printed, safe
 from jeton.chat.json_text import to_json
 from jeton.chat.limits import PIECE, LimitError, reserve, spend, weighed
+from jeton.chat.lost_origins import conservatively, printed, safe
 from jeton.chat.parts import TracedFloat, TracedInt, data_in, plain, raw
 from jeton.chat.traced import Traced, joined
 

@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 LONGEST: Final = 1 << 26
-"""The longest text and the longest list that a template may make."""
+"""Characters of the longest text, and items of the longest list, that a template may make."""
 
 _FREE: Final = 1 << 28
 """The characters and the items that any template may make in all."""
@@ -35,7 +35,7 @@ _PER_CHARACTER: Final = 1 << 10
 """How many more it may make for each character that it is given."""
 
 PIECE: Final = 64
-"""What a text of its own costs beside its characters, as a part of one that is split."""
+"""Characters that a part of a text that is split counts as, beside those it has."""
 
 _MOST_ITEMS: Final = 2_000_000
 """The most items of nested lists that are compared, printed or sorted at once."""

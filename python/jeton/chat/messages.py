@@ -14,7 +14,7 @@ from jeton.chat.origins import Kind, Origin
 from jeton.chat.parts import TracedFloat, TracedInt, raw
 from jeton.chat.traced import Traced
 from jeton.errors import ArgumentError, ArgumentTypeError
-from jeton.fields import fields_of
+from jeton.message_fields import fields_of
 
 __all__ = ["KNOWN_ROLES", "REASONING", "Input", "Trust"]
 

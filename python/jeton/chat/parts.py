@@ -1,4 +1,4 @@
-"""Who wrote what, apart from the `str` that carries it: origins read off values, texts in parts.
+"""Origins apart from the `str` that carries them: read off values, and as texts in parts.
 
 `Traced` is made from what stands here; look there for text that keeps its origins.
 """

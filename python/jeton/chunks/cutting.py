@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, Ty
 
 from jeton.arguments import check_kind, checked_flag, checked_int, one_of
 from jeton.chunks import boundaries
-from jeton.chunks.places import TokenPlaces
+from jeton.chunks.token_boundaries import TokenPlaces
 from jeton.errors import ArgumentError, EncodeError
 
 if TYPE_CHECKING:
@@ -127,7 +127,8 @@ def chunks_of(
     cutter = _Cutter(tokenizer, text, "max_tokens", limit, at, special, add_special_tokens, _PART)
     if cutter.room < 1:
         raise ArgumentError(
-            f"max_tokens={limit} leaves no room for text: {_tokens(cutter.frame)} are added to it"
+            f"max_tokens={limit} has no room for text: the special tokens around it are "
+            f"{_tokens(cutter.frame)} (give more, or add_special_tokens=False)"
         )
     if shared is None:
         shared = cutter.room // 4
@@ -225,7 +226,8 @@ class _Cutter:
         self.frame = tokenizer.count("", special=special, add_special_tokens=add_special_tokens)
         if limit < self.frame:
             raise ArgumentError(
-                f"{name}={limit} has no room for the {_tokens(self.frame)} that are added to a text"
+                f"{name}={limit} has no room for text: the special tokens around it are "
+                f"{_tokens(self.frame)} (give more, or add_special_tokens=False)"
             )
         self.tokenizer = tokenizer
         self.text = text

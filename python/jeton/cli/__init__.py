@@ -45,7 +45,7 @@ COMMANDS = (
     "list",
 )
 
-_FILES = {"list": "known"}
+_FILES = {"list": "list_names"}
 """The files that have another name than their command: a module `list` would hide Python's own."""
 
 HELP = """Tokenizers: text to ids and back.

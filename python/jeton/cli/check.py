@@ -15,7 +15,7 @@ from jeton.analysis.health.rules import SEVERITIES, Severity, chosen_rules
 from jeton.cli.command import Command, use_colour
 from jeton.cli.findings import plain, rules_table, shown
 from jeton.cli.progress import Progress
-from jeton.cli.targets import FilePath, check_target, force_option, give
+from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
 from jeton.cli.tokenizers import Source, tokenizer_options
 from jeton.errors import ArgumentError
 
@@ -81,7 +81,7 @@ def _rule(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -> tupl
     show_default=True,
     help="A table for people, lines for grep, JSON with everything, or SARIF 2.1.0.",
 )
-@click.option("-o", "--output", type=FilePath(), metavar="FILE", help="Write there.")
+@output_option
 @force_option
 @click.option(
     "--fail-on",

@@ -1,6 +1,6 @@
 """Tokens one after another, in alternating colours; without colour, `│` stands between them.
 
-Look here for how a text is laid out in tokens; `jeton.drawing` makes a single one visible.
+Look here for how a text is laid out in tokens; `jeton.human_readable` makes a single one visible.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import click
 
 from jeton.cli.terminal import width_of
-from jeton.drawing import LIGHT, visible
+from jeton.human_readable import LIGHT, visible
 
 __all__ = ["LEGEND", "Piece", "flow", "paint"]
 

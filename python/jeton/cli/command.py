@@ -11,7 +11,7 @@ import contextlib
 import os
 import signal
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn, TextIO
 
 import click
@@ -20,7 +20,7 @@ from jeton.cli.signals import exit_code
 from jeton.cli.streams import BROKEN_PIPE, STDOUT, UNWRITABLE, tell
 from jeton.errors import FormatWarning, JetonError, TrainingWarning
 
-__all__ = ["Command", "echo_note", "is_quiet", "use_colour"]
+__all__ = ["Command", "decorated", "echo_note", "is_quiet", "use_colour"]
 
 _COMMON = "jeton.cli"
 
@@ -58,7 +58,7 @@ class Command(click.Command):
         except Exception as error:
             if ctx.meta.get(f"{_COMMON}.debug"):
                 raise
-            _end(ctx, _one_line(error), 1)
+            _end(ctx, _of_options(ctx.command, _one_line(error)), 1)
 
 
 @contextlib.contextmanager
@@ -98,6 +98,25 @@ def _one_line(error: Exception) -> str:
     return f"{type(error).__name__}: {error} (a mistake in jeton; --debug shows where)"
 
 
+_OF_OPTIONS = (
+    (' (set errors="replace" or errors="ignore")', "--invalid", " (--invalid replace goes on)"),
+    ("prices= takes a table of your own", "--prices", "--prices takes a table of your own"),
+    ("template= one of", "--template", "--template takes one of"),
+    ("; jeton.names()", None, "; jeton list has all"),
+    ("with folder= or JETON_DATA_DIR", None, "in JETON_DATA_DIR"),
+)
+"""What errors say of Python's arguments, the option that it stands for, what is said instead."""
+
+
+def _of_options(command: click.Command, message: str) -> str:
+    """What an error says of arguments, said of the command's options; of those that it has."""
+    own = {name for parameter in command.params for name in parameter.opts}
+    for of_python, option, instead in _OF_OPTIONS:
+        if option is None or option in own:
+            message = message.replace(of_python, instead)
+    return message
+
+
 def _common_flag(name: str, *short: str, help: str) -> click.Option:
     def store(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         ctx.meta[f"{_COMMON}.{name}"] = value
@@ -123,6 +142,13 @@ def use_colour(stream: TextIO) -> bool:
 def is_quiet() -> bool:
     """Whether `--quiet` was given."""
     return bool(click.get_current_context().meta.get(f"{_COMMON}.quiet"))
+
+
+def decorated(function: Any, decorators: Iterable[Callable[[Any], Any]]) -> Any:
+    """A function with options, which its help lists in this order."""
+    for decorator in reversed(list(decorators)):
+        function = decorator(function)
+    return function
 
 
 def echo_note(message: str) -> None:

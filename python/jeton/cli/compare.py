@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -12,7 +13,8 @@ from jeton.analysis import Comparison
 from jeton.analysis import compare as measure
 from jeton.cli.command import Command
 from jeton.cli.comparison import changed, shown, to_csv, to_markdown
-from jeton.cli.named import (
+from jeton.cli.documents import invalid_option
+from jeton.cli.named_arguments import (
     corpora_by_name,
     corpus_option,
     languages_by_name,
@@ -21,7 +23,7 @@ from jeton.cli.named import (
     tokenizers_by_name,
 )
 from jeton.cli.progress import Progress
-from jeton.cli.targets import FilePath, check_target, force_option, give
+from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
 from jeton.errors import FormatError
 
 __all__ = ["compare"]
@@ -58,6 +60,7 @@ Examples:
     help="Words in their morphemes, a line each, as in un|believ|able.",
 )
 @click.option("--field", metavar="NAME", help="The field of JSON lines that holds the text.")
+@invalid_option
 @click.option(
     "--format",
     "form",
@@ -66,7 +69,7 @@ Examples:
     show_default=True,
     help="A table for people or for a page, a line a value, or JSON with everything.",
 )
-@click.option("-o", "--output", type=FilePath(), metavar="FILE", help="Write there.")
+@output_option
 @click.option(
     "--baseline",
     type=FilePath(),
@@ -81,6 +84,7 @@ def compare(
     pivot: str | None,
     morphemes: str | None,
     field: str | None,
+    invalid: Literal["strict", "replace"],
     form: str,
     output: str | None,
     baseline: str | None,
@@ -105,6 +109,7 @@ def compare(
             pivot=pivot,
             morphemes=None if morphemes is None else _morphemes(morphemes),
             field=field,
+            errors=invalid,
             progress=progress.follow,
         )
     text = _written(found, form)

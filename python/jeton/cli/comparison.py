@@ -14,7 +14,7 @@ import click
 
 from jeton.analysis import MEASURES, Comparison, Measured, Value
 from jeton.cli.terminal import columns, heading, shorten, table, width_of
-from jeton.drawing import counted
+from jeton.human_readable import counted
 
 __all__ = ["changed", "shown", "to_csv", "to_markdown"]
 

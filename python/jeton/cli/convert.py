@@ -17,8 +17,8 @@ from jeton.cli.terminal import shorten, table
 from jeton.cli.tokenizers import Source, tokenizer_options
 from jeton.cli.verify import Check, compare, library_of, pattern_of, sample_texts
 from jeton.components import models
-from jeton.drawing import visible
 from jeton.errors import FormatWarning, UnsupportedError
+from jeton.human_readable import visible
 
 __all__ = ["convert"]
 

@@ -132,7 +132,7 @@ def _tokenizer(folder: Path, given: str | None) -> jeton.Tokenizer:
     if given is not None:
         return jeton.load(given)
     from jeton.data import Manifest
-    from jeton.data.known import tokenizer_of
+    from jeton.data.manifest_defaults import tokenizer_of
 
     return tokenizer_of(folder, Manifest.read(folder))
 

@@ -15,8 +15,8 @@ from jeton.cli.documents import input_paths
 from jeton.cli.targets import FilePath, check_inputs, check_target, force_option
 from jeton.cli.token_files import output, read_array, read_ids
 from jeton.cli.tokenizers import Source, tokenizer_options
-from jeton.drawing import counted
 from jeton.errors import FormatError
+from jeton.human_readable import counted
 
 __all__ = ["decode"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -12,10 +13,11 @@ from jeton import saved_json
 from jeton.analysis import Difference, OnlyToken, Stretch
 from jeton.analysis import diff as compare
 from jeton.cli.command import Command
+from jeton.cli.documents import invalid_option
 from jeton.cli.progress import Progress
-from jeton.cli.targets import FilePath, check_target, force_option, give
+from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
 from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
-from jeton.drawing import counted, visible
+from jeton.human_readable import counted, visible
 
 __all__ = ["diff"]
 
@@ -23,7 +25,7 @@ HELP = """Where two tokenizers differ on a corpus.
 
 Tokens that only one of them has, with how often the corpus gives them; texts that they cut
 otherwise, those that make the largest difference in tokens first; and the lines that differ most.
-In running text · is a space and │ parts tokens.
+In running text · is a space and │ separates tokens.
 
 \b
 Examples:
@@ -43,6 +45,7 @@ Examples:
     metavar="PATH",
     help="A file or folder to compare them on. Repeatable.",
 )
+@invalid_option
 @click.option(
     "-n",
     "--limit",
@@ -59,12 +62,13 @@ Examples:
     show_default=True,
     help="Tables for people, or JSON with everything.",
 )
-@click.option("-o", "--output", type=FilePath(), metavar="FILE", help="Write there.")
+@output_option
 @force_option
 def diff(
     a: str,
     b: str,
     corpus: tuple[str, ...],
+    invalid: Literal["strict", "replace"],
     limit: int,
     form: str,
     output: str | None,
@@ -74,7 +78,12 @@ def diff(
     tok_a, tok_b = jeton.load(a), jeton.load(b)
     with Progress("comparing", None) as progress:
         found = compare(
-            tok_a, tok_b, [Path(path) for path in corpus], limit=limit, watch=progress.follow
+            tok_a,
+            tok_b,
+            [Path(path) for path in corpus],
+            limit=limit,
+            errors=invalid,
+            watch=progress.follow,
         )
     if form == "json":
         text = saved_json.dumps(found.to_dict(), indent=1)

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, TypeVar, cast
 import click
 
 from jeton.cli import streams
-from jeton.cli.command import echo_note
+from jeton.cli.command import decorated, echo_note
 from jeton.cli.progress import Progress
 from jeton.cli.streams import name_full_file, refuse_endless
 from jeton.cli.targets import FilePath
@@ -34,6 +34,7 @@ __all__ = [
     "input_options",
     "input_paths",
     "input_size",
+    "invalid_option",
     "only_document",
 ]
 
@@ -223,6 +224,15 @@ def input_paths(_: click.Context, __: click.Parameter, paths: tuple[str, ...]) -
     return paths or (STDIN,)
 
 
+invalid_option = click.option(
+    "--invalid",
+    type=click.Choice(["strict", "replace"]),
+    default="strict",
+    show_default=True,
+    help="Bytes that are not UTF-8: an error, or U+FFFD in their place.",
+)
+
+
 def input_options(function: F) -> F:
     """The options of commands that read documents; they arrive as `paths` and `reader`."""
 
@@ -245,14 +255,6 @@ def input_options(function: F) -> F:
             help="Each line is a JSON object; the document is its field NAME. Of Parquet, the "
             "column.  [default of Parquet: text]",
         ),
-        click.option(
-            "--invalid",
-            type=click.Choice(["strict", "replace"]),
-            default="strict",
-            show_default=True,
-            help="Bytes that are not UTF-8: an error, or U+FFFD in their place.",
-        ),
+        invalid_option,
     ]
-    for decorator in reversed(decorators):
-        command = decorator(command)
-    return cast(F, command)
+    return cast(F, decorated(command, decorators))

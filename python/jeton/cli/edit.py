@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 import click
 
 import jeton
-from jeton.cli.command import Command, echo_note
+from jeton.cli.command import Command, decorated, echo_note
 from jeton.cli.documents import Reader, input_options, input_size
 from jeton.cli.progress import Progress
 from jeton.cli.signals import undisturbed
@@ -144,10 +144,7 @@ def _target_options(function: F) -> F:
         ),
         force_option,
     ]
-    wrapped: Any = command
-    for decorator in reversed(decorators):
-        wrapped = decorator(wrapped)
-    return cast(F, wrapped)
+    return cast(F, decorated(command, decorators))
 
 
 def _save_map(edited: Edited, path: str | None, *, force: bool) -> None:

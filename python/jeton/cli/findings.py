@@ -13,7 +13,7 @@ import click
 
 from jeton.analysis import RULES, Case, Finding, Health
 from jeton.cli.terminal import columns, heading, shorten, table
-from jeton.drawing import visible
+from jeton.human_readable import visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import jeton
-from jeton.cli.anatomy import anatomy
 from jeton.cli.colours import LEGEND, Piece, flow, paint
 from jeton.cli.command import Command, use_colour
 from jeton.cli.documents import only_document
@@ -18,13 +17,14 @@ from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath
 from jeton.cli.terminal import columns, heading, shorten, show, table
 from jeton.cli.token_use import token_use
+from jeton.cli.tokenizer_summary import tokenizer_summary
 from jeton.cli.tokenizers import (
     Source,
     encoding_options,
     note_on_special_tokens,
     tokenizer_options,
 )
-from jeton.drawing import counted, visible
+from jeton.human_readable import counted, visible
 
 if TYPE_CHECKING:
     from jeton.gotchas import Gotchas
@@ -107,7 +107,7 @@ def inspect(
         for line in token_use(tok, corpus):
             click.echo(line)
     elif text is None:
-        for line in anatomy(tok, source.name):
+        for line in tokenizer_summary(tok, source.name):
             click.echo(line)
     elif gotchas:
         _show_gotchas(tok.gotchas(text), form)

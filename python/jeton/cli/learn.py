@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from jeton.cli.command import Command
+from jeton.cli.command import Command, decorated
 from jeton.cli.learn_views import View, read_text, view_options
 from jeton.cli.targets import FilePath
 from jeton.cli.tokenizers import (
@@ -84,9 +84,7 @@ def _words_options(function: Any) -> Any:
             "--counts", is_flag=True, help="TEXT is words with counts, as in hug:10 pug:5."
         ),
     ]
-    for decorator in reversed(decorators):
-        function = decorator(function)
-    return function
+    return decorated(function, decorators)
 
 
 def _words(
@@ -201,7 +199,7 @@ def wordpiece(
     view: View,
 ) -> None:
     from jeton import textbook
-    from jeton.explaining.shown import frames_of_pieces
+    from jeton.explaining.view_frames import frames_of_pieces
     from jeton.learn.merging import frames_of_merging, marked_rows, watch_wordpiece
 
     view.check(_read(file))
@@ -264,7 +262,7 @@ Examples:
 @click.option("--file", type=FilePath(), metavar="FILE", help="Take the text from a file.")
 @view_options
 def bytes_(text: tuple[str, ...], file: str | None, view: View) -> None:
-    from jeton.learn.alphabet import frames_of_bytes
+    from jeton.learn.byte_alphabet import frames_of_bytes
 
     view.check(_read(file))
     given = read_text(text, file)
@@ -297,7 +295,7 @@ def encode(
     options: dict[str, Any],
     view: View,
 ) -> None:
-    from jeton.explaining.shown import frames_of_encoding
+    from jeton.explaining.view_frames import frames_of_encoding
 
     view.check([*source.files, *_read(file)])
     given = read_text(text, file)

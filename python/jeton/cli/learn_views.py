@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from jeton.cli.command import echo_note, use_colour
+from jeton.cli.command import decorated, echo_note, use_colour
 from jeton.cli.documents import only_document
 from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath, check_target, force_option, replacing
@@ -67,10 +67,7 @@ def view_options(function: F) -> F:
             help="The same as --color never.",
         ),
     ]
-    decorated: Any = command
-    for decorator in reversed(decorators):
-        decorated = decorator(decorated)
-    return cast(F, decorated)
+    return cast(F, decorated(command, decorators))
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,7 @@ def _validation(_: click.Context, __: click.Parameter, values: tuple[str, ...]) 
 @click.option(
     "--end-of-text",
     metavar="TOKEN",
-    help="The token that parts documents.  [default: the one that the tokenizer has for that]",
+    help="The token that separates documents.  [default: the one that the tokenizer has for that]",
 )
 @click.option("--no-end-of-text", is_flag=True, help="No token parts documents.")
 @click.option(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from itertools import islice
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -12,7 +13,8 @@ import jeton
 from jeton.analysis import Comparison, Sweep, compare
 from jeton.analysis.lines import Lines
 from jeton.cli.command import Command, echo_note
-from jeton.cli.named import (
+from jeton.cli.documents import invalid_option
+from jeton.cli.named_arguments import (
     corpora_by_name,
     corpus_option,
     languages_by_name,
@@ -49,6 +51,7 @@ _LINES = 200
 """How many lines of each text are looked at for one to show."""
 
 _READ = 200_000
+"""Bytes of each text that are read for these lines."""
 
 
 @click.command(cls=Command, help=HELP, short_help="Tokenizers compared, as a page.")
@@ -56,6 +59,7 @@ _READ = 200_000
 @corpus_option
 @parallel_option
 @pivot_option
+@invalid_option
 @click.option("--title", default="Tokenizers compared", show_default=True, help="The title.")
 @click.option(
     "--from",
@@ -87,6 +91,7 @@ def report(
     corpora: tuple[str, ...],
     parallel: tuple[str, ...],
     pivot: str | None,
+    invalid: Literal["strict", "replace"],
     title: str,
     saved: str | None,
     swept: str | None,
@@ -114,7 +119,7 @@ def report(
         if not corpora and not parallel:
             raise click.UsageError("Give text to measure on: --corpus or --parallel.")
         toks = {name: jeton.load(path) for name, path in named.items()}
-        found = _compared(toks, texts, languages, pivot)
+        found = _compared(toks, texts, languages, pivot, invalid)
         lines = {name: _first_lines(path) for name, path in [*texts.items(), *languages.items()]}
         text = found.html(title, tokenizers=toks, lines=lines, sweep=sweep)
     if as_json is not None:
@@ -131,6 +136,7 @@ def _compared(
     texts: dict[str, str],
     languages: dict[str, str],
     pivot: str | None,
+    invalid: Literal["strict", "replace"],
 ) -> Comparison:
     with Progress("measuring", None) as progress:
         return compare(
@@ -138,10 +144,11 @@ def _compared(
             {name: Path(path) for name, path in texts.items()},
             parallel={name: Path(path) for name, path in languages.items()} or None,
             pivot=pivot,
+            errors=invalid,
             progress=progress.follow,
         )
 
 
 def _first_lines(path: str) -> list[str]:
-    batches = Lines(Path(path), limit=_READ)
+    batches = Lines(Path(path), limit=_READ, errors="replace")
     return list(islice((line for batch in batches for line in batch), _LINES))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -12,10 +13,11 @@ from jeton import saved_json
 from jeton.analysis import FAMILIES, Point, Sweep
 from jeton.analysis import sweep as train
 from jeton.cli.command import Command
+from jeton.cli.documents import invalid_option
 from jeton.cli.progress import Progress
-from jeton.cli.targets import FilePath, check_target, force_option, give
+from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
 from jeton.cli.terminal import heading, human_bytes, table
-from jeton.drawing import bar
+from jeton.human_readable import bar
 
 __all__ = ["sweep"]
 
@@ -71,6 +73,7 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     metavar="PATH",
     help="Text to measure on; by default a tenth of the corpus's lines, kept out of training.",
 )
+@invalid_option
 @click.option("--pattern", default="gpt4", show_default=True, help="How BPE cuts words.")
 @click.option("--width", type=click.IntRange(1, 1 << 24), default=768, show_default=True)
 @click.option("--depth", type=click.IntRange(1, 1 << 24), default=12, show_default=True)
@@ -90,13 +93,14 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     default="table",
     show_default=True,
 )
-@click.option("-o", "--output", type=FilePath(), metavar="FILE", help="Write there.")
+@output_option
 @force_option
 def sweep(
     corpus: tuple[str, ...],
     sizes: list[int],
     families: tuple[str, ...],
     held_out: tuple[str, ...],
+    invalid: Literal["strict", "replace"],
     pattern: str,
     width: int,
     depth: int,
@@ -126,6 +130,7 @@ def sweep(
             depth=depth,
             context=context,
             bytes_per_parameter=bytes_per_parameter,
+            errors=invalid,
             folder=folder,
             watch=watch,
         )

@@ -32,6 +32,7 @@ __all__ = [
     "force_option",
     "give",
     "moves",
+    "output_option",
     "publish",
     "replacing",
     "workshop",
@@ -64,6 +65,12 @@ STREAM = "-"
 """Stands for standard input among inputs, and for standard output as a target."""
 
 _NUMBERS = itertools.count()
+
+
+def output_option(function: F) -> F:
+    """The option `--output`, which arrives as `output`."""
+    option = click.option("-o", "--output", type=FilePath(), metavar="FILE", help="Write there.")
+    return option(function)
 
 
 def force_option(function: F) -> F:

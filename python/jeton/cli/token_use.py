@@ -12,12 +12,14 @@ import jeton
 from jeton.analysis import Usage
 from jeton.cli.progress import Progress
 from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
-from jeton.drawing import bar, visible
+from jeton.human_readable import bar, visible
 
 __all__ = ["token_use"]
 
 _ROWS = 10
+"""Rows of a table."""
 _BAR = 30
+"""Columns of the longest bar."""
 
 
 def token_use(tok: jeton.Tokenizer, paths: Sequence[str]) -> Iterator[str]:

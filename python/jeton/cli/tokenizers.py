@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar, cast
 import click
 
 import jeton
-from jeton.cli.command import echo_note
+from jeton.cli.command import decorated, echo_note
 from jeton.cli.targets import FilePath, check_target
 
 __all__ = [
@@ -120,9 +120,7 @@ def tokenizer_options(function: F) -> F:
             help="Whether a vocab.txt lower-cases text. By default its tokens tell.",
         ),
     ]
-    for decorator in reversed(decorators):
-        command = decorator(command)
-    return cast(F, command)
+    return cast(F, decorated(command, decorators))
 
 
 def encoding_options(function: F) -> F:
@@ -148,9 +146,7 @@ def encoding_options(function: F) -> F:
             help="Put the tokenizer's own special tokens around each document.",
         ),
     ]
-    for decorator in reversed(decorators):
-        command = decorator(command)
-    return cast(F, command)
+    return cast(F, decorated(command, decorators))
 
 
 def note_on_special_tokens(tok: jeton.Tokenizer, options: Mapping[str, Any]) -> None:

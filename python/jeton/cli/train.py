@@ -24,7 +24,7 @@ from jeton.cli.train_targets import (
     save,
 )
 from jeton.errors import ArgumentError, FileError, JetonError, TrainingWarning
-from jeton.memory import memory_bytes
+from jeton.memory_size import memory_bytes
 from jeton.word_counts import is_counts
 
 __all__ = ["train"]

@@ -17,6 +17,7 @@ from jeton.arguments import check_id, check_text, token_and_id
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 
 __all__ = [
+    "AddedFields",
     "AddedToken",
     "Component",
     "Regex",
@@ -215,6 +216,10 @@ class Regex:
         check_fields(self)
 
 
+AddedFields: TypeAlias = tuple[str, int | None, tuple[bool, bool, bool, bool, bool]]
+"""An added token as the core takes it: content, id, and flags in the order of the class."""
+
+
 @dataclasses.dataclass(frozen=True)
 class AddedToken:
     """A token that is found in text by its spelling, before any other stage sees the text.
@@ -253,6 +258,11 @@ class AddedToken:
             raise ArgumentError(f"AddedToken.id must not be negative, as {self.id} is")
         if self.id is not None:
             check_id("AddedToken.id", self.id)
+
+    def _to_core(self) -> AddedFields:
+        """The token as the core takes it."""
+        flags = (self.special, self.single_word, self.lstrip, self.rstrip, self.normalized)
+        return self.content, self.id, flags
 
 
 def check_pattern(owner: object, pattern: object, dialect: str = "oniguruma") -> None:

@@ -15,8 +15,8 @@ from jeton.arguments import check_kind, checked_int
 from jeton.data import layouts
 from jeton.data.arguments import checked_numbers
 from jeton.data.documents import Documents, ends_by_token, ends_of_shards
-from jeton.data.known import known_of
 from jeton.data.loader import Loader
+from jeton.data.manifest_defaults import known_of
 from jeton.data.masks import IGNORED, LossMask
 from jeton.data.numpy_or_torch import loader_of
 from jeton.data.tensors import checked_device, on_device
@@ -74,7 +74,7 @@ class TokenDataset:
             split: Which split of a folder; by default the only one, or `train`.
             layout: A name of `jeton.data.layouts.LAYOUTS`; by default told by the files.
             dtype: `"uint16"` or `"uint32"`, where the files do not say (`nanogpt`, bare files).
-            end_of_text: The token that parts documents, where the files do not keep their ends
+            end_of_text: The token that separates documents, where the files do not keep their ends
                 (`nanogpt`, `llm.c`): `documents` looks for it.
             end_of_text_place: Whether it stands `"after"` or `"before"` each document.
             tokenizer: What `decode` decodes with.

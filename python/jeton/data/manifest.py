@@ -27,6 +27,7 @@ __all__ = ["Damage", "Manifest", "WrittenSplit", "verify"]
 NAME = "manifest.json"
 _FORMAT = 1
 _THREADS = 4
+"""Threads that read files."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Manifest:
     """`digest`, `vocab_size` and `max_id` of the tokenizer; `name`, if it was given one; and the
     `file` in the folder that it was saved to, if a format holds it."""
     end_of_text: Mapping[str, Any] | None
-    """The `token` that parts documents and its `id`, and its `place`: `after` or `before` each."""
+    """The `token` that separates documents, its `id` and its `place`: `after` or `before` each."""
     options: Mapping[str, Any]
     """What else the set was prepared with."""
     inputs: tuple[Mapping[str, Any], ...]

@@ -15,10 +15,10 @@ from jeton.corpus import check_watch
 from jeton.data import layouts
 from jeton.data.arguments import checked_bool
 from jeton.data.conversations import Conversations
-from jeton.data.known import tokenizer_of
 from jeton.data.layouts.checks import no_masks
 from jeton.data.layouts.finding import chosen
 from jeton.data.manifest import NAME, Manifest
+from jeton.data.manifest_defaults import tokenizer_of
 from jeton.data.preparing.chats import Chats
 from jeton.data.preparing.end_of_text import Choice, EndOfText, end_of_text_of
 from jeton.data.preparing.inputs import Reading, source_of
@@ -27,7 +27,7 @@ from jeton.data.preparing.parts import Parts, checked_parts
 from jeton.data.preparing.pipeline import Plan, PrepareProgress, Run
 from jeton.data.preparing.tokenizer_file import NAMES as TOKENIZER_FILES
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, JetonError
-from jeton.memory import memory_bytes
+from jeton.memory_size import memory_bytes
 from jeton.token_blocks.blocks import Encoding, Source
 from jeton.tokenizer import Tokenizer
 
@@ -83,7 +83,7 @@ def prepare(
             all files but Parquet are read as JSON lines.
         lines: Each line of a text file is a document, without its newline.
         errors: Bytes that are not UTF-8: an error with the place, U+FFFD, or left out.
-        end_of_text: The token that parts documents, or its id; `None` for none. By default the
+        end_of_text: The token that separates documents, or its id; `None` for none. By default the
             end of text that the tokenizer has, and an error if it has none or several.
         end_of_text_place: Whether it stands after or before each document.
         validation: How much validates, from 0 to 1; or data of its own, read as `data` is.

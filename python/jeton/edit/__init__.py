@@ -16,7 +16,7 @@ Example:
 from __future__ import annotations
 
 from jeton.edit.checkpoint import rewrite_checkpoint
-from jeton.edit.edited import Edited
+from jeton.edit.edit_result import Edited
 from jeton.edit.extending import extend
 from jeton.edit.id_map import IdMap
 from jeton.edit.merging import merge

@@ -19,7 +19,7 @@ from jeton.arguments import checked_int, checked_path
 from jeton.base_tokenizer.tokens import bytes_by_id
 from jeton.corpus import check_watch
 from jeton.edit import configuration
-from jeton.edit.edited import Edited
+from jeton.edit.edit_result import Edited
 from jeton.edit.id_map import IdMap
 from jeton.edit.tensors import Tables, rewrite
 from jeton.errors import (

@@ -13,7 +13,7 @@ from dataclasses import replace
 from jeton.arguments import checked_int
 from jeton.components import models
 from jeton.edit.derivations import joined
-from jeton.edit.edited import Edited
+from jeton.edit.edit_result import Edited
 from jeton.edit.learning import Corpus, learned
 from jeton.edit.pieces import ModelFile
 from jeton.edit.scores import placed_behind

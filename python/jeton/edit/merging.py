@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from jeton.components import models
 from jeton.edit.derivations import joined, merged, symbols
-from jeton.edit.edited import Edited
+from jeton.edit.edit_result import Edited
 from jeton.edit.pieces import NORMAL, USER_DEFINED, ModelFile
 from jeton.edit.scores import placed_behind
 from jeton.edit.spelling import best_path, longest_first, merged_by_scores, merged_from

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from jeton.arguments import check_kind, checked_int
 from jeton.components import AddedToken, decoders, models
-from jeton.edit.edited import Edited
+from jeton.edit.edit_result import Edited
 from jeton.edit.pieces import CONTROL, ModelFile, Piece
 from jeton.edit.pruning import prune
 from jeton.edit.vocabulary import id_map_of, kept_and_new, rebuilt

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from jeton.arguments import checked_int
-from jeton.edit.edited import Edited
+from jeton.edit.edit_result import Edited
 from jeton.edit.learning import Corpus
 from jeton.edit.vocabulary import Vocabulary, id_map_of, rebuilt
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError

@@ -20,7 +20,9 @@ from jeton.errors import FormatError, UnsupportedError
 __all__ = ["Tables", "read_header", "rewrite"]
 
 _LARGEST_HEADER = 100_000_000
+"""Bytes of the largest header that safetensors reads."""
 _BLOCK = 16 << 20
+"""Bytes that are copied at a time."""
 
 _TABLES = re.compile(
     r"(^|\.)("

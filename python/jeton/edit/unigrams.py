@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from jeton.components import models
-from jeton.edit.edited import Edited
+from jeton.edit.edit_result import Edited
 from jeton.edit.learning import Corpus, learned
 from jeton.edit.pieces import NORMAL, USER_DEFINED, ModelFile, Piece
 from jeton.edit.spelling import best_path

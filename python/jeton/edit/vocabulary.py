@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from jeton.base_tokenizer.tokens import bytes_by_id
 from jeton.components import AddedToken, models, normalizers, post_processors
 from jeton.edit import derivations
-from jeton.edit.edited import Edited
+from jeton.edit.edit_result import Edited
 from jeton.edit.id_map import IdMap
 from jeton.edit.pieces import BYTE, NORMAL, USER_DEFINED, ModelFile
 from jeton.errors import UnsupportedError

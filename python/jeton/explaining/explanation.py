@@ -52,13 +52,13 @@ class Explanation:
         return f"<Explanation of {len(self.text):,} characters: {len(self.steps)} steps>"
 
     def __str__(self) -> str:
-        from jeton.explaining.shown import frames_of_encoding
+        from jeton.explaining.view_frames import frames_of_encoding
         from jeton.views.printed import text_of
 
         return text_of(frames_of_encoding(self.text, self.steps))
 
     def _repr_html_(self) -> str:
-        from jeton.explaining.shown import frames_of_encoding
+        from jeton.explaining.view_frames import frames_of_encoding
         from jeton.views.page import fragment
 
         return fragment(frames_of_encoding(self.text, self.steps))

@@ -1,7 +1,7 @@
 """The steps of encoding as data: what each stage was given, and what it made of that.
 
 Look here for the classes that `Tokenizer.explain` gives. They hold what happened and nothing else;
-`Explanation` in `explanation.py` holds all of them, and `shown.py` makes of them what is shown.
+`Explanation` in `explanation.py` holds all of them, and `view_frames.py` makes frames of them.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from jeton.drawing import LIGHT, visible
+from jeton.human_readable import LIGHT, visible
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -17,8 +17,10 @@ __all__ = ["shown"]
 
 _CONTROL: Final = "bold color(231) on color(61)"
 _MOST_TEXT: Final = 400
+"""Characters of the text that are shown."""
 _MOST_TOKENS: Final = 14
 _MOST_SHOWN: Final = 48
+"""Characters of a finding that are shown."""
 
 _DANGEROUS: Final = frozenset(
     "special-token foreign-control look-alike invisible bidi hidden-text control-character "

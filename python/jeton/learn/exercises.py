@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from jeton import textbook
 from jeton.errors import ArgumentError
-from jeton.explaining.shown import frames_of_pieces
+from jeton.explaining.view_frames import frames_of_pieces
 from jeton.learn.merging import (
     MergeStep,
     frames_of_merging,

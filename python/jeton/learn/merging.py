@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from jeton.drawing import counted
 from jeton.errors import ArgumentError
+from jeton.human_readable import counted
 from jeton.reference import wordpiece, words_bpe
 from jeton.views.frames import Bar, Bars, Chip, Frame, Mark, Row, Rows, Table
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from jeton.data.dataset import TokenDataset
 from jeton.data.layouts.shard import mapped
 from jeton.data.manifest import Manifest
-from jeton.data.preparing.keyed import Keyed
+from jeton.data.preparing.document_keys import Keyed
 from jeton.data.preparing.sinks import hash_limit, parted
 
 __all__ = ["Place", "Stretch", "files_of", "stretches_of"]

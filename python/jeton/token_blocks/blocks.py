@@ -52,7 +52,7 @@ class Block:
     """The tokens of documents, one after another."""
 
     tokens: Ids
-    """Ids; if documents have a loss mask, as `learnt.py` marks them."""
+    """Ids; if documents have a loss mask, as `loss_mask_bits.py` marks them."""
     lengths: npt.NDArray[np.int64]
     """How many tokens each document has here."""
     keys: npt.NDArray[np.uint64]

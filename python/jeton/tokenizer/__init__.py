@@ -14,8 +14,8 @@ from jeton.base_tokenizer import BaseTokenizer
 from jeton.other_names import knows_other_names
 from jeton.tokenizer.call import Calls
 from jeton.tokenizer.chat import Chats
-from jeton.tokenizer.cut import Cuts
-from jeton.tokenizer.look import Explains
+from jeton.tokenizer.chunk import Cuts
+from jeton.tokenizer.explain import Explains
 from jeton.tokenizer.other_libraries import Becomes
 
 __all__ = ["SpecialPolicy", "Tokenizer"]

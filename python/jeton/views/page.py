@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 
-from jeton.drawing import without_controls
+from jeton.human_readable import without_controls
 from jeton.views.frames import (
     Arc,
     Arcs,

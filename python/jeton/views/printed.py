@@ -13,8 +13,8 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from jeton import drawing
-from jeton.drawing import without_controls
+from jeton import human_readable
+from jeton.human_readable import without_controls
 from jeton.views.frames import (
     Arcs,
     Bar,
@@ -216,7 +216,7 @@ def _bars(block: Bars, width: int, colour: bool) -> Iterator[Text]:
 
 
 def _bar(bar: Bar, room: int) -> str:
-    return drawing.bar(max(bar.share, 0.0), room) or "▏"
+    return human_readable.bar(max(bar.share, 0.0), room) or "▏"
 
 
 def _table(block: Table, width: int, colour: bool) -> Iterator[Text]:

@@ -17,7 +17,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-from jeton.drawing import without_controls
+from jeton.human_readable import without_controls
 from jeton.views.frames import Frame
 from jeton.views.printed import renderable
 

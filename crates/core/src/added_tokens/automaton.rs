@@ -1,4 +1,5 @@
-//! Finding any of many spellings in one pass: of those that begin first, the longest.
+//! An automaton that finds any of many spellings in one pass: of those that begin first, the
+//! longest.
 //!
 //! Look here for why there are two automata. That of the crate `aho-corasick` is the faster one, and
 //! serves the usual few; but putting its states in order may take the square of their number, which is
@@ -11,14 +12,14 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, Match, MatchKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::interrupt::{self, Pace};
 
-/// So many bytes of spellings, and more, are found by the plain automaton.
+/// Bytes of all spellings from which on the plain automaton finds them.
 const MANY: usize = 1 << 14;
 
 /// Bytes of one spelling above which the automaton of the crate is not made deterministic: that takes
 /// time in the square of a spelling that repeats itself.
 const LONG: usize = 512;
 
-/// How many bytes are searched in one go.
+/// Bytes that are searched in one go.
 const STRETCH: usize = 1 << 20;
 
 /// An automaton over some spellings.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::{AddedToken, AddedTokens};
 use crate::error::{Error, ErrorKind, Result};
 use crate::interrupt::paced;
-use crate::published;
+use crate::published_ranks;
 use crate::vocab::{Vocab, show};
 
 impl AddedTokens {
@@ -66,8 +66,7 @@ pub fn assign_ids(
     by_id.into_values().collect()
 }
 
-/// Added tokens with more of them behind. Each of `more` has the id beside it; one without takes the
-/// one that the vocabulary has for it, or else the next that is free.
+/// Added tokens with more of them behind, [`numbered`].
 ///
 /// # Errors
 /// A token that is there already, or is given twice; no id is left.
@@ -93,6 +92,19 @@ pub fn with_more(
             }
         }
     }
+    numbered(there, more, vocab)
+}
+
+/// Added tokens, `there` first, each of `more` with the id beside it. One without takes the id that the
+/// vocabulary has for it, or else the next behind all that are taken.
+///
+/// # Errors
+/// No id is left.
+pub fn numbered(
+    there: &[AddedToken],
+    more: Vec<(AddedToken, Option<u32>)>,
+    vocab: &Vocab,
+) -> Result<Vec<AddedToken>> {
     let given = more.iter().filter_map(|(_, id)| *id);
     let ids = there.iter().map(|token| token.id).chain(given);
     let mut free = ids
@@ -108,7 +120,10 @@ pub fn with_more(
             None => {
                 let id = u32::try_from(free);
                 free += 1;
-                id.map_err(|_| wrong(format!("no id is left for {:?}", token.content)))?
+                id.map_err(|_| {
+                    let message = format!("no id is left for {:?}", token.content);
+                    Error::new(ErrorKind::Argument, message)
+                })?
             }
         };
         tokens.push(token);
@@ -161,7 +176,7 @@ pub(super) fn check(tokens: &[AddedToken], by_content: &[usize]) -> Result<()> {
 pub(crate) fn check_ids(tokens: &[AddedToken]) -> Result<()> {
     for pair in tokens.windows(2) {
         let (a, b) = (&pair[0], &pair[1]);
-        let are_published = || published::share_an_id(&a.content, &b.content, a.id);
+        let are_published = || published_ranks::share_an_id(&a.content, &b.content, a.id);
         if a.id == b.id && !(a.special && b.special && are_published()) {
             return Err(Error::new(
                 ErrorKind::Format,

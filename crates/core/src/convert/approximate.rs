@@ -1,4 +1,5 @@
-//! Unigram models and character maps as `tokenizer.json` and back: near, and what differs is known.
+//! Approximate conversion of Unigram models and character maps to `tokenizer.json` and back, with a
+//! list of what differs.
 //!
 //! Look here for what an approximation may change. Each difference of ids that shows in texts made
 //! of the pieces must be one of these:

@@ -1,4 +1,5 @@
-//! From one kind of tokenizer to another: where the meaning can be kept, and the nearest where not.
+//! Conversion from one kind of tokenizer to another: exact where the meaning can be kept, else the
+//! nearest.
 //!
 //! Look here for what a tokenizer is saved as ([`save()`]), and why a conversion is refused.
 

@@ -18,8 +18,8 @@ use crate::format::{
 };
 use crate::pattern::{Regex, SearchPattern};
 use crate::pre_tokenizer::{PreTokenizer, named};
-use crate::published;
-use crate::roles;
+use crate::published_ranks;
+use crate::special_token_roles;
 use crate::stages::Stages;
 
 /// What a tokenizer is saved as, in memory.
@@ -71,8 +71,9 @@ pub fn written(stages: &Stages, path: &Path) -> Result<Written> {
     let mut beside = None;
     let contents = match target {
         Target::Folder => {
-            let files = for_json(stages)
-                .and_then(|held| huggingface::write_folder(&held, &roles::of(stages)));
+            let files = for_json(stages).and_then(|held| {
+                huggingface::write_folder(&held, &special_token_roles::of(stages))
+            });
             let files = files.map_err(place)?.into_iter();
             let files = files.map(|(name, text)| (name.to_owned(), text.into_bytes()));
             return Ok(Written {
@@ -143,7 +144,7 @@ fn is_published(stages: &Stages, ranks: &[u8]) -> bool {
         // Writing to a string cannot fail.
         let _ = write!(sha256, "{byte:02x}");
     }
-    let Some(encoding) = published::by_sha256(&sha256) else {
+    let Some(encoding) = published_ranks::by_sha256(&sha256) else {
         return false;
     };
     let has_all = {
@@ -163,6 +164,7 @@ fn is_published(stages: &Stages, ranks: &[u8]) -> bool {
 
 /// The pattern that cuts text, as messages name it.
 fn pattern_of(pre_tokenizer: Option<&PreTokenizer>) -> String {
+    /// Characters of a pattern that are shown.
     const LONGEST: usize = 40;
     let Some(regex) = pre_tokenizer.and_then(regex_of) else {
         return "the pattern".to_owned();
@@ -198,6 +200,7 @@ fn regex_of(pre_tokenizer: &PreTokenizer) -> Option<&Regex> {
 
 /// Some special tokens as messages list them: the first by name.
 fn listed(tokens: &[&AddedToken]) -> Option<String> {
+    /// Tokens that are named.
     const NAMED: usize = 4;
     let names = tokens.iter().take(NAMED);
     let names: Vec<String> = names.map(|it| format!("{:?}", it.content)).collect();

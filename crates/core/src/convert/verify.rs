@@ -6,7 +6,8 @@
 use super::explanation::Explanation;
 use crate::error::{Error, ErrorKind, Result};
 use crate::stages::Stages;
-use crate::tokenizer::{EncodeOptions, OnInvalid, Tokenizer};
+use crate::text::InvalidUtf8;
+use crate::tokenizer::{EncodeOptions, Tokenizer};
 
 /// Encodes texts made of the pieces both ways, and decodes what comes of it. Ids may differ only
 /// where there is an explanation.
@@ -41,7 +42,7 @@ pub(super) fn verify(
         if text.contains('▁') {
             continue;
         }
-        let decoded = |tokenizer: &Tokenizer| tokenizer.decode(&ids, false, OnInvalid::Replace);
+        let decoded = |tokenizer: &Tokenizer| tokenizer.decode(&ids, false, InvalidUtf8::Replace);
         let (a, b) = (decoded(&before)?, decoded(&after)?);
         // How many of several spaces in front are dropped is no more than near.
         let near = explanation.is_some() && a.trim_start_matches(' ') == b.trim_start_matches(' ');

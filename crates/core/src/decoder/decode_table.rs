@@ -7,8 +7,8 @@
 use super::sentencepiece::SentencePieceDecoder;
 use super::{Decoder, Invalid, byte_level};
 use crate::error::Result;
-use crate::growth::is_in_proportion;
 use crate::interrupt::{self, paced};
+use crate::length_limit::is_in_proportion;
 
 /// Bytes up to which a text lies in the table itself.
 const SHORT: usize = 15;

@@ -7,8 +7,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::growth::Growth;
 use crate::interrupt::paced;
+use crate::length_limit::LengthLimit;
 use crate::pattern::{self, SearchPattern};
 
 mod byte_fallback;
@@ -22,7 +22,6 @@ mod text;
 
 pub(crate) use decode_table::DecodeTable;
 pub use invalid::Invalid;
-pub(crate) use invalid::not_text;
 pub use sentencepiece::{LeadingSpaces, SentencePieceDecoder};
 pub(crate) use stops::Stops;
 pub(crate) use stream::TokenStream;
@@ -89,7 +88,7 @@ pub enum Decoder {
     /// SentencePiece's: control pieces are invisible, `▁` is a space.
     SentencePiece(SentencePieceDecoder),
     /// One after another.
-    Sequence(#[serde(deserialize_with = "crate::nesting::nested")] Vec<Decoder>),
+    Sequence(#[serde(deserialize_with = "crate::nesting_limit::nested")] Vec<Decoder>),
 }
 
 impl Decoder {
@@ -137,14 +136,14 @@ impl Decoder {
     /// A pattern that gave up on this text; text that has become many times as long as the tokens.
     pub fn decode(&self, tokens: Vec<Vec<u8>>, invalid: Invalid) -> Result<Vec<Vec<u8>>> {
         let length = tokens.len() + tokens.iter().map(Vec::len).sum::<usize>();
-        self.decode_within(tokens, invalid, &Growth::of(length))
+        self.decode_within(tokens, invalid, &LengthLimit::of(length))
     }
 
     fn decode_within(
         &self,
         mut tokens: Vec<Vec<u8>>,
         invalid: Invalid,
-        growth: &Growth,
+        limit: &LengthLimit,
     ) -> Result<Vec<Vec<u8>>> {
         match self {
             Self::ByteLevel { printable } => {
@@ -193,11 +192,11 @@ impl Decoder {
                 }
             }
             Self::Replace { pattern, content } => {
-                let mut room = growth.most();
+                let mut room = limit.most();
                 for token in paced(tokens.iter_mut()) {
                     replace_matches(token, pattern, content, room)?;
                     room = (room.checked_sub(token.len()))
-                        .ok_or_else(|| self.named(growth.error("bytes")))?;
+                        .ok_or_else(|| self.named(limit.error("bytes")))?;
                 }
             }
             Self::Ctc {
@@ -220,14 +219,14 @@ impl Decoder {
             Self::SentencePiece(decoder) => tokens = decoder.decode(tokens, invalid)?,
             Self::Sequence(decoders) => {
                 for decoder in decoders {
-                    tokens = decoder.decode_within(tokens, invalid, growth)?;
+                    tokens = decoder.decode_within(tokens, invalid, limit)?;
                 }
                 return Ok(tokens);
             }
         }
-        match tokens.iter().map(Vec::len).sum::<usize>() > growth.most() {
+        match tokens.iter().map(Vec::len).sum::<usize>() > limit.most() {
             false => Ok(tokens),
-            true => Err(self.named(growth.error("bytes"))),
+            true => Err(self.named(limit.error("bytes"))),
         }
     }
 

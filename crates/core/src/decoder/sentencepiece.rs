@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::invalid::Invalid;
 use crate::error::Result;
-use crate::growth::Growth;
 use crate::interrupt::paced;
+use crate::length_limit::LengthLimit;
 use crate::normalizer::SentencePieceNormalizer;
 
 /// What the pieces of a SentencePiece model decode to. A piece behind a NUL is text even if it is
@@ -71,7 +71,7 @@ impl SentencePieceDecoder {
         invalid: Invalid,
     ) -> Result<Vec<Vec<u8>>> {
         let lengths = pieces.iter().map(|(piece, _)| piece.len() + 1);
-        let growth = Growth::of(lengths.sum());
+        let limit = LengthLimit::of(lengths.sum());
         let mut length = 0;
         let mut decoded: Vec<Vec<u8>> = Vec::new();
         let mut bytes = Vec::new();
@@ -91,8 +91,8 @@ impl SentencePieceDecoder {
             };
             at_front &= text.is_empty();
             length += text.len();
-            if length > growth.most() {
-                return Err(growth.error("bytes").at("the surface of the unknown piece"));
+            if length > limit.most() {
+                return Err(limit.error("bytes").at("the surface of the unknown piece"));
             }
             decoded.push(text);
         }

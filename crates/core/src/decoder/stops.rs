@@ -1,4 +1,4 @@
-//! Stop texts: where the first of them is complete in text that comes bit by bit.
+//! Stop texts: finds where the first of them is complete in text that arrives in parts.
 
 use std::sync::Arc;
 

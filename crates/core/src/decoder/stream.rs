@@ -1,4 +1,4 @@
-//! Decoding as ids come: of each token the text that no later token can change.
+//! Streaming decoding: after each token, the text that no later token can change.
 //!
 //! Look here for what each decoder has to keep back until more tokens are there. What a stream gave,
 //! and at last the rest, is together what [`Decoder::decode`] gives for all tokens; a property test
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::{Decoder, Invalid, SentencePieceDecoder, byte_fallback, byte_level};
 use crate::error::Result;
-use crate::growth::Growth;
+use crate::length_limit::LengthLimit;
 
 /// A decoder, or several one after another, between two tokens.
 #[derive(Clone, Debug)]
@@ -108,10 +108,10 @@ impl TokenStream {
 
     fn count(&mut self, given: usize) -> Result<()> {
         self.given += given;
-        let growth = Growth::of(self.taken);
-        match self.given > growth.most() {
+        let limit = LengthLimit::of(self.taken);
+        match self.given > limit.most() {
             false => Ok(()),
-            true => Err(growth.error("bytes")),
+            true => Err(limit.error("bytes")),
         }
     }
 }

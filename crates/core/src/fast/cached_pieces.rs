@@ -14,22 +14,22 @@ use crate::fast::cache::output_buffer::{BUFFER_TOKENS, BufferedSink, EntrySink};
 use crate::fast::cache::word_cache::{LONGEST, WordCache};
 use crate::fast::cache::workspace_pool::{Reusable, WorkspacePool};
 use crate::fast::fallback::{Fallback, Tables};
-use crate::fast::obstacle::{Obstacle, caches_words};
 use crate::fast::sink::Sink;
-use crate::growth::Growth;
+use crate::fast::unsupported_stage::{UnsupportedStage, caches_words};
 use crate::interrupt::{Pace, paced};
+use crate::length_limit::LengthLimit;
 use crate::mem::short_keys::LONG;
-use crate::merge::Work;
+use crate::merge::ShortWord;
 use crate::normalizer::Normalizer;
 use crate::printable;
-use crate::split::cutter::Cutter;
+use crate::split::any_splitter::AnySplitter;
 use crate::split::scanner::Scanner;
 use crate::stages::Stages;
 
 /// A tokenizer whose pieces are cached, whatever cuts them.
 #[derive(Debug)]
 pub struct CachedPieces {
-    cutter: Cutter,
+    splitter: AnySplitter,
     tables: Tables,
     pool: WorkspacePool<PieceWorkspace>,
 }
@@ -41,7 +41,7 @@ struct PieceWorkspace {
     words: WordCache,
     pieces: WordCache,
     /// Room for a new piece.
-    work: Work,
+    work: ShortWord,
     /// Room for tokens on their way.
     tokens: [u32; BUFFER_TOKENS],
 }
@@ -52,7 +52,7 @@ impl Reusable for PieceWorkspace {
             scanner: Scanner::default(),
             words: WordCache::half(RandomState::default().hash_one(0)),
             pieces: WordCache::half(RandomState::default().hash_one(1)),
-            work: Work::NEW,
+            work: ShortWord::NEW,
             tokens: [0; BUFFER_TOKENS],
         })
     }
@@ -68,26 +68,26 @@ impl CachedPieces {
     ///
     /// # Errors
     /// The stage for which this is not so.
-    pub fn new(stages: &Stages) -> std::result::Result<Self, Obstacle> {
+    pub fn new(stages: &Stages) -> std::result::Result<Self, UnsupportedStage> {
         caches_words(stages)?;
         let pre_tokenizer = stages.pre_tokenizer.as_ref();
-        let cutter = pre_tokenizer.map(Cutter::new).ok_or_else(|| {
-            Obstacle::pre_tokenizer(None, "a text is one word, whose tokens no cache knows")
+        let splitter = pre_tokenizer.map(AnySplitter::new).ok_or_else(|| {
+            UnsupportedStage::pre_tokenizer(None, "a text is one word, whose tokens no cache knows")
         })?;
-        let cutter = cutter.ok_or_else(|| {
+        let splitter = splitter.ok_or_else(|| {
             let why =
                 "writes spaces as another character, or puts one in front behind another step";
-            Obstacle::pre_tokenizer(pre_tokenizer, why)
+            UnsupportedStage::pre_tokenizer(pre_tokenizer, why)
         })?;
         Ok(Self {
-            cutter,
+            splitter,
             tables: Tables::new(),
             pool: WorkspacePool::default(),
         })
     }
 
     /// Gives the tokens of `text`, in which no added tokens are left, to `sink`; `is_normalized` says
-    /// that it went through the normalizer before they were looked for, `growth` has the length of the
+    /// that it went through the normalizer before they were looked for, `limit` has the length of the
     /// text that it is of.
     ///
     /// # Errors
@@ -97,7 +97,7 @@ impl CachedPieces {
         stages: &Stages,
         text: &str,
         is_normalized: bool,
-        growth: &Rc<Growth>,
+        limit: &Rc<LengthLimit>,
         sink: &mut impl Sink,
     ) -> Result<()> {
         let mut before_model = stages.before_model();
@@ -113,14 +113,14 @@ impl CachedPieces {
             tokens: room,
         } = &mut *workspace;
         let mut call = PiecesCall {
-            cutter: &self.cutter,
+            splitter: &self.splitter,
             words,
             pieces,
             fallback: Fallback::new(&stages.model, &self.tables, work),
-            printable: self.cutter.printable.then(String::new),
+            printable: self.splitter.printable.then(String::new),
         };
-        let cut = |text| self.cutter.cut(scanner, text);
-        let (text, pieces) = before_model.pieces_by(text, growth, cut)?;
+        let cut = |text| self.splitter.cut(scanner, text);
+        let (text, pieces) = before_model.pieces_by(text, limit, cut)?;
         let mut sink = BufferedSink::new(room, sink);
         tokens_of(&mut call, &text, &pieces, &mut sink)
     }
@@ -136,7 +136,7 @@ impl CachedPieces {
     ) -> usize {
         let normalizer = normalizer.filter(|it| !it.changes_nothing());
         match normalizer.is_none_or(Normalizer::keeps_words_apart) {
-            true => self.cutter.split_point(normalizer, text, start, reach),
+            true => self.splitter.split_point(normalizer, text, start, reach),
             false => text.len(),
         }
     }
@@ -144,7 +144,7 @@ impl CachedPieces {
 
 /// One text on its way.
 struct PiecesCall<'c> {
-    cutter: &'c Cutter,
+    splitter: &'c AnySplitter,
     words: &'c mut WordCache,
     pieces: &'c mut WordCache,
     fallback: Fallback<'c>,
@@ -200,9 +200,9 @@ impl<S: EntrySink> NewChunks<S> for PiecesCall<'_> {
     #[inline(never)]
     fn chunk(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> Result<usize> {
         let word = &text[start..end];
-        let is_cut = self.cutter.cuts_words();
+        let is_cut = self.splitter.cuts_words();
         if is_cut && word.len() > LONG {
-            let (text, pieces) = self.cutter.cut_word(word)?;
+            let (text, pieces) = self.splitter.cut_word(word)?;
             for piece in paced(pieces.into_iter()) {
                 self.piece(&text[piece], sink)?;
             }
@@ -211,7 +211,7 @@ impl<S: EntrySink> NewChunks<S> for PiecesCall<'_> {
         } else if !self.words.emit(word.as_bytes(), sink) {
             self.fallback.begin();
             if is_cut {
-                let (text, pieces) = self.cutter.cut_word(word)?;
+                let (text, pieces) = self.splitter.cut_word(word)?;
                 pieces.into_iter().try_for_each(|it| self.add(&text[it]))?;
             } else {
                 self.add(word)?;
@@ -246,16 +246,16 @@ mod tests {
         let cached = CachedPieces::new(&stages).unwrap();
         let mut ids = Vec::new();
         for text in ["Room 101.", "ROOM 101!"] {
-            let growth = Rc::new(Growth::of(text.len()));
+            let limit = Rc::new(LengthLimit::of(text.len()));
             cached
-                .encode(&stages, text, false, &growth, &mut ids)
+                .encode(&stages, text, false, &limit, &mut ids)
                 .unwrap();
         }
         assert_eq!(ids, [1, 2, 3, 1, 2, 0]);
         ids.clear();
-        let growth = Rc::new(Growth::of(9));
+        let limit = Rc::new(LengthLimit::of(9));
         cached
-            .encode(&stages, "Room 101.", true, &growth, &mut ids)
+            .encode(&stages, "Room 101.", true, &limit, &mut ids)
             .unwrap();
         assert_eq!(ids, [0, 2, 3]);
     }
@@ -290,9 +290,9 @@ mod tests {
         let mut stages = Stages::of_model(Model::WordLevel(WordLevel::new(vocab, "[UNK]")));
         stages.pre_tokenizer = Some(PreTokenizer::CharDelimiterSplit { delimiter: ',' });
         let compiled = CachedPieces::new(&stages).unwrap();
-        let growth = Rc::new(Growth::of(13));
+        let limit = Rc::new(LengthLimit::of(13));
         let mut ids = Vec::new();
-        let done = compiled.encode(&stages, "known,unknown", false, &growth, &mut ids);
+        let done = compiled.encode(&stages, "known,unknown", false, &limit, &mut ids);
         assert!(done.is_err());
         let workspace = compiled.pool.kept().unwrap();
         assert!(workspace.words.emit(b"known", &mut Vec::new()));

@@ -12,15 +12,15 @@ mod cache;
 mod cached_pieces;
 mod fallback;
 mod metaspace;
-mod obstacle;
 mod place;
 mod plan;
 mod sentencepiece;
 mod sink;
+mod unsupported_stage;
 mod whitespace_words;
 
 pub use cache::word_cache::{limit as cache_limit, set_limit as set_cache_limit};
-pub use obstacle::{Obstacle, StageName};
 pub use place::Place;
 pub use plan::{Compiled, Plan, Strategy};
 pub use sink::{Count, Sink};
+pub use unsupported_stage::{StageName, UnsupportedStage};

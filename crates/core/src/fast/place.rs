@@ -1,4 +1,5 @@
-//! What stands before text that is encoded by itself, which says whether a space is put in front of it.
+//! Where text stands that is encoded by itself: at the front, behind an added token or behind
+//! another part; this decides whether a space is put in front of it.
 
 /// Where text stands that is encoded by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,12 +9,12 @@ use super::Place;
 use super::byte_level::ByteLevel;
 use super::cached_pieces::CachedPieces;
 use super::metaspace::Metaspace;
-use super::obstacle::Obstacle;
 use super::sentencepiece::SentencePiece;
 use super::sink::Sink;
+use super::unsupported_stage::UnsupportedStage;
 use super::whitespace_words::WhitespaceWords;
 use crate::error::Result;
-use crate::growth::Growth;
+use crate::length_limit::LengthLimit;
 use crate::model::Model;
 use crate::normalizer::Normalizer;
 use crate::stages::Stages;
@@ -92,9 +92,9 @@ pub struct Plan {
     /// The strategy; none if the stages do all the work.
     pub strategy: Option<Strategy>,
     /// The strategies that were asked before it, each with what kept it from taking the tokenizer.
-    pub passed_over: Vec<(Strategy, Obstacle)>,
+    pub passed_over: Vec<(Strategy, UnsupportedStage)>,
     /// What keeps plain calls off the strategy although it takes the tokenizer.
-    pub detours: Vec<Obstacle>,
+    pub detours: Vec<UnsupportedStage>,
 }
 
 impl Plan {
@@ -112,14 +112,14 @@ impl Plan {
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}. {}", self.name(), self.meaning())?;
-        for obstacle in &self.detours {
+        for unsupported in &self.detours {
             write!(
                 f,
-                "\n  calls go through the stages all the same: {obstacle}"
+                "\n  calls go through the stages all the same: {unsupported}"
             )?;
         }
-        for (strategy, obstacle) in &self.passed_over {
-            write!(f, "\n  not {}: {obstacle}", strategy.name())?;
+        for (strategy, unsupported) in &self.passed_over {
+            write!(f, "\n  not {}: {unsupported}", strategy.name())?;
         }
         Ok(())
     }
@@ -155,7 +155,7 @@ impl Compiled {
                     };
                     return (Some(compiled), plan);
                 }
-                Err(obstacle) => passed_over.push((strategy, obstacle)),
+                Err(unsupported) => passed_over.push((strategy, unsupported)),
             }
         }
         let plan = Plan {
@@ -166,7 +166,7 @@ impl Compiled {
         (None, plan)
     }
 
-    fn by(strategy: Strategy, stages: &Stages) -> std::result::Result<Self, Obstacle> {
+    fn by(strategy: Strategy, stages: &Stages) -> std::result::Result<Self, UnsupportedStage> {
         Ok(match strategy {
             Strategy::ByteLevel => Self::ByteLevel(Box::new(ByteLevel::new(stages)?)),
             Strategy::SentencePiece => Self::SentencePiece(Box::new(SentencePiece::new(stages)?)),
@@ -190,7 +190,7 @@ impl Compiled {
 
     /// Gives the tokens of `text`, in which no added tokens are left, to `sink`. `stages` are those
     /// that this was compiled from; `is_normalized` says that the text went through the normalizer;
-    /// `growth` has the length of the whole that it is of.
+    /// `limit` has the length of the whole that it is of.
     ///
     /// # Errors
     /// As the stages.
@@ -200,7 +200,7 @@ impl Compiled {
         text: &str,
         place: Place,
         is_normalized: bool,
-        growth: &Rc<Growth>,
+        limit: &Rc<LengthLimit>,
         sink: &mut impl Sink,
     ) -> Result<()> {
         match (self, &stages.normalizer, &stages.model) {
@@ -213,7 +213,7 @@ impl Compiled {
             (Self::Metaspace(compiled), ..) => compiled.encode(stages, text, place, sink),
             (Self::WhitespaceWords(compiled), ..) => compiled.encode(stages, text, sink),
             (Self::CachedPieces(compiled), ..) => {
-                compiled.encode(stages, text, is_normalized, growth, sink)
+                compiled.encode(stages, text, is_normalized, limit, sink)
             }
             _ => unreachable!("compiled from other stages"),
         }

@@ -9,10 +9,10 @@ use crate::fast::cache::lookup::{NewChunks, tokens};
 use crate::fast::cache::output_buffer::{BufferedSink, EntrySink};
 use crate::fast::cache::word_cache::WordCache;
 use crate::fast::cache::workspace_pool::WorkspacePool;
-use crate::fast::fallback::characters::{Characters, CutWord};
+use crate::fast::fallback::character_table::{CharacterTable, CutWord};
 use crate::fast::fallback::{Fallback, FallbackWorkspace, PlainWords, Tables};
-use crate::fast::obstacle::{Obstacle, caches_words};
 use crate::fast::sink::Sink;
+use crate::fast::unsupported_stage::{UnsupportedStage, caches_words};
 use crate::interrupt::{self, Pace};
 use crate::mem::short_keys::SHORT;
 use crate::normalizer::Normalizer;
@@ -31,7 +31,7 @@ pub struct WhitespaceWords {
     /// Letters and digits of ASCII are one piece to each of the pre-tokenizers.
     plain: PlainWords,
     /// What becomes of other words, if that is known character by character.
-    characters: Option<Characters>,
+    characters: Option<CharacterTable>,
     tables: Tables,
     pool: WorkspacePool<FallbackWorkspace>,
 }
@@ -54,21 +54,21 @@ impl WhitespaceWords {
     ///
     /// # Errors
     /// The stage for which this is not so.
-    pub fn new(stages: &Stages) -> std::result::Result<Self, Obstacle> {
+    pub fn new(stages: &Stages) -> std::result::Result<Self, UnsupportedStage> {
         let pre_tokenizer = stages.pre_tokenizer.as_ref();
         let splits_at_punctuation = match pre_tokenizer {
             Some(PreTokenizer::Bert) => true,
             Some(PreTokenizer::Whitespace | PreTokenizer::WhitespaceSplit) => false,
             _ => {
                 let why = "does not cut at white space and drop it";
-                return Err(Obstacle::pre_tokenizer(pre_tokenizer, why));
+                return Err(UnsupportedStage::pre_tokenizer(pre_tokenizer, why));
             }
         };
         caches_words(stages)?;
         let normalizer = stages.normalizer.as_ref();
         if !normalizer.is_none_or(Normalizer::keeps_words_apart) {
             let why = "may change a word by what stands beyond the white space beside it";
-            return Err(Obstacle::normalizer(normalizer, why));
+            return Err(UnsupportedStage::normalizer(normalizer, why));
         }
         let maps_characters = match normalizer {
             None | Some(Normalizer::Lowercase | Normalizer::Bert { .. }) => true,
@@ -102,7 +102,7 @@ impl WhitespaceWords {
                         })
                     ),
             },
-            characters: Characters::new(stages),
+            characters: CharacterTable::new(stages),
             tables: Tables::new(),
             pool: WorkspacePool::default(),
         })

@@ -78,6 +78,7 @@ pub fn stages(vocab: Vocab, merges: Merges) -> Result<Stages> {
 ///
 /// A few are in real files (`madeupword0000` in RoBERTa's), beside special tokens in brackets.
 pub fn warnings(stages: &Stages) -> Vec<String> {
+    /// Tokens that are named.
     const FEW: usize = 4;
     let Model::Bpe(bpe) = &stages.model else {
         return Vec::new();

@@ -14,9 +14,9 @@ use crate::added_tokens::{AddedToken, check_ids};
 use crate::error::{Error, ErrorKind, Result, did_you_mean};
 use crate::files;
 use crate::pre_tokenizer::named;
-use crate::published;
-use crate::published::Encoding;
-use crate::roles::Role;
+use crate::published_ranks;
+use crate::published_ranks::Encoding;
+use crate::special_token_roles::Role;
 use crate::stages::Stages;
 use crate::threads::both;
 use crate::vocab::show;
@@ -28,7 +28,7 @@ const LARGE_FILE: usize = 1 << 17;
 /// says itself is an error, so that nothing said is passed over.
 #[derive(Clone, Debug, Default)]
 pub struct LoadOptions {
-    /// The published encoding that ranks are; see [`published::ENCODINGS`].
+    /// The published encoding that ranks are; see [`published_ranks::ENCODINGS`].
     pub encoding: Option<String>,
     /// The pattern that cuts text before ranks: the name of one, or a regular expression.
     pub pattern: Option<String>,
@@ -241,10 +241,12 @@ fn encoding_of(data: &[u8], name: Option<&str>) -> Result<Option<&'static Encodi
         let _ = write!(sha256, "{byte:02x}");
     }
     let Some(name) = name else {
-        return Ok(published::by_sha256(&sha256));
+        return Ok(published_ranks::by_sha256(&sha256));
     };
-    let Some(encoding) = published::by_name(name) else {
-        let names = published::ENCODINGS.iter().map(|encoding| encoding.name);
+    let Some(encoding) = published_ranks::by_name(name) else {
+        let names = published_ranks::ENCODINGS
+            .iter()
+            .map(|encoding| encoding.name);
         let error = Error::new(ErrorKind::Argument, format!("unknown encoding {name:?}"));
         return Err(match did_you_mean(name, names) {
             Some(close) => error.hint(format!("did you mean {close:?}?")),

@@ -216,6 +216,7 @@ fn lines(data: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 
 /// A field as messages show it: no more than the beginning.
 fn excerpt(field: &[u8]) -> String {
+    /// Characters that are shown.
     const LONGEST: usize = 40;
     match field.get(..LONGEST) {
         Some(beginning) if field.len() > LONGEST => format!("{}…", show(beginning)),

@@ -17,7 +17,9 @@ use unicode_segmentation::UnicodeSegmentation;
 use self::joins::Joins;
 use crate::interrupt::Listener;
 use crate::split::delimiters::{Chunks, Delimiters};
-use crate::train::word_counts::table::{Counted, Entry, Group, Table, by_count, join};
+use crate::train::word_counts::table::{
+    Entry, InsertionBatch, Table, WordAndCount, by_count, join,
+};
 
 /// Bytes up to which a run without white space is kept whole, to be cut once however often it occurs.
 const LONGEST_RUN: usize = 40;
@@ -115,7 +117,7 @@ impl UnicodeWords {
         let step = (kinds - common)
             .div_ceil((most - common.min(most)).max(1))
             .max(1);
-        let text = |counted: &Counted<'_>| {
+        let text = |counted: &WordAndCount<'_>| {
             let word = String::from_utf8(counted.word.to_vec());
             (word.expect("words are cut at characters"), counted.count)
         };
@@ -145,7 +147,7 @@ impl Tables {
     fn add(&mut self, text: &str) {
         let bytes = text.as_bytes();
         let Self { runs, words, .. } = self;
-        let (mut runs, mut words) = (Group::of(runs), Group::of(words));
+        let (mut runs, mut words) = (InsertionBatch::of(runs), InsertionBatch::of(words));
         let mut chunks = Chunks::default();
         let counted = self.spaces.chunks(bytes, 0, &mut chunks, |starts, ends| {
             for (&start, &end) in starts.iter().zip(ends) {
@@ -173,7 +175,7 @@ impl Tables {
         let mut words = self.words;
         // Many runs are a word by themselves.
         words.make_room(self.runs.len() / 2);
-        let mut group = Group::of(&mut words);
+        let mut group = InsertionBatch::of(&mut words);
         let done: Result<(), std::convert::Infallible> = self.runs.try_for_each(|run, entry| {
             let run = str::from_utf8(run).expect("runs are cut at white space");
             cut(run, entry.count, &mut group);
@@ -190,7 +192,7 @@ impl Tables {
 ///
 /// Where a character is sure to be joined or to stand apart, it is; the rules are asked only from
 /// such a place up to the next that is sure.
-fn cut(run: &str, times: u64, words: &mut Group<'_>) {
+fn cut(run: &str, times: u64, words: &mut InsertionBatch<'_>) {
     let space = usize::from(run.starts_with(' '));
     let mut at = space;
     while let Some((joins, next)) = character(run, at) {
@@ -244,7 +246,7 @@ fn end_of_word(run: &str, mut at: usize) -> Option<usize> {
 }
 
 /// Counts the words of a part of a run, on both sides of which words are sure to end.
-fn cut_by_rules(run: &str, part: Range<usize>, times: u64, words: &mut Group<'_>) {
+fn cut_by_rules(run: &str, part: Range<usize>, times: u64, words: &mut InsertionBatch<'_>) {
     let first = usize::from(run.starts_with(' '));
     // The first word of a run has the space before it.
     let start_of = |at: usize| if at == first { 0 } else { at };
@@ -294,7 +296,7 @@ fn stands_alone(character: char) -> bool {
     )
 }
 
-fn count(words: &mut Group<'_>, run: &str, place: Range<usize>, times: u64) {
+fn count(words: &mut InsertionBatch<'_>, run: &str, place: Range<usize>, times: u64) {
     let entry = Entry {
         count: times,
         place: 0,
@@ -371,12 +373,12 @@ mod tests {
             "[ ]?([ab1_.,:'\"!]|[éж\u{301}\u{ad}\u{93e}]|[\u{200d}©🙂🇦Ⓜ㊗]|[東あไ\u{e31}\u{e50}\u{1040}①]\
              |[アー゛א״״क्ष]|[。、—’\u{3000}\u{85}\u{2028}]|\\PC){1,12}",
         ) {
-            let counted = |cut: &dyn Fn(&mut Group<'_>)| {
+            let counted = |cut: &dyn Fn(&mut InsertionBatch<'_>)| {
                 let mut words = Table::new(7, usize::MAX);
-                let mut group = Group::of(&mut words);
+                let mut group = InsertionBatch::of(&mut words);
                 cut(&mut group);
                 group.end();
-                let of = |it: &Counted<'_>| (it.word.to_vec(), it.count);
+                let of = |it: &WordAndCount<'_>| (it.word.to_vec(), it.count);
                 by_count(&[words]).iter().map(of).collect::<Vec<_>>()
             };
             let first = usize::from(run.starts_with(' '));

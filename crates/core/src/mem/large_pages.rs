@@ -27,6 +27,7 @@ pub(crate) fn moved<T: Copy>(vector: &[T]) -> Vec<T> {
 
 #[cfg(target_os = "linux")]
 fn ask(start: usize, bytes: usize) {
+    /// Bytes of a large page.
     const PAGE: usize = 2 << 20;
     let first = start.next_multiple_of(PAGE);
     let last = (start + bytes) / PAGE * PAGE;

@@ -5,11 +5,11 @@
 
 use std::borrow::Cow;
 
-use super::growing::Growing;
-use super::long;
+use super::growing_pairs::GrowingPairs;
+use super::long_words;
 use super::pairs::{Merge, Pairs};
 use super::row::MOST_SYMBOLS;
-use super::work::Work;
+use super::short_word::ShortWord;
 use crate::merge::pair_table::Table;
 use crate::merge::token_reachability;
 use crate::merge::token_reachability::without_idle;
@@ -56,7 +56,7 @@ impl Merges {
     }
 }
 
-impl Merges<Growing> {
+impl Merges<GrowingPairs> {
     /// No merges yet, for ranks that are these tokens.
     pub fn of_ranks(vocab: &Vocab) -> Option<Self> {
         let pairs = Pairs::of_ranks(vocab.len(), vocab.max_id()?)?;
@@ -159,7 +159,7 @@ impl<T: Table> Merges<T> {
             }
         }
         let mut characters = vec![NONE; WIDE];
-        let mut work = Work::NEW;
+        let mut work = ShortWord::NEW;
         for (token, id) in vocab.iter() {
             if let Some(code_point) = only_character(token)
                 && code_point < WIDE as u32
@@ -187,7 +187,7 @@ impl<T: Table> Merges<T> {
     }
 
     /// Merges a piece of 1 to [`SCANNED`] bytes, and says the highest rank of a merge.
-    pub fn merge(&self, piece: &[u8], work: &mut Work) -> Option<u32> {
+    pub fn merge(&self, piece: &[u8], work: &mut ShortWord) -> Option<u32> {
         let mut highest = None;
         self.begin(piece, work);
         while let Some(rank) = work.step(&self.pairs, Portable) {
@@ -198,9 +198,9 @@ impl<T: Table> Merges<T> {
     }
 
     /// Merges several pieces at a time, so that their memory is fetched at the same time: those
-    /// whose bits are set. The tokens are then those that [`Work::tokens`] gives.
+    /// whose bits are set. The tokens are then those that [`ShortWord::tokens`] gives.
     #[inline]
-    pub fn merge_together(&self, pieces: &[&[u8]], active: u64, works: &mut [Work]) {
+    pub fn merge_together(&self, pieces: &[&[u8]], active: u64, works: &mut [ShortWord]) {
         self.merge_until::<1>(pieces, active, works);
     }
 
@@ -210,7 +210,7 @@ impl<T: Table> Merges<T> {
         &self,
         pieces: &[&[u8]],
         active: u64,
-        works: &mut [Work],
+        works: &mut [ShortWord],
     ) {
         #[cfg(target_arch = "x86_64")]
         if let Some(lanes) = Avx2::detected() {
@@ -229,7 +229,7 @@ impl<T: Table> Merges<T> {
         lanes: Avx2,
         pieces: &[&[u8]],
         active: u64,
-        works: &mut [Work],
+        works: &mut [ShortWord],
     ) {
         self.merge_until_by::<LEFT>(lanes, pieces, active, works);
     }
@@ -240,7 +240,7 @@ impl<T: Table> Merges<T> {
         lanes: impl Lanes,
         pieces: &[&[u8]],
         mut active: u64,
-        works: &mut [Work],
+        works: &mut [ShortWord],
     ) {
         let mut rest = active;
         while rest != 0 {
@@ -272,7 +272,7 @@ impl<T: Table> Merges<T> {
     /// The tokens of a piece of any length.
     pub fn merge_long(&self, piece: &[u8]) -> Vec<u32> {
         let ids = piece.iter().map(|&byte| self.bytes[usize::from(byte)]);
-        long::merge(&self.pairs, ids, |at| {
+        long_words::merge(&self.pairs, ids, |at| {
             self.byte_pairs[ends(piece[at], piece[at + 1])]
         })
     }
@@ -332,7 +332,7 @@ impl<T: Table> Merges<T> {
 
     /// Sets out the symbols of a piece and the ranks of their pairs.
     #[inline(always)]
-    fn begin(&self, piece: &[u8], work: &mut Work) {
+    fn begin(&self, piece: &[u8], work: &mut ShortWord) {
         let count = self.symbols(piece, work.room());
         if count == piece.len() {
             work.begin(count, |_, at| {

@@ -4,17 +4,17 @@
 //! Look here for how a piece of bytes becomes tokens. The model of BPE derives its merges with these
 //! tables, and the fast path merges new words with them.
 
-pub(crate) mod growing;
-pub(crate) mod long;
+pub(crate) mod growing_pairs;
+pub(crate) mod long_words;
 pub(crate) mod merges;
 pub(crate) mod pair_table;
 pub(crate) mod pairs;
 pub(crate) mod queue;
 pub(crate) mod row;
+pub(crate) mod short_word;
 pub(crate) mod token_reachability;
-pub(crate) mod work;
 
-pub(crate) use growing::Growing;
+pub(crate) use growing_pairs::GrowingPairs;
 pub(crate) use merges::{Merges, SCANNED};
 pub(crate) use pairs::Pairs;
-pub(crate) use work::Work;
+pub(crate) use short_word::ShortWord;

@@ -1,6 +1,6 @@
 //! The merges of a byte-level BPE, found by their pair.
 
-use super::growing::Growing;
+use super::growing_pairs::GrowingPairs;
 use crate::merge::pair_table::{PairSlot, Table};
 use crate::tables::perfect_hash::{MOST_NUMBERS, PerfectHash};
 
@@ -61,11 +61,11 @@ impl Pairs {
     }
 }
 
-impl Pairs<Growing> {
+impl Pairs<GrowingPairs> {
     /// No merges yet, and room for `count` of ranks below `ranks`, of tokens up to `max_id`.
     pub fn with_room(count: usize, ranks: u32, max_id: u32) -> Option<Self> {
         (max_id < MOST_IDS && ranks <= MOST_IDS).then(|| Self {
-            table: Growing::new(count),
+            table: GrowingPairs::new(count),
             merges: vec![u64::MAX; ranks.max(1) as usize],
             ages: vec![0; max_id as usize + 1],
         })
@@ -79,7 +79,7 @@ impl Pairs<Growing> {
     /// No merges yet, and room for `count` whose ranks are the ids that they make, up to `max_id`.
     pub fn of_ranks(count: usize, max_id: u32) -> Option<Self> {
         (max_id < MOST_IDS).then(|| Self {
-            table: Growing::new(count),
+            table: GrowingPairs::new(count),
             merges: vec![u64::MAX; max_id as usize + 1],
             ages: Vec::new(),
         })

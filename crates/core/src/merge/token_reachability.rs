@@ -4,7 +4,7 @@
 //! part it is one. But alone, its bytes pass through one pair at most; and whatever stands beside it,
 //! nothing was merged across its ends before it was whole, so no other pair ever makes it.
 
-use super::growing::Growing;
+use super::growing_pairs::GrowingPairs;
 use super::pairs::{Merge, Pairs};
 use crate::merge::pair_table::Table;
 use crate::tables::tag_table::{AHEAD, NONE};
@@ -23,7 +23,7 @@ pub fn without_idle(
         return (merges, None);
     }
     let ranks = merges.last().map_or(0, |merge| merge.1 + 1);
-    let Some(mut pairs) = Pairs::<Growing>::with_room(merges.len(), ranks, max_id) else {
+    let Some(mut pairs) = Pairs::<GrowingPairs>::with_room(merges.len(), ranks, max_id) else {
         return (merges, None);
     };
     made.fill(false);

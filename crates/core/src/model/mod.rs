@@ -46,8 +46,9 @@ pub enum Model {
     SentencePiece(SentencePiece),
 }
 
-/// What marks a part of a word, and the bytes that it may have.
+/// Options whose text marks a part of a word.
 const MARKS: [&str; 2] = ["continuing_subword_prefix", "end_of_word_suffix"];
+/// Bytes that such a text may have.
 const LONGEST_MARK: usize = 128;
 
 impl Model {

@@ -1,4 +1,4 @@
-//! A token of a piece, and what is said where there is none.
+//! A token of a piece, and the error of text that has none.
 
 use std::ops::Range;
 

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::Charsmap;
 use crate::error::{Error, ErrorKind, Result};
-use crate::growth::LONGEST_REPLACEMENT;
+use crate::length_limit::LONGEST_REPLACEMENT;
 
 /// Units of a block: one for each byte that a base can be combined with.
 const BLOCK: usize = 256;

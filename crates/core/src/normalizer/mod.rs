@@ -25,8 +25,8 @@ use serde::{Deserialize, Serialize};
 use unicode_normalization_alignments::char::is_combining_mark;
 
 use crate::error::{Error, Result};
-use crate::growth::Growth;
 use crate::interrupt::{Pace, paced, position};
+use crate::length_limit::LengthLimit;
 use crate::pattern::{self, SearchPattern};
 use crate::printable;
 use crate::text::{self, AlignedText, copied, replaced, white_space};
@@ -85,7 +85,7 @@ pub enum Normalizer {
     /// Each byte written as one of GPT-2's 256 printable characters.
     ByteLevel,
     /// One after another.
-    Sequence(#[serde(deserialize_with = "crate::nesting::nested")] Vec<Normalizer>),
+    Sequence(#[serde(deserialize_with = "crate::nesting_limit::nested")] Vec<Normalizer>),
 }
 
 impl Normalizer {
@@ -218,18 +218,18 @@ impl Normalizer {
     /// # Errors
     /// As [`Self::normalize`].
     pub fn normalized<'t>(&self, text: &'t str) -> Result<Cow<'t, str>> {
-        self.normalized_within(text, &Rc::new(Growth::of(text.len())))
+        self.normalized_within(text, &Rc::new(LengthLimit::of(text.len())))
     }
 
     /// As [`Self::normalized`], of a piece of a text whose length is counted.
     pub(crate) fn normalized_within<'t>(
         &self,
         text: &'t str,
-        growth: &Rc<Growth>,
+        limit: &Rc<LengthLimit>,
     ) -> Result<Cow<'t, str>> {
         if let Some(form) = Form::of(self) {
             let new = form.normalized(text);
-            (growth.change(text.len(), new.len())).map_err(|error| self.named(error))?;
+            (limit.change(text.len(), new.len())).map_err(|error| self.named(error))?;
             return Ok(new);
         }
         let new: Cow<'t, str> = match self {
@@ -250,8 +250,8 @@ impl Normalizer {
                 count => {
                     let kept = text.len() - count * literal.len();
                     let length = kept.saturating_add(count.saturating_mul(content.len()));
-                    if length > growth.room(text.len()) {
-                        return Err(self.named(growth.error("bytes")));
+                    if length > limit.room(text.len()) {
+                        return Err(self.named(limit.error("bytes")));
                     }
                     replaced(text, literal, content, length).into()
                 }
@@ -261,20 +261,20 @@ impl Normalizer {
                 return normalizers
                     .iter()
                     .try_fold(Cow::Borrowed(text), |text, normalizer| match text {
-                        Cow::Borrowed(text) => normalizer.normalized_within(text, growth),
+                        Cow::Borrowed(text) => normalizer.normalized_within(text, limit),
                         Cow::Owned(text) => {
-                            let new = normalizer.normalized_within(&text, growth)?;
+                            let new = normalizer.normalized_within(&text, limit)?;
                             Ok(Cow::Owned(new.into_owned()))
                         }
                     });
             }
             _ => {
-                let mut text = AlignedText::within(text, growth);
+                let mut text = AlignedText::within(text, limit);
                 self.normalize(&mut text)?;
                 return Ok(copied(text.as_str()).into());
             }
         };
-        (growth.change(text.len(), new.len())).map_err(|error| self.named(error))?;
+        (limit.change(text.len(), new.len())).map_err(|error| self.named(error))?;
         Ok(new)
     }
 }

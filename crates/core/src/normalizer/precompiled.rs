@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::growth::LONGEST_REPLACEMENT;
 use crate::interrupt::paced;
+use crate::length_limit::LONGEST_REPLACEMENT;
 use crate::text::AlignedText;
 
 /// A precompiled character map, checked.
@@ -41,8 +41,7 @@ const LONGEST_KEY: u32 = 1024;
 /// Bytes of all keys together above which they are not listed. NFKC's have two million.
 const KEY_BYTES: usize = 1 << 26;
 
-/// The characters of keys are not told apart where more ways than this lead to them. NFKC's keys need
-/// some 80,000.
+/// States above which the characters of keys are not told apart. NFKC's keys need some 80,000.
 const MOST_STATES: usize = 1 << 20;
 
 /// No code point.
@@ -480,7 +479,7 @@ pub(crate) struct KeyCharacters {
 pub(crate) struct CharacterSet(Box<[u64]>);
 
 impl CharacterSet {
-    /// Nearly all characters of any text.
+    /// Code points below which nearly all characters of any text are.
     const KNOWN: usize = 0x2_0000;
 
     /// All characters.

@@ -14,10 +14,10 @@ use super::budget::{Budget, Spent};
 use super::oniguruma::{Expression, Searcher, Tried};
 use crate::mem::lazy::Lazy;
 
-/// How many steps a try may take, one after another, of an engine that is compiled for each; of the
-/// other, each time twice as many. The last is a second or so, and three times what Oniguruma allows
-/// by itself.
+/// Steps that a try may take, one limit after another, of an engine that is compiled for each; of the
+/// other, each time twice as many.
 const LIMITS: [u32; 7] = [256, 2 << 10, 16 << 10, 128 << 10, 1 << 20, 8 << 20, MOST];
+/// Steps that any try may take: a second or so, and three times what Oniguruma allows by itself.
 const MOST: u32 = 30_000_000;
 
 /// Places that are tried by themselves before the engine searches on.

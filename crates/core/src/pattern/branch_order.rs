@@ -1,4 +1,5 @@
-//! Branches that begin alike: which of them matches first, where `regex-syntax` would put them together.
+//! The order of branches that begin alike, which `regex-syntax` loses where it puts their
+//! beginnings together.
 //!
 //! `regex-syntax` reads `X?A|X?B` as `X?(?:A|B)`. That is the same where `X` can match in one way. But
 //! in `ab` the first of `a?a|a?b` finds `a` without its `a?`, while `a?(?:a|b)` takes the `a` and finds

@@ -15,7 +15,7 @@ const MOST: usize = 127;
 /// One row for the last six bits of a code point.
 type Row = [u8; 64];
 
-/// The number of rows that all of Unicode takes.
+/// Rows that all of Unicode takes.
 const ROWS: usize = 0x11_0000 >> 6;
 
 /// The class of each character.

@@ -1,4 +1,5 @@
-//! From where on a text holds no end of a match any more, so that nothing is read in vain twice.
+//! Dead ends: the places from which an automaton found no end of a match, so that no text is read
+//! in vain twice.
 //!
 //! Look here for why `a+b|a` takes linear time on one letter a million times. Each of its matches is the
 //! first letter, and is known to be only at the end of the text. But what an automaton finds from a

@@ -197,6 +197,7 @@ impl From<Regex> for Source {
 
 /// What replaces a pattern by a text, for people.
 pub(crate) fn replacing(pattern: &SearchPattern, content: &str) -> String {
+    /// Characters that are shown.
     const SHOWN: usize = 40;
     let start = |text: &str| text.chars().take(SHOWN).collect::<String>();
     let pattern = match pattern {

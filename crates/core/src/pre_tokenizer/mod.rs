@@ -4,10 +4,10 @@
 //! [`named`] has the well-known ones by name.
 
 mod byte_level;
-mod cuts;
 mod metaspace;
 pub mod named;
 mod split;
+mod split_rules;
 mod unicode_scripts;
 
 use std::ops::Range;
@@ -21,10 +21,10 @@ use crate::interrupt::{Pace, paced};
 use crate::mem::lazy::LazyStatic;
 use crate::pattern::{Dialect, Regex, SearchPattern};
 use crate::text::Pieces;
-pub(crate) use cuts::Cut;
 pub use metaspace::PrependScheme;
 pub use split::SplitBehavior;
 use split::{split, split_at_characters};
+pub(crate) use split_rules::SplitRule;
 
 /// One pre-tokenizer. The names are those of Hugging Face `tokenizers`, and so are the meanings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -93,7 +93,7 @@ pub enum PreTokenizer {
         pattern: SearchPattern,
     },
     /// One after another.
-    Sequence(#[serde(deserialize_with = "crate::nesting::nested")] Vec<PreTokenizer>),
+    Sequence(#[serde(deserialize_with = "crate::nesting_limit::nested")] Vec<PreTokenizer>),
 }
 
 impl PreTokenizer {

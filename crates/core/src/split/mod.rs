@@ -1,15 +1,15 @@
 //! Cutting text: into words by a pattern, into chunks at spaces, and long ones of either at safe cuts, between
 //! characters that no token holds together.
 
-pub mod cutter;
+pub mod any_splitter;
 pub mod delimiters;
 #[cfg(neon)]
 mod neon;
+pub mod one_pass;
 pub mod safe_cuts;
 pub mod scanner;
-pub mod sequence;
+pub mod set_bits;
 pub mod splitter;
-pub mod starts;
 mod stretch;
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,8 @@
 //! The splitter: cuts text into words by a block scanner where the pattern is known, else by its regex
 //! engine.
 
+use super::one_pass::OnePass;
 use super::scanner::{Numbers, Rules, Scanner, safe_end};
-use super::sequence::Sequence;
 use super::stretch::Stretches;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pattern::{Dialect, Regex, SearchPattern};
@@ -50,7 +50,7 @@ pub enum Splitter {
     /// A hand-written scanner.
     Scanner(Rules),
     /// One automaton for all stages.
-    Sequence(Sequence),
+    OnePass(OnePass),
     /// The matches of an expression are the pieces; what lies between is dropped.
     Matches(Regex),
     /// The matches of an expression are pieces, and so is what lies between.
@@ -63,7 +63,7 @@ impl Splitter {
     pub fn of(pre_tokenizer: &PreTokenizer) -> Option<Self> {
         let stages = cutting_stages(pre_tokenizer);
         Self::of_known(&stages).or_else(|| {
-            Sequence::side_by_side(stages.into_iter().cloned().collect()).map(Self::Sequence)
+            OnePass::side_by_side(stages.into_iter().cloned().collect()).map(Self::OnePass)
         })
     }
 
@@ -85,19 +85,11 @@ impl Splitter {
             return None;
         };
         let regex = isolated(stage).or_else(|| kept(stage))?;
-        Some(match Sequence::new(vec![(*stage).clone()]) {
-            Some(sequence) => Self::Sequence(sequence),
+        Some(match OnePass::new(vec![(*stage).clone()]) {
+            Some(one_pass) => Self::OnePass(one_pass),
             None if isolated(stage).is_some() => Self::Isolated(regex.clone()),
             None => Self::Matches(regex.clone()),
         })
-    }
-
-    /// The expression that it looks for, if no automaton of several stages or scanner finds that.
-    pub fn expression(&self) -> Option<&Regex> {
-        match self {
-            Self::Scanner(_) | Self::Sequence(_) => None,
-            Self::Matches(regex) | Self::Isolated(regex) => Some(regex),
-        }
     }
 
     /// Where a part of `text` that is split by itself ends, if it begins at `start` and shall have
@@ -116,7 +108,7 @@ impl Splitter {
     ) -> usize {
         match self {
             Self::Scanner(_) => safe_end(text.as_bytes(), start, reach, accepts),
-            Self::Sequence(sequence) => sequence.split_point(text, start, reach),
+            Self::OnePass(one_pass) => one_pass.split_point(text, start, reach),
             Self::Matches(_) | Self::Isolated(_) => text.len(),
         }
     }
@@ -133,7 +125,7 @@ impl Splitter {
                 scanner.scan(*rules, text, visit);
                 return Ok(());
             }
-            Self::Sequence(sequence) => return sequence.split(text, visit),
+            Self::OnePass(one_pass) => return one_pass.split(text, visit),
             Self::Matches(regex) => (regex, false),
             Self::Isolated(regex) => (regex, true),
         };
@@ -219,16 +211,24 @@ fn cutting_stages(pre_tokenizer: &PreTokenizer) -> Vec<&PreTokenizer> {
 fn find_cutting<'s>(stages: &'s [PreTokenizer], cutting: &mut Vec<&'s PreTokenizer>) {
     for stage in stages {
         match stage {
-            PreTokenizer::ByteLevel {
-                add_prefix_space: false,
-                use_regex: false,
-                printable: false,
-                ..
-            } => {}
             PreTokenizer::Sequence(stages) => find_cutting(stages, cutting),
+            stage if does_nothing(stage) => {}
             _ => cutting.push(stage),
         }
     }
+}
+
+/// Whether a stage leaves every piece as it is.
+pub(super) fn does_nothing(stage: &PreTokenizer) -> bool {
+    matches!(
+        stage,
+        PreTokenizer::ByteLevel {
+            add_prefix_space: false,
+            use_regex: false,
+            printable: false,
+            ..
+        }
+    )
 }
 
 /// The expression of a stage that isolates its matches.

@@ -5,7 +5,7 @@
 
 use super::boundary_before;
 
-/// The bytes that are read together.
+/// Bytes that are read together.
 const BLOCK: usize = 64;
 
 /// Bytes that [`ByteSet::find_near`] passes at most: what it looked at is still near then.

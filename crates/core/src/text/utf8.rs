@@ -12,7 +12,7 @@ pub(crate) fn is_in_utf8(byte: u8) -> bool {
     !matches!(byte, 0xC0 | 0xC1 | 0xF5..)
 }
 
-/// What becomes of bytes that are not UTF-8.
+/// What becomes of bytes that are not UTF-8, as in Python's `bytes.decode`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InvalidUtf8 {
     /// An error, with the place.
@@ -105,6 +105,16 @@ impl NotUtf8 {
     pub(crate) fn in_file(self) -> Error {
         let message = format!("not UTF-8 at byte {}", self.position);
         Error::new(ErrorKind::Format, message).hint("set errors=\"replace\" or errors=\"ignore\"")
+    }
+
+    /// The error of ids whose tokens have such a byte.
+    pub(crate) fn in_ids(self) -> Error {
+        let Self { byte, position } = self;
+        Error::new(
+            ErrorKind::Decode,
+            format!("the bytes of these ids are not UTF-8: byte {byte} at position {position}"),
+        )
+        .hint("decode with errors=\"replace\", or decode to bytes")
     }
 }
 

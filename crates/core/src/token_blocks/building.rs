@@ -1,5 +1,5 @@
-//! The tokens of some documents, as they are written: an end of text with each, in as few bytes as
-//! the vocabulary needs.
+//! Builds a block: the tokens of some documents, each with an end of text, in as few bytes as the
+//! vocabulary needs.
 
 use sha2::{Digest, Sha256};
 
@@ -65,7 +65,7 @@ pub struct TokenBlock {
     pub digests: Vec<(usize, u64, [u8; 32])>,
 }
 
-/// How much of a document its key depends on: it must be known when the document begins.
+/// Bytes of a document that its key depends on: it must be known when the document begins.
 const KEYED: usize = 64 << 10;
 
 impl TokenBlock {

@@ -22,7 +22,7 @@ use crate::train::corpus::{
     Corpus, DocumentOptions, DocumentPart, Documents, PATIENCE, ReadDocuments,
 };
 
-/// How many blocks there may be for each thread that nobody has taken yet.
+/// Blocks that nobody has taken yet, at most, for each thread.
 const BLOCKS_PER_THREAD: u64 = 3;
 
 /// The blocks of a corpus, while threads make them.

@@ -8,16 +8,16 @@
 use std::iter::repeat_n;
 use std::rc::Rc;
 
+use super::encoding_builder::EncodingBuilder;
 use super::entries::Encoder;
-use super::rows::Rows;
 use super::spans::Row;
 use super::{EncodeOptions, Entry, Input, Tokenizer};
-use crate::added_tokens::Cut;
+use crate::added_tokens::TextOrToken;
 use crate::encoding::Encoding;
 use crate::error::Result;
 use crate::fast::{Compiled, Place};
-use crate::growth::Growth;
 use crate::interrupt::{filled, paced};
+use crate::length_limit::LengthLimit;
 use crate::model::{Sampler, Sampling};
 use crate::post_processor::{Part, PostProcessor};
 use crate::text::{AlignedText, Unit};
@@ -204,7 +204,7 @@ impl Tokenizer {
     }
 
     fn words_fallback(&self, text: &str, options: &EncodeOptions) -> Result<Vec<Option<u32>>> {
-        let mut rows = Rows::new(Unit::Bytes);
+        let mut rows = EncodingBuilder::new(Unit::Bytes);
         rows.begin(text, None);
         let mut sampler = Sampler::new(Sampling::default());
         self.encode_text(text, options, &mut sampler, &mut rows)?;
@@ -224,7 +224,7 @@ impl Tokenizer {
             return Ok(Some(filled(Some(0), count)));
         }
         let normalizer = self.sought_in_normalized(options);
-        let growth = Rc::new(Growth::of(text.len()));
+        let limit = Rc::new(LengthLimit::of(text.len()));
         let mut words = Vec::with_capacity(count);
         let mut ids = Vec::new();
         let aligned = AlignedText::original(text);
@@ -233,13 +233,13 @@ impl Tokenizer {
             .cut(aligned, normalizer, &options.special)?;
         for (word, cut) in (0..).zip(paced(cuts.into_iter())) {
             match cut {
-                Cut::Token(..) => words.push(Some(word)),
-                Cut::Text(text) => {
+                TextOrToken::Token(..) => words.push(Some(word)),
+                TextOrToken::Text(text) => {
                     let place = Place::First.of_section(text.original_start());
                     ids.clear();
                     let is_normalized = normalizer.is_some();
                     let text = text.as_str();
-                    compiled.encode(&self.stages, text, place, is_normalized, &growth, &mut ids)?;
+                    compiled.encode(&self.stages, text, place, is_normalized, &limit, &mut ids)?;
                     if ids.is_empty() {
                         return Ok(None);
                     }

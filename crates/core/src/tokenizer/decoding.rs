@@ -5,51 +5,41 @@
 use std::sync::atomic::Ordering;
 
 use super::Tokenizer;
-use crate::decoder::{DecodeTable, Decoder, Invalid, not_text};
+use crate::decoder::{DecodeTable, Decoder, Invalid};
 use crate::error::{Error, ErrorKind, Result};
 use crate::interrupt::{self, paced};
 use crate::model::Model;
+use crate::text::{InvalidUtf8, NotUtf8};
 
-/// So many ids are decoded one by one before the texts of all tokens are computed.
-const BEFORE_SURFACES: usize = 1 << 10;
-
-/// What becomes of decoded bytes that are not UTF-8, as in Python's `bytes.decode`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnInvalid {
-    /// They are an error.
-    Strict,
-    /// They become U+FFFD.
-    #[default]
-    Replace,
-    /// They are dropped.
-    Ignore,
-}
+/// Ids that are decoded one by one before the decode table is made.
+const BEFORE_TABLE: usize = 1 << 10;
 
 impl Tokenizer {
     /// The text of these ids, as the decoder says.
     ///
     /// # Errors
-    /// An id that stands for no token; under [`OnInvalid::Strict`], bytes that are not UTF-8.
+    /// An id that stands for no token; under [`InvalidUtf8::Strict`], bytes that are not UTF-8.
     pub fn decode(
         &self,
         ids: &[u32],
         skip_special_tokens: bool,
-        on_invalid: OnInvalid,
+        invalid: InvalidUtf8,
     ) -> Result<String> {
-        match on_invalid {
-            OnInvalid::Replace => {
+        match invalid {
+            InvalidUtf8::Replace => {
                 let bytes = self.decode_with(ids, skip_special_tokens, Invalid::Replace)?;
                 Ok(String::from_utf8(bytes)
                     .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into()))
             }
-            OnInvalid::Strict => {
+            InvalidUtf8::Strict => {
                 let bytes = self.decode_bytes(ids, skip_special_tokens)?;
                 String::from_utf8(bytes).map_err(|error| {
-                    let valid = error.utf8_error().valid_up_to();
-                    not_text(error.as_bytes()[valid], valid)
+                    let position = error.utf8_error().valid_up_to();
+                    let byte = error.as_bytes()[position];
+                    NotUtf8 { byte, position }.in_ids()
                 })
             }
-            OnInvalid::Ignore => Ok(self
+            InvalidUtf8::Ignore => Ok(self
                 .decode_bytes(ids, skip_special_tokens)?
                 .utf8_chunks()
                 .map(|chunk| chunk.valid())
@@ -130,7 +120,7 @@ impl Tokenizer {
     /// and with a decoder that has none.
     fn decode_table(&self, count: usize) -> Option<&DecodeTable> {
         if self.decode_table.made().is_none()
-            && self.decoded.fetch_add(count, Ordering::Relaxed) + count < BEFORE_SURFACES
+            && self.decoded.fetch_add(count, Ordering::Relaxed) + count < BEFORE_TABLE
         {
             return None;
         }

@@ -1,7 +1,7 @@
 //! What the post-processor puts around the ids of a text or of a pair, where that is all that it does.
 
 use super::Tokenizer;
-use super::rows::Rows;
+use super::encoding_builder::EncodingBuilder;
 use crate::post_processor::{Part, PostProcessor};
 use crate::text::{Span, Unit};
 
@@ -59,7 +59,7 @@ pub(super) fn pair_frame(
 
 /// A text of one token.
 fn part_of(id: u32) -> Part {
-    let mut rows = Rows::new(Unit::Bytes);
+    let mut rows = EncodingBuilder::new(Unit::Bytes);
     rows.push(id, Span::default());
     Part::new(rows.encoding, Vec::new())
 }

@@ -6,20 +6,20 @@
 
 use std::sync::Arc;
 
-use super::{EncodeOptions, OnInvalid, Tokenizer};
-use crate::decoder::{Invalid, Stops, TokenStream, not_text};
+use super::{EncodeOptions, Tokenizer};
+use crate::decoder::{Invalid, Stops, TokenStream};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fast::Place;
-use crate::text::{InvalidUtf8, WholeCharacters};
+use crate::text::{InvalidUtf8, NotUtf8, WholeCharacters};
 use crate::train::word_counts::FirstStages;
 
 /// The text of ids that come one by one.
 ///
 /// ```no_run
 /// # fn example(tokenizer: &jeton_core::Tokenizer, ids: &[u32]) -> jeton_core::Result<()> {
-/// use jeton_core::{DecodeStream, OnInvalid};
+/// use jeton_core::{DecodeStream, InvalidUtf8};
 ///
-/// let mut stream = DecodeStream::new(tokenizer, false, OnInvalid::Replace, vec!["\n\n".into()]);
+/// let mut stream = DecodeStream::new(tokenizer, false, InvalidUtf8::Replace, vec!["\n\n".into()]);
 /// let mut text = String::new();
 /// for &id in ids {
 ///     stream.push(tokenizer, id, &mut text)?;
@@ -48,13 +48,12 @@ impl DecodeStream {
     pub fn new(
         tokenizer: &Tokenizer,
         skip_special_tokens: bool,
-        on_invalid: OnInvalid,
+        invalid: InvalidUtf8,
         stops: Vec<String>,
     ) -> Self {
-        let (of_tokens, invalid) = match on_invalid {
-            OnInvalid::Strict => (Invalid::Keep, InvalidUtf8::Strict),
-            OnInvalid::Replace => (Invalid::Replace, InvalidUtf8::Replace),
-            OnInvalid::Ignore => (Invalid::Keep, InvalidUtf8::Ignore),
+        let of_tokens = match invalid {
+            InvalidUtf8::Replace => Invalid::Replace,
+            InvalidUtf8::Strict | InvalidUtf8::Ignore => Invalid::Keep,
         };
         Self {
             tokens: TokenStream::new(tokenizer.stages.decoder.as_ref(), of_tokens),
@@ -72,7 +71,7 @@ impl DecodeStream {
     /// Appends to `text` what is sure with one id more. Behind a stop nothing comes any more.
     ///
     /// # Errors
-    /// An id that stands for no token, which changes nothing; under [`OnInvalid::Strict`], bytes that
+    /// An id that stands for no token, which changes nothing; under [`InvalidUtf8::Strict`], bytes that
     /// are not UTF-8; the stream is finished.
     pub fn push(&mut self, tokenizer: &Tokenizer, id: u32, text: &mut String) -> Result<()> {
         if self.is_finished {
@@ -94,7 +93,7 @@ impl DecodeStream {
     /// Appends the rest: there are no more ids.
     ///
     /// # Errors
-    /// Under [`OnInvalid::Strict`], bytes that are not UTF-8.
+    /// Under [`InvalidUtf8::Strict`], bytes that are not UTF-8.
     pub fn finish(&mut self, text: &mut String) -> Result<()> {
         if std::mem::replace(&mut self.is_finished, true) {
             return Ok(());
@@ -120,15 +119,15 @@ impl DecodeStream {
             .characters
             .push(&self.bytes, self.invalid, is_end, &mut self.more);
         self.stops.push(&self.more, is_end, text);
-        made.map_err(|it| not_text(it.byte, it.position))
+        made.map_err(NotUtf8::in_ids)
     }
 }
 
-/// About how much of a text is encoded at a time, in bytes.
+/// Bytes of a text, about, that are encoded at a time.
 const BLOCK: usize = if cfg!(test) { 32 } else { 256 << 10 };
-/// How much of the end of that is looked at for a place to cut.
+/// Bytes at the end of these that are searched for a place to cut.
 const NEAR: usize = if cfg!(test) { 24 } else { 64 << 10 };
-/// How much of a text is kept, at most, for want of a place to cut.
+/// Bytes of a text that are kept, at most, for want of a place to cut.
 const LONGEST: usize = 512 << 20;
 
 /// The ids of a text that comes piece by piece.
@@ -146,7 +145,7 @@ impl EncodeStream {
     /// A stream in which special tokens are text.
     ///
     /// # Errors
-    /// No places are known where the tokens of this tokenizer part whatever follows.
+    /// No safe split points are known for this tokenizer.
     pub fn new(tokenizer: &Tokenizer, add_special_tokens: bool) -> Result<Self> {
         let options = EncodeOptions {
             add_special_tokens,
@@ -157,8 +156,7 @@ impl EncodeStream {
         let stages = stages.ok_or_else(|| {
             Error::new(
                 ErrorKind::Unsupported,
-                "this tokenizer cannot encode a stream: no places are known where its tokens part \
-                 whatever follows",
+                "this tokenizer cannot encode a stream: no safe split points are known for it",
             )
             .hint("encode the whole text, or each line or paragraph as a text of its own")
         })?;
@@ -174,7 +172,7 @@ impl EncodeStream {
     /// Appends to `ids` those that are sure with more of the text.
     ///
     /// # Errors
-    /// As [`Tokenizer::encode`]; half a gigabyte of text without a place that surely parts tokens.
+    /// As [`Tokenizer::encode`]; half a gigabyte of text without a safe split point.
     pub fn push(&mut self, tokenizer: &Tokenizer, text: &str, ids: &mut Vec<u32>) -> Result<()> {
         self.kept.push_str(text);
         while self.kept.len() >= self.room {
@@ -182,7 +180,7 @@ impl EncodeStream {
                 if self.kept.len() > LONGEST {
                     return Err(Error::new(
                         ErrorKind::Unsupported,
-                        "more than 512 MiB of text have no place that surely parts tokens",
+                        "more than 512 MiB of text have no safe split point",
                     ));
                 }
                 self.room = self.kept.len() + BLOCK;
@@ -404,13 +402,13 @@ mod tests {
                 let expected = tokenizer.encode_ids(&whole, &EncodeOptions::PLAIN).unwrap();
                 prop_assert_eq!(&ids, &expected);
 
-                let mut stream = DecodeStream::new(tokenizer, false, OnInvalid::Replace, Vec::new());
+                let mut stream = DecodeStream::new(tokenizer, false, InvalidUtf8::Replace, Vec::new());
                 let mut text = String::new();
                 for &id in &ids {
                     stream.push(tokenizer, id, &mut text).unwrap();
                 }
                 stream.finish(&mut text).unwrap();
-                let expected = tokenizer.decode(&ids, false, OnInvalid::Replace).unwrap();
+                let expected = tokenizer.decode(&ids, false, InvalidUtf8::Replace).unwrap();
                 prop_assert_eq!(&text, &expected);
             }
         }

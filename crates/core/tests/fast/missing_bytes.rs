@@ -9,7 +9,7 @@ use jeton_core::post_processor::PostProcessor;
 use jeton_core::pre_tokenizer::PreTokenizer;
 use jeton_core::printable;
 use jeton_core::vocab::Vocab;
-use jeton_core::{EncodeOptions, OnInvalid, Stages, Tokenizer, Unit};
+use jeton_core::{EncodeOptions, InvalidUtf8, Stages, Tokenizer, Unit};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -121,7 +121,7 @@ fn raw_bytes_mean_what_their_spelling_means() {
                     let expected = expected.unwrap();
                     assert_eq!(encoding, expected, "{text:?} {raw:?}");
                     let decode =
-                        |it: &Tokenizer| it.decode(&encoding.ids, false, OnInvalid::Replace);
+                        |it: &Tokenizer| it.decode(&encoding.ids, false, InvalidUtf8::Replace);
                     let decoded = decode(&raw).unwrap();
                     assert_eq!(decoded, decode(&spelled).unwrap(), "{text:?} {raw:?}");
                     same += 1;

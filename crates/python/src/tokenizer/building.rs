@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use jeton_core::added_tokens::{AddedToken, with_more};
+use jeton_core::added_tokens::{AddedToken, numbered, with_more};
 use jeton_core::convert::{approximate_huggingface, approximate_model, for_json};
 use jeton_core::format::{huggingface, sentencepiece, snapshot, tiktoken};
 use jeton_core::interrupt::paced;
 use jeton_core::pre_tokenizer::named;
+use jeton_core::vocab::Vocab;
 use jeton_core::{ErrorKind, Stages};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -34,40 +35,67 @@ fn added_token((content, id, flags): AddedFields) -> (AddedToken, Option<u32>) {
     (token, id)
 }
 
-/// A model with the stages around it that `stages` gives, and other added tokens if some are given.
+/// The added tokens of a tokenizer that is built: some, of which some may have no id yet, or those that
+/// another tokenizer has.
+#[derive(FromPyObject)]
+enum Added<'py> {
+    Tokens(Vec<AddedFields>),
+    Of(PyRef<'py, Tokenizer>),
+}
+
+impl Added<'_> {
+    /// What gives the tokens, to a model's vocabulary.
+    fn listed(self) -> impl FnOnce(&Vocab) -> jeton_core::Result<Vec<AddedToken>> + Send + 'static {
+        let (there, more) = match self {
+            Self::Tokens(more) => (None, more),
+            Self::Of(tokenizer) => (Some(Arc::clone(&tokenizer.core)), Vec::new()),
+        };
+        move |vocab| {
+            let there = there
+                .as_ref()
+                .map_or(&[][..], |it| &it.stages().added_tokens);
+            numbered(
+                there,
+                paced(more.into_iter()).map(added_token).collect(),
+                vocab,
+            )
+        }
+    }
+}
+
+/// A model with the stages around it that `stages` gives, and with added tokens.
 fn stages_around(
     model: jeton_core::model::Model,
     stages: &str,
-    added_tokens: Option<Vec<AddedToken>>,
+    added: impl FnOnce(&Vocab) -> jeton_core::Result<Vec<AddedToken>>,
 ) -> jeton_core::Result<Stages> {
+    let added_tokens = added(model.vocab())?;
     let mut stages = huggingface::read_stages(stages.as_bytes(), Some(model))?;
-    if let Some(added_tokens) = added_tokens {
-        stages.added_tokens = added_tokens;
-    }
+    stages.added_tokens = added_tokens;
     sentencepiece::complete(&mut stages)?;
     Ok(stages)
 }
 
 #[pymethods]
 impl Tokenizer {
-    /// A tokenizer of a model and of the stages around it, as `stages` gave them; with the added tokens
-    /// of `tokens`, if that is given.
+    /// A tokenizer of a model, of the stages around it, as `stages` gave them, and of added tokens.
     #[staticmethod]
-    #[pyo3(signature = (model, stages, tokens = None))]
-    fn build(py: Python<'_>, model: &Model, stages: &str, tokens: Option<&Self>) -> PyResult<Self> {
+    fn build(
+        py: Python<'_>,
+        model: &Model,
+        stages: &str,
+        added_tokens: Added<'_>,
+    ) -> PyResult<Self> {
         guard(py, || {
             let (model, stages) = (model.core.clone(), stages.to_owned());
-            let tokens = tokens.map(|it| Arc::clone(&it.core));
-            let build = move || {
-                let added = tokens.map(|it| it.stages().added_tokens.clone());
-                jeton_core::Tokenizer::of_arguments(stages_around(model, &stages, added)?)
-            };
+            let added = added_tokens.listed();
+            let build =
+                move || jeton_core::Tokenizer::of_arguments(stages_around(model, &stages, added)?);
             Ok(abandonable(py, build)??.into())
         })
     }
 
-    /// The same tokenizer with more added tokens, of each its content, its id, and whether it is special,
-    /// a single word, stripped on the left and on the right, and normalized.
+    /// The same tokenizer with more added tokens.
     fn with_added_tokens(&self, py: Python<'_>, more: Vec<AddedFields>) -> PyResult<Self> {
         guard(py, || {
             let core = Arc::clone(&self.core);
@@ -85,7 +113,7 @@ impl Tokenizer {
         })
     }
 
-    /// The added tokens in the order of ids, as `with_added_tokens` takes them.
+    /// The added tokens in the order of ids, as `build` and `with_added_tokens` take them.
     fn added_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         guard(py, || {
             let fields = self.core.stages().added_tokens.iter().map(|token| {
@@ -105,11 +133,17 @@ impl Tokenizer {
     /// As `build`, but spelled as a `tokenizer.json` spells it, where it can: so that what is saved
     /// there and loaded again equals it.
     #[staticmethod]
-    fn build_as_stored(py: Python<'_>, model: &Model, stages: &str) -> PyResult<Self> {
+    fn build_as_stored(
+        py: Python<'_>,
+        model: &Model,
+        stages: &str,
+        added_tokens: Added<'_>,
+    ) -> PyResult<Self> {
         guard(py, || {
             let (model, stages) = (model.core.clone(), stages.to_owned());
+            let added = added_tokens.listed();
             let build = move || {
-                let stages = stages_around(model, &stages, None)?;
+                let stages = stages_around(model, &stages, added)?;
                 jeton_core::Tokenizer::of_arguments(
                     match for_json(&stages).and_then(|held| huggingface::respelled(&held)) {
                         Err(error) if error.kind() == ErrorKind::Unsupported => stages,

@@ -1,7 +1,7 @@
 //! What a tokenizer says of its vocabulary, its model and its plan.
 
-use jeton_core::fast::Obstacle;
-use jeton_core::roles;
+use jeton_core::fast::UnsupportedStage;
+use jeton_core::special_token_roles;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -13,7 +13,7 @@ use crate::ids::id;
 use crate::model::{self, Model};
 use crate::signals::{self, detached};
 
-/// The stage of an obstacle, its kind, and what is wrong with it.
+/// An unsupported stage: its name, its kind, and what is wrong with it.
 type ObstacleFields = (&'static str, Option<&'static str>, &'static str);
 
 /// The fields of the dataclass `EncodingPlan`.
@@ -48,16 +48,16 @@ impl Tokenizer {
     }
 
     /// The strategy that encodes text and what it does; the strategies that were asked before it, each
-    /// with the obstacle; and obstacles that keep calls off it.
+    /// with the stage that it does not support; and the stages that keep calls off it.
     fn encoding_plan(&self) -> PlanFields {
         let plan = self.core.encoding_plan();
-        let fields = |obstacle: &Obstacle| (obstacle.stage.name(), obstacle.kind, obstacle.why);
+        let fields = |stage: &UnsupportedStage| (stage.stage.name(), stage.kind, stage.why);
         let passed_over = plan.passed_over.iter();
         (
             plan.name(),
             plan.meaning(),
             passed_over
-                .map(|(it, obstacle)| (it.name(), fields(obstacle)))
+                .map(|(it, stage)| (it.name(), fields(stage)))
                 .collect(),
             plan.detours.iter().map(fields).collect(),
         )
@@ -155,7 +155,7 @@ impl Tokenizer {
     }
 
     /// The roles of special tokens that the stages tell.
-    fn roles(&self, py: Python<'_>) -> PyResult<Vec<roles::Role>> {
-        guard(py, || Ok(roles::of(self.core.stages())))
+    fn roles(&self, py: Python<'_>) -> PyResult<Vec<special_token_roles::Role>> {
+        guard(py, || Ok(special_token_roles::of(self.core.stages())))
     }
 }

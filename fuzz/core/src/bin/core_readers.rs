@@ -15,7 +15,6 @@ use jeton_core::format::LoadOptions;
 use jeton_core::format::{gpt2, huggingface, sentencepiece, snapshot, tiktoken, wordpiece};
 use jeton_core::pre_tokenizer::named;
 use jeton_core::text::InvalidUtf8;
-use jeton_core::tokenizer::OnInvalid;
 use jeton_core::train::corpus::{Corpus, CorpusOptions};
 use jeton_core::train::word_counts::{CountingOptions, FirstStages, WordCounter, WordCounts};
 use jeton_core::{EncodeOptions, Result, Stages, Tokenizer, Unit};
@@ -137,7 +136,7 @@ fn exercise(stages: Stages) -> Result<()> {
             }
             let ids = tokenizer.encode_ids(TEXT, &options)?;
             assert_eq!(tokenizer.count(TEXT, &options)?, ids.len());
-            tokenizer.decode(&ids, false, OnInvalid::Replace)?;
+            tokenizer.decode(&ids, false, InvalidUtf8::Replace)?;
         }
     }
     let image = snapshot::write(tokenizer.stages())?;

@@ -24,7 +24,7 @@ use jeton_core::normalizer::{Charsmap, Normalizer};
 use jeton_core::pattern::{Dialect, Regex, SearchPattern};
 use jeton_core::post_processor::PostProcessor;
 use jeton_core::pre_tokenizer::{PreTokenizer, PrependScheme, SplitBehavior, named};
-use jeton_core::tokenizer::OnInvalid;
+use jeton_core::text::InvalidUtf8;
 use jeton_core::vocab::Vocab;
 use jeton_core::{EncodeOptions, Error, ErrorKind, Stages, Tokenizer, Unit};
 use libfuzzer_sys::arbitrary::{self, Unstructured};
@@ -574,14 +574,14 @@ fn decode(tokenizer: &Tokenizer, ids: &[u32], text: &str) {
     let all = || {
         [false, true].map(|skip| {
             let bytes = told(tokenizer.decode_bytes(ids, skip));
-            (told(tokenizer.decode(ids, skip, OnInvalid::Replace)), bytes)
+            (told(tokenizer.decode(ids, skip, InvalidUtf8::Replace)), bytes)
         })
     };
     let decoded = all();
     let _ = tokenizer.decode(
         &ids.repeat(1_100 / ids.len().max(1) + 1),
         false,
-        OnInvalid::Replace,
+        InvalidUtf8::Replace,
     );
     same("decode", &all(), &decoded, tokenizer, text);
 }

@@ -36,8 +36,9 @@ _SURROGATE: Final = re.compile(rb"\xed[\xa0-\xbf]")
 """How the bytes of a surrogate begin, which UTF-8 never has."""
 
 _PER_TOKEN: Final = 4_000
+"""Completions of a part of a character that are tried, at most."""
 _FEW: Final = 200
-"""How many completions of a part of a character are tried, at most; and how many at first."""
+"""Completions that are tried at first."""
 
 _MOST: Final = 400
 """How many tokens of which nothing is proved are tried in all contexts."""

@@ -26,9 +26,9 @@ import numpy.typing as npt
 
 from jeton.analysis.health.findings import Case, Finding
 from jeton.analysis.health.subject import Subject
-from jeton.drawing import counted
 from jeton.edit.tensors import read_header
 from jeton.errors import ArgumentError, FileError, FormatError, MissingFileError, UnsupportedError
+from jeton.human_readable import counted
 
 __all__ = ["Embeddings", "by_direction", "by_length", "candidates", "read_embeddings"]
 

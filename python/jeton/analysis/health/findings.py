@@ -15,8 +15,8 @@ from jeton._core import __version__
 from jeton.analysis.health.rules import RULES, SEVERITIES, Severity
 from jeton.analysis.saved import Saved
 from jeton.arguments import check_kind
-from jeton.drawing import visible
 from jeton.errors import ArgumentError
+from jeton.human_readable import visible
 
 __all__ = ["Case", "Evidence", "Finding", "Health"]
 

@@ -31,10 +31,10 @@ from jeton.analysis.health.attack import (
 )
 from jeton.analysis.health.subject import Subject, text_or_none
 from jeton.components import models, normalizers, pre_tokenizers
-from jeton.drawing import visible
 from jeton.edit import derivations
 from jeton.edit.pieces import NORMAL, UNUSED, USER_DEFINED, ModelFile
 from jeton.edit.spelling import best_path
+from jeton.human_readable import visible
 
 __all__ = ["Unreached", "unreached"]
 

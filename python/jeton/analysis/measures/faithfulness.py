@@ -22,7 +22,9 @@ def unknown_rate(unknown: int, tokens: int) -> Value:
     return Value.ratio(unknown, tokens, "share of tokens", "unknown tokens / tokens of all texts")
 
 
-def exact_round_trips(exact: int, lines: int, how: str = "over all lines") -> Value:
+def exact_round_trips(
+    exact: int, lines: int, how: str = "over all lines that are not empty"
+) -> Value:
     """The share of lines that decode(encode(line)) gives back byte by byte.
 
     Unit: share, from 0 to 1. Source: the definition of a lossless tokenizer.

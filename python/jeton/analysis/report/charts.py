@@ -11,7 +11,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from jeton.drawing import without_controls
+from jeton.analysis.values import Value
+from jeton.human_readable import without_controls
 
 __all__ = ["COLOURS", "Series", "bars", "lines", "number", "points", "shade", "told_text"]
 
@@ -59,6 +60,19 @@ def number(value: float | None) -> str:
         return f"{value:.3g}"
     places = next(places for least, places in _PLACES if abs(value) >= least)
     return f"{value:,.{places}f}"
+
+
+def written(value: Value | None) -> str:
+    """What was measured as a person reads it: shares in per cent; a dash for what was not.
+
+    >>> [written(Value(it, "share of words", "")) for it in (0.1234, 0.00007, 0, 1, None)]
+    ['12.3%', '<0.1%', '0%', '100%', '–']
+    """
+    if value is None or value.value is None or not value.unit.startswith("share"):
+        return number(None if value is None else value.value)
+    if value.value in (0, 1):
+        return f"{value.value:.0%}"
+    return f"{value.value:.1%}" if value.value >= 0.001 else "<0.1%"
 
 
 _PLACES = ((100, 1), (10, 2), (1, 3), (0, 4))

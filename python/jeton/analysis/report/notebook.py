@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from jeton.analysis.evaluation import Evaluation
 from jeton.analysis.known_measures import MEASURES
-from jeton.analysis.report.charts import number
-from jeton.analysis.report.parts import Shown, value_of
+from jeton.analysis.report.charts import written
+from jeton.analysis.report.parts import Shown, measured_value, value_of
 from jeton.analysis.report.tables import SUMMARY
 from jeton.notebooks import boxed, escaped, table
 
@@ -22,7 +22,7 @@ def glance(title: str, evaluations: Mapping[str, Evaluation]) -> str:
         (
             f"{name} ⚠" if one.lossy else name,
             f"{one.vocab_size:,}",
-            *(number(value_of(one, it)) for it in columns),
+            *(written(measured_value(one, it)) for it in columns),
         )
         for name, one in zip(shown.names, shown.all, strict=True)
     ]

@@ -5,9 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from jeton.analysis.evaluation import Evaluation, names_in
-from jeton.analysis.report.charts import COLOURS, number, told_text
+from jeton.analysis.report.charts import COLOURS, number, told_text, written
+from jeton.analysis.values import Value
 
-__all__ = ["Shown", "cell", "has", "head", "marked", "swatch", "told_text", "value_of"]
+__all__ = [
+    "Shown",
+    "cell",
+    "has",
+    "head",
+    "marked",
+    "measured_value",
+    "swatch",
+    "told_text",
+    "value_of",
+]
 
 
 class Shown:
@@ -39,11 +50,14 @@ def head(text: str) -> str:
     return f'<th scope="col"><button type="button">{told_text(text)}</button></th>'
 
 
-def cell(value: float | None, is_best: bool = False) -> str:
+def cell(value: Value | float | None, is_best: bool = False) -> str:
     """A number that can be sorted by; a dash for what was not measured."""
-    known = "" if value is None else repr(value)
+    plain, text = (
+        (value.value, written(value)) if isinstance(value, Value) else (value, number(value))
+    )
+    known = "" if plain is None else repr(plain)
     best = ' class="best"' if is_best else ""
-    return f'<td data-v="{known}"{best}>{number(value)}</td>'
+    return f'<td data-v="{known}"{best}>{text}</td>'
 
 
 def has(one: Evaluation, name: str) -> bool:
@@ -51,9 +65,14 @@ def has(one: Evaluation, name: str) -> bool:
     return name in one.corpora or name in one.languages
 
 
-def value_of(one: Evaluation, column: tuple[str, str]) -> float | None:
-    """A value over all corpora, or of none: `("overall", measure)`."""
+def measured_value(one: Evaluation, column: tuple[str, str]) -> Value | None:
+    """What was measured over all corpora, or of none: `("overall", measure)`."""
     where, name = column
-    if where == "overall":
-        return one.overall[name]
-    return one.corpora["all"][name] if "all" in one.corpora else None
+    measured = one.overall if where == "overall" else one.corpora.get("all")
+    return None if measured is None else measured.values.get(name)
+
+
+def value_of(one: Evaluation, column: tuple[str, str]) -> float | None:
+    """The number of it."""
+    value = measured_value(one, column)
+    return None if value is None else value.value

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from jeton.analysis.report.parts import Shown, swatch, told_text
 from jeton.arguments import check_kind, check_text
-from jeton.drawing import visible
 from jeton.errors import ArgumentTypeError, JetonError
+from jeton.human_readable import visible
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["Cut", "SampleLine", "sample_lines", "side_by_side"]

@@ -11,7 +11,17 @@ from typing import Final
 
 from jeton.analysis.known_measures import MEASURES
 from jeton.analysis.report.charts import shade
-from jeton.analysis.report.parts import Shown, cell, has, head, marked, swatch, told_text, value_of
+from jeton.analysis.report.parts import (
+    Shown,
+    cell,
+    has,
+    head,
+    marked,
+    measured_value,
+    swatch,
+    told_text,
+    value_of,
+)
 from jeton.analysis.values import Measured
 
 __all__ = ["SUMMARY", "glance", "premiums", "values"]
@@ -37,7 +47,10 @@ def glance(shown: Shown) -> str:
     rows = []
     for place, (name, one) in enumerate(zip(shown.names, shown.all, strict=True)):
         cells = "".join(
-            cell(value := value_of(one, it), is_best=value is not None and value == top)
+            cell(
+                measured_value(one, it),
+                is_best=not one.lossy and top is not None and value_of(one, it) == top,
+            )
             for it, top in zip(columns, best, strict=True)
         )
         rows.append(
@@ -156,7 +169,7 @@ def _value_rows(where: str, found: Sequence[dict[str, Measured]]) -> Iterator[st
         values = [None if one is None else one.values.get(name) for one in measured]
         first = next(value for value in values if value is not None)
         title = _named(name)
-        cells = "".join(cell(None if value is None else value.value) for value in values)
+        cells = "".join(cell(value) for value in values)
         yield (
             f'<tr data-where="{told_text(where)}"><td>{told_text(where)}</td>'
             f'<td class="left">{title}</td>'

@@ -50,7 +50,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from jeton.arguments import checked_path
-from jeton.data.layouts import datatrove, llmc, megatron, nanogpt, own, parquet
+from jeton.data.layouts import datatrove, jeton_layout, llmc, megatron, nanogpt, parquet
 from jeton.data.layouts.checks import checked_dtype
 from jeton.data.layouts.finding import chosen, found
 from jeton.data.layouts.shard import Shard, Tokens
@@ -73,7 +73,7 @@ __all__ = [
 Layout = Literal["jeton", "nanogpt", "llm.c", "megatron", "datatrove", "parquet"]
 
 LAYOUTS = {
-    "jeton": own.OwnLayout(),
+    "jeton": jeton_layout.OwnLayout(),
     "nanogpt": nanogpt.NanoGPTLayout(),
     "llm.c": llmc.LlmcLayout(),
     "megatron": megatron.MegatronLayout(),

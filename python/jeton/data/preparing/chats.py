@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 import jeton._core as _core
 from jeton.data.conversations import Conversations
-from jeton.data.preparing.learnt import DTYPE, marked
+from jeton.data.preparing.loss_mask_bits import DTYPE, marked
 from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError, FormatError, JetonError
 from jeton.token_blocks.blocks import Block, Progress
 
@@ -154,7 +154,7 @@ class Chats:
             raise _Bad(error) from None
 
     def _made(self, messages: Any, tools: Any) -> _Document:
-        from jeton.chat.clock import stopped
+        from jeton.chat.template_date import stopped
 
         try:
             with stopped(self._asked.day()):

@@ -15,7 +15,7 @@ import jeton._core as _core
 from jeton.compressed import DAMAGED, decompressed
 from jeton.corpus import is_table, size_of
 from jeton.data.preparing.chats import Chats, Row, named
-from jeton.data.preparing.learnt import DTYPE
+from jeton.data.preparing.loss_mask_bits import DTYPE
 from jeton.errors import (
     ArgumentError,
     FileError,

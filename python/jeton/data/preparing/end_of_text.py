@@ -37,7 +37,7 @@ class Choice(enum.Enum):
 
 @dataclass(frozen=True)
 class EndOfText:
-    """The token that parts documents."""
+    """The token that separates documents."""
 
     token: str
     id: int
@@ -72,7 +72,7 @@ def end_of_text_of(tokenizer: Tokenizer, given: object, *, place: object) -> End
             has = "no end of text that is known" if not found else f"several: {', '.join(found)}"
             there = f"; its special tokens: {', '.join(list(special)[:8])}" if special else ""
             raise ArgumentError(
-                f"the tokenizer has {has}{there} (name the token that parts documents by "
+                f"the tokenizer has {has}{there} (name the token that separates documents by "
                 "end_of_text, or give None for no token between them)"
             )
         return EndOfText(found[0], special[found[0]], place)

@@ -18,10 +18,10 @@ from jeton._core import __version__
 from jeton.data import layouts
 from jeton.data.layouts import Writer
 from jeton.data.manifest import Manifest, WrittenSplit, written
-from jeton.data.preparing import learnt
+from jeton.data.preparing import loss_mask_bits
+from jeton.data.preparing.document_keys import Keyed
 from jeton.data.preparing.end_of_text import EndOfText
 from jeton.data.preparing.journal import Journal
-from jeton.data.preparing.keyed import Keyed
 from jeton.data.preparing.shuffling import Buckets, Shuffled, buckets_for
 from jeton.data.preparing.sinks import ByHash, Cut, Plain, Sink
 from jeton.data.preparing.tokenizer_file import saved_tokenizer
@@ -85,7 +85,7 @@ class Plan:
     @property
     def block_dtype(self) -> str:
         """The type of the tokens of blocks."""
-        return learnt.DTYPE if self.masks else self.dtype
+        return loss_mask_bits.DTYPE if self.masks else self.dtype
 
     @property
     def splits(self) -> list[str]:
@@ -182,7 +182,7 @@ class Run:
         plan, work = self._plan, self._journal.work
         writers: dict[str, Any] = dict(self._writers)
         if plan.masks:
-            writers = {split: learnt.Unmarking(it) for split, it in writers.items()}
+            writers = {split: loss_mask_bits.Unmarking(it) for split, it in writers.items()}
 
         def parting(state: dict[str, Any] | None) -> Sink:
             if plan.part is not None:
@@ -337,7 +337,7 @@ def manifest_of(
         documents=sum(some.documents for some in facts.values()),
         bytes=sum(some.bytes for some in facts.values()),
         empty_documents=sum(some.empty for some in facts.values()),
-        chats=learnt.summed(some.chats for some in facts.values()),
+        chats=loss_mask_bits.summed(some.chats for some in facts.values()),
         splits=splits,
         files=files,
         part=plan.part,

@@ -1,6 +1,6 @@
 //! Which stages the byte-level strategy accepts: a model whose tokens are bytes, text that is only cut.
 
-use crate::fast::obstacle::Obstacle;
+use crate::fast::unsupported_stage::UnsupportedStage;
 use crate::model::bpe::Alphabet;
 use crate::model::{Bpe, Model};
 use crate::normalizer::Form;
@@ -20,8 +20,8 @@ pub(super) struct Accepted<'s> {
 impl<'s> Accepted<'s> {
     /// # Errors
     /// The stage that is no part of a byte-level BPE.
-    pub fn of(stages: &'s Stages) -> Result<Self, Obstacle> {
-        let cannot = |why| Obstacle::model(&stages.model, why);
+    pub fn of(stages: &'s Stages) -> Result<Self, UnsupportedStage> {
+        let cannot = |why| UnsupportedStage::model(&stages.model, why);
         let Model::Bpe(bpe) = &stages.model else {
             return Err(cannot("not BPE"));
         };
@@ -39,7 +39,10 @@ impl<'s> Accepted<'s> {
         }
         let form = match (stages.normalizer.as_ref()).filter(|it| !it.changes_nothing()) {
             Some(normalizer) => Some(Form::of(normalizer).ok_or_else(|| {
-                Obstacle::normalizer(Some(normalizer), "does not bring text into a Unicode form")
+                UnsupportedStage::normalizer(
+                    Some(normalizer),
+                    "does not bring text into a Unicode form",
+                )
             })?),
             None => None,
         };
@@ -55,12 +58,12 @@ impl<'s> Accepted<'s> {
                 false,
                 Splitter::of(cut).ok_or_else(|| {
                     let why = "does not only cut, drops text, or looks for what no automaton finds";
-                    Obstacle::pre_tokenizer(pre_tokenizer, why)
+                    UnsupportedStage::pre_tokenizer(pre_tokenizer, why)
                 })?,
             ),
             None => {
                 let why = "a text is one word, whose tokens no cache knows";
-                return Err(Obstacle::pre_tokenizer(None, why));
+                return Err(UnsupportedStage::pre_tokenizer(None, why));
             }
         };
         Ok(Self {

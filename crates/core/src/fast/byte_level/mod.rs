@@ -2,7 +2,7 @@
 //! and only new ones are merged.
 
 mod accepted;
-mod spellings;
+mod short_tokens;
 mod whole_piece_tokens;
 
 use std::hash::BuildHasher;
@@ -14,21 +14,21 @@ use crate::fast::cache::group::{GROUP, Group};
 use crate::fast::cache::pending::{MOST_NEW, MOST_PENDING, Pending};
 use crate::fast::cache::word_cache::{SHORT_IDS, WordCache};
 use crate::fast::cache::workspace_pool::{Reusable, WorkspacePool};
-use crate::fast::obstacle::Obstacle;
 use crate::fast::sink::Sink;
+use crate::fast::unsupported_stage::UnsupportedStage;
 use crate::interrupt::Pace;
 use crate::mem::short_keys::{LONG, ShortKey};
 use crate::merge::merges::{Merges, SCANNED};
-use crate::merge::work::Work;
+use crate::merge::short_word::ShortWord;
 use crate::normalizer::Form;
 use crate::split::safe_cuts::SafeCuts;
 use crate::split::scanner::Scanner;
+use crate::split::set_bits::set_bits;
 use crate::split::splitter::{Splitter, uncut};
-use crate::split::starts::places;
 use crate::stages::Stages;
 use crate::threads::{LARGE, both};
 use accepted::Accepted;
-use spellings::Spellings;
+use short_tokens::ShortTokens;
 use whole_piece_tokens::WholePieceTokens;
 
 /// Bytes, about, that are copied where a space is put in front.
@@ -47,7 +47,7 @@ pub struct ByteLevel {
     splitter: Splitter,
     merges: Merges,
     /// Finds most new words without merging.
-    spellings: Spellings,
+    short_tokens: ShortTokens,
     whole_piece_tokens: WholePieceTokens,
     /// Where long pieces may be cut.
     cuts: SafeCuts,
@@ -62,7 +62,7 @@ struct ByteLevelWorkspace {
     words: WordCache,
     tokens: Box<[u32; MOST_PENDING]>,
     holes: Vec<(usize, usize)>,
-    works: Vec<Work>,
+    works: Vec<ShortWord>,
     /// How many rounds of new words to come are merged without looking for tokens.
     pause: u32,
 }
@@ -76,7 +76,7 @@ impl Reusable for ByteLevelWorkspace {
             words: WordCache::new(RandomState::default().hash_one(0)),
             tokens: Box::new([0; MOST_PENDING]),
             holes: Vec::new(),
-            works: vec![Work::NEW; MOST_NEW],
+            works: vec![ShortWord::NEW; MOST_NEW],
             pause: 0,
         })
     }
@@ -91,7 +91,7 @@ impl ByteLevel {
     ///
     /// # Errors
     /// The stage that is no part of a byte-level BPE.
-    pub fn new(stages: &Stages) -> std::result::Result<Self, Obstacle> {
+    pub fn new(stages: &Stages) -> std::result::Result<Self, UnsupportedStage> {
         let Accepted {
             bpe,
             form,
@@ -105,24 +105,25 @@ impl ByteLevel {
             None => (None, Merges::new(bpe.vocab(), bpe.reachable_merges())),
         };
         let ((growing, listed), cuts) = both(is_large, merges, || SafeCuts::new(vocab));
-        let (mut merges, characters, spellings) = match growing {
+        let (mut merges, characters, short_tokens) = match growing {
             Some(growing) => {
-                let (table, (characters, spellings)) = both(
+                let (table, (characters, short_tokens)) = both(
                     is_large,
                     || growing.pairs().completed(),
-                    || (growing.characters(vocab), Spellings::new(bpe, &growing)),
+                    || (growing.characters(vocab), ShortTokens::new(bpe, &growing)),
                 );
-                (growing.complete(table), characters, spellings)
+                (growing.complete(table), characters, short_tokens)
             }
             None => {
-                let merges = listed
-                    .ok_or_else(|| Obstacle::model(&stages.model, "has an id of 2²⁰ or more"))?;
-                let (characters, spellings) = both(
+                let merges = listed.ok_or_else(|| {
+                    UnsupportedStage::model(&stages.model, "has an id of 2²⁰ or more")
+                })?;
+                let (characters, short_tokens) = both(
                     is_large,
                     || merges.characters(vocab),
-                    || Spellings::new(bpe, &merges),
+                    || ShortTokens::new(bpe, &merges),
                 );
-                (merges, characters, spellings)
+                (merges, characters, short_tokens)
             }
         };
         merges.begin_as(characters, cuts.partial());
@@ -130,8 +131,8 @@ impl ByteLevel {
             form,
             prefix_space,
             splitter,
-            whole_piece_tokens: WholePieceTokens::of(bpe, &spellings),
-            spellings,
+            whole_piece_tokens: WholePieceTokens::of(bpe, &short_tokens),
+            short_tokens,
             merges,
             cuts,
             pool: WorkspacePool::default(),
@@ -177,7 +178,7 @@ impl ByteLevel {
                 bounds.clear();
                 for (base, bits) in (0..).step_by(PLACED * 64).zip(bits.chunks(PLACED)) {
                     pieces.pace.step();
-                    places(bits, base, bounds);
+                    set_bits(bits, base, bounds);
                 }
                 bounds.push(end);
                 pieces.all(groups, &text.as_bytes()[offset..], bounds, sink);
@@ -233,7 +234,7 @@ impl std::fmt::Debug for ByteLevel {
 struct ByteLevelCall<'c, 't> {
     compiled: &'c ByteLevel,
     words: &'c mut WordCache,
-    works: &'c mut [Work],
+    works: &'c mut [ShortWord],
     pause: &'c mut u32,
     pending: Pending<'c, 't>,
     pace: Pace,
@@ -327,7 +328,7 @@ impl<'t> ByteLevelCall<'_, 't> {
         let merges = &compiled.merges;
         let left = match **pause {
             0 => {
-                let left = compiled.spellings.find(new.keys(), works);
+                let left = compiled.short_tokens.find(new.keys(), works);
                 if left.count_ones() as usize * 3 > pieces.len() * 2 {
                     **pause = PAUSE;
                 }

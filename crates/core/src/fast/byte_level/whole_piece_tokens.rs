@@ -10,19 +10,19 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::spellings::Spellings;
+use super::short_tokens::ShortTokens;
 use crate::model::Bpe;
 
 /// All tokens that merging may not make, where a piece may be one.
 pub struct WholePieceTokens(HashMap<Box<[u8]>, u32, RandomState>);
 
 impl WholePieceTokens {
-    /// Those of `bpe`, which has these spellings.
-    pub fn of(bpe: &Bpe, spellings: &Spellings) -> Self {
+    /// Those of `bpe`, which has these short tokens.
+    pub fn of(bpe: &Bpe, short_tokens: &ShortTokens) -> Self {
         if !bpe.takes_whole_pieces() || bpe.merges_make_all_tokens() {
             return Self(HashMap::default());
         }
-        let tokens = spellings.unmade().iter().filter_map(|&id| {
+        let tokens = short_tokens.unmade().iter().filter_map(|&id| {
             let token = bpe.vocab().token(id)?;
             (!bpe.vocab().withheld().contains(id)).then(|| (token.into(), id))
         });

@@ -4,22 +4,22 @@
 //! Look here for the words that skip the stages in front of the model, because it is known what those
 //! make of them.
 
-pub(super) mod characters;
-mod longest;
-pub(super) mod merged;
-mod units;
+pub(super) mod bpe_merger;
+pub(super) mod character_table;
+mod initial_symbols;
+mod longest_match;
 
 use crate::error::Result;
 use crate::fast::cache::lookup;
 use crate::fast::cache::workspace_pool::Reusable;
 use crate::interrupt::{paced, parts};
 use crate::mem::lazy::Lazy;
-use crate::merge::Work;
+use crate::merge::ShortWord;
 use crate::model::{Model, Sampler, Sampling, Token};
 use crate::text::{Pieces, lossy};
-use characters::CutWord;
-use longest::Longest;
-use merged::Merged;
+use bpe_merger::BpeMerger;
+use character_table::CutWord;
+use longest_match::Longest;
 
 /// What stands for a space.
 pub(super) const SPACE: char = '▁';
@@ -76,7 +76,7 @@ pub(super) struct Tables(Lazy<Table>);
 #[derive(Debug)]
 pub(super) enum Table {
     Longest(Longest),
-    Merged(Box<Merged>),
+    BpeMerger(Box<BpeMerger>),
     None,
 }
 
@@ -88,8 +88,8 @@ impl Tables {
     pub(super) fn of(&self, model: &Model) -> &Table {
         self.0.get(|| match model {
             Model::WordPiece(model) => Table::Longest(Longest::new(model)),
-            Model::Bpe(bpe) => match Merged::new(bpe) {
-                Some(merged) => Table::Merged(Box::new(merged)),
+            Model::Bpe(bpe) => match BpeMerger::new(bpe) {
+                Some(merged) => Table::BpeMerger(Box::new(merged)),
                 None => Table::None,
             },
             _ => Table::None,
@@ -100,14 +100,14 @@ impl Tables {
 /// What one call works with.
 pub(super) struct FallbackWorkspace {
     pub(super) lookup: lookup::ChunkWorkspace,
-    pub(super) work: Work,
+    pub(super) work: ShortWord,
 }
 
 impl Reusable for FallbackWorkspace {
     fn new() -> Box<Self> {
         Box::new(Self {
             lookup: lookup::ChunkWorkspace::default(),
-            work: Work::NEW,
+            work: ShortWord::NEW,
         })
     }
 
@@ -120,7 +120,7 @@ impl Reusable for FallbackWorkspace {
 pub(super) struct Fallback<'c> {
     model: &'c Model,
     tables: &'c Tables,
-    work: &'c mut Work,
+    work: &'c mut ShortWord,
     ids: Vec<u32>,
     tokens: Vec<Token>,
     piece: String,
@@ -128,7 +128,7 @@ pub(super) struct Fallback<'c> {
 
 impl<'c> Fallback<'c> {
     /// No word yet.
-    pub(super) fn new(model: &'c Model, tables: &'c Tables, work: &'c mut Work) -> Self {
+    pub(super) fn new(model: &'c Model, tables: &'c Tables, work: &'c mut ShortWord) -> Self {
         Self {
             model,
             tables,
@@ -142,7 +142,7 @@ impl<'c> Fallback<'c> {
     /// Where the first part of `piece[start..]` ends that may be given to the model by itself.
     pub(super) fn first_cut(&self, piece: &[u8], start: usize) -> usize {
         match (self.tables.of(self.model), self.model) {
-            (Table::Merged(merged), Model::Bpe(bpe)) => merged.first_cut(bpe, piece, start),
+            (Table::BpeMerger(merged), Model::Bpe(bpe)) => merged.first_cut(bpe, piece, start),
             _ => piece.len(),
         }
     }
@@ -209,7 +209,7 @@ impl<'c> Fallback<'c> {
         let ids = &mut self.ids;
         let done = match (self.tables.of(self.model), self.model) {
             (Table::Longest(longest), _) => longest.tokenize(piece, ids),
-            (Table::Merged(merged), Model::Bpe(bpe)) => merged.merge(bpe, piece, self.work, ids),
+            (Table::BpeMerger(merged), Model::Bpe(bpe)) => merged.merge(bpe, piece, self.work, ids),
             _ => false,
         };
         if !done {

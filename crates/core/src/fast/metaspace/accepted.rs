@@ -3,9 +3,9 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::fast::fallback::merged::merges_nothing_unknown;
+use crate::fast::fallback::bpe_merger::merges_nothing_unknown;
 use crate::fast::fallback::{PlainWords, SPACE};
-use crate::growth::is_in_proportion;
+use crate::length_limit::is_in_proportion;
 use crate::model::bpe::{Alphabet, MergeRule};
 use crate::model::{Bpe, byte_token};
 use crate::normalizer::Normalizer;

@@ -14,8 +14,8 @@ use crate::fast::cache::output_buffer::{BufferedSink, EntrySink};
 use crate::fast::cache::word_cache::WordCache;
 use crate::fast::cache::workspace_pool::WorkspacePool;
 use crate::fast::fallback::{Fallback, FallbackWorkspace, PlainWords, SPACE, Tables};
-use crate::fast::obstacle::{Obstacle, caches_words};
 use crate::fast::sink::Sink;
+use crate::fast::unsupported_stage::{UnsupportedStage, caches_words};
 use crate::interrupt::{self, Pace};
 use crate::mem::lazy::Lazy;
 use crate::mem::short_keys::{LONG, SHORT};
@@ -65,21 +65,24 @@ impl Metaspace {
     ///
     /// # Errors
     /// The stage for which this is not so.
-    pub fn new(stages: &Stages) -> std::result::Result<Self, Obstacle> {
+    pub fn new(stages: &Stages) -> std::result::Result<Self, UnsupportedStage> {
         let mut normalizers = Vec::new();
         flatten(stages.normalizer.as_ref(), &mut normalizers);
         if let Some(step) = normalizers.iter().find(|step| !keeps_chunks_apart(step)) {
             let why = "may change a chunk by what stands beyond the space before it";
-            return Err(Obstacle::normalizer(Some(step), why));
+            return Err(UnsupportedStage::normalizer(Some(step), why));
         }
         if !keeps_in_proportion(&normalizers) {
             let why = "may make a text many times as long";
-            return Err(Obstacle::normalizer(stages.normalizer.as_ref(), why));
+            return Err(UnsupportedStage::normalizer(
+                stages.normalizer.as_ref(),
+                why,
+            ));
         }
         let mut steps = normalizers.iter().skip_while(|step| !writes_marks(step));
         if let Some(step) = steps.find(|step| matches!(step, Normalizer::Precompiled(_))) {
             let why = "may know the ▁ that an earlier step writes";
-            return Err(Obstacle::normalizer(Some(step), why));
+            return Err(UnsupportedStage::normalizer(Some(step), why));
         }
         let cut = stages.pre_tokenizer.as_ref();
         let cannot_cut = || {
@@ -87,7 +90,7 @@ impl Metaspace {
                 Some(_) => "does not cut before spaces written as ▁",
                 None => "and the normalizer does not write spaces as ▁",
             };
-            Obstacle::pre_tokenizer(cut, why)
+            UnsupportedStage::pre_tokenizer(cut, why)
         };
         let writes_spaces = normalizers.last().is_some_and(is_space_writer);
         let (section, inner, is_cut) = match &stages.pre_tokenizer {
@@ -137,7 +140,7 @@ impl Metaspace {
             };
         if !keeps_apart {
             let why = "may make a token of a space and what stands before it";
-            return Err(Obstacle::model(&stages.model, why));
+            return Err(UnsupportedStage::model(&stages.model, why));
         }
         let strips = (normalizers.iter()).any(|step| matches!(step, Normalizer::Strip { .. }));
         let first = Chain {

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::chunks::ChunksCall;
-use super::merging::{Merging, Work};
+use super::short_merge::{MergeState, Merging};
 use crate::fast::cache::group::GROUP;
 use crate::fast::cache::lookup::AskedGroup;
 use crate::fast::cache::pending::{MOST_NEW, MOST_PENDING, Pending};
@@ -21,7 +21,7 @@ use crate::split::delimiters::Chunks;
 pub struct MergeRoom {
     tokens: Box<[u32; MOST_PENDING]>,
     holes: Vec<(usize, usize)>,
-    works: Vec<Work>,
+    works: Vec<MergeState>,
     merged: Merged,
 }
 
@@ -62,7 +62,7 @@ impl Merged {
 pub struct BatchMerge<'c, 't> {
     call: ChunksCall<'c, Merging<'c>>,
     pending: Pending<'c, 't>,
-    works: &'c mut Vec<Work>,
+    works: &'c mut Vec<MergeState>,
     merged: &'c mut Merged,
     /// Where what was read ends.
     done: usize,
@@ -315,7 +315,7 @@ impl<'c, 't> BatchMerge<'c, 't> {
         } = self;
         let new = pending.new_pieces().pieces();
         if works.is_empty() && !new.is_empty() {
-            works.resize_with(MOST_NEW, Work::default);
+            works.resize_with(MOST_NEW, MergeState::default);
         }
         let merging = *call.solver();
         merging.merge_together(new, works);

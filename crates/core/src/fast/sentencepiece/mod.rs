@@ -2,17 +2,17 @@
 //! chunk is looked up in the word cache, and only new ones are normalized and segmented.
 //!
 //! Look here for the two algorithms side by side; `accepted` says for which models, `chunks` what becomes of
-//! a new chunk. What differs between the algorithms stands in `merging` and `viterbi`.
+//! a new chunk. What differs between the algorithms stands in `short_merge` and `viterbi`.
 
 mod accepted;
 mod batch_merge;
 mod chunks;
-mod long;
-mod merging;
+mod long_merge;
 mod pieces;
 mod raw_cuts;
+mod score_sums;
 mod sequential;
-mod sums;
+mod short_merge;
 mod unknown;
 mod viterbi;
 
@@ -21,8 +21,8 @@ use crate::fast::Place;
 use crate::fast::cache::lookup;
 use crate::fast::cache::word_cache::WordCache;
 use crate::fast::cache::workspace_pool::{Reusable, WorkspacePool};
-use crate::fast::obstacle::Obstacle;
 use crate::fast::sink::Sink;
+use crate::fast::unsupported_stage::UnsupportedStage;
 use crate::mem::lazy::Lazy;
 use crate::model::sentencepiece::spec::Algorithm;
 use crate::model::{self, Model};
@@ -33,11 +33,11 @@ use crate::stages::Stages;
 use accepted::{check_model, check_normalizer, texts_of};
 use batch_merge::{BatchMerge, MergeRoom};
 use chunks::{ChunksCall, Gathered};
-use merging::Merging;
 use pieces::PieceIndex;
 use raw_cuts::KeptCharacters;
+use score_sums::{Scores, Summing, WAITING_TOKENS};
 use sequential::Sequential;
-use sums::{Scores, Summing, WAITING_TOKENS};
+use short_merge::Merging;
 use unknown::Fusing;
 use viterbi::Viterbi;
 
@@ -108,21 +108,27 @@ impl SentencePiece {
     ///
     /// # Errors
     /// The stage for which this is not so.
-    pub fn new(stages: &Stages) -> std::result::Result<Self, Obstacle> {
+    pub fn new(stages: &Stages) -> std::result::Result<Self, UnsupportedStage> {
         let Model::SentencePiece(model) = &stages.model else {
-            return Err(Obstacle::model(&stages.model, "not of a .model file"));
+            return Err(UnsupportedStage::model(
+                &stages.model,
+                "not of a .model file",
+            ));
         };
         let Some(Normalizer::SentencePiece(normalizer)) = &stages.normalizer else {
             let why = "not that of a .model file";
-            return Err(Obstacle::normalizer(stages.normalizer.as_ref(), why));
+            return Err(UnsupportedStage::normalizer(
+                stages.normalizer.as_ref(),
+                why,
+            ));
         };
         if let Some(cut) = &stages.pre_tokenizer {
             let why = "cuts text that a .model file leaves whole";
-            return Err(Obstacle::pre_tokenizer(Some(cut), why));
+            return Err(UnsupportedStage::pre_tokenizer(Some(cut), why));
         }
         check_normalizer(normalizer)
-            .map_err(|why| Obstacle::normalizer(stages.normalizer.as_ref(), why))?;
-        check_model(model).map_err(|why| Obstacle::model(&stages.model, why))?;
+            .map_err(|why| UnsupportedStage::normalizer(stages.normalizer.as_ref(), why))?;
+        check_model(model).map_err(|why| UnsupportedStage::model(&stages.model, why))?;
         let pieces = &model.proto().pieces;
         let algorithm = model.proto().trainer().algorithm;
         let white_space = normalizer.white_space();
@@ -135,7 +141,10 @@ impl SentencePiece {
         let inside = |byte: u8| inner.is_some_and(|inner| inner[usize::from(byte)]);
         if becomes(b' ').is_some_and(|new| new != " ") || inside(b' ') {
             let why = "has a rule for a space";
-            return Err(Obstacle::normalizer(stages.normalizer.as_ref(), why));
+            return Err(UnsupportedStage::normalizer(
+                stages.normalizer.as_ref(),
+                why,
+            ));
         }
         let in_a_piece = |byte: u8| {
             // Hardly any file holds it anywhere.

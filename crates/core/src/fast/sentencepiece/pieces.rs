@@ -23,7 +23,7 @@ pub const NO_PIECE: u32 = u32::MAX;
 const WIDE: usize = 0x1_0000;
 /// Places of the table for each piece, so that hardly a line is full.
 const ROOM: usize = 2;
-/// The size of a table by two characters of ASCII.
+/// Entries of a table by two characters of ASCII.
 const ASCII_PAIRS: usize = 1 << 14;
 
 /// The pieces that merging makes, by their spelling with spaces for `▁`.

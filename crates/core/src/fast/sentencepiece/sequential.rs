@@ -5,7 +5,7 @@
 
 use super::chunks::ChunksCall;
 use super::raw_cuts::RawCuts;
-use super::sums::Summing;
+use super::score_sums::Summing;
 use super::viterbi::Viterbi;
 use crate::fast::Place;
 use crate::fast::cache::group::GROUP;

@@ -7,7 +7,7 @@
 //! has some magnitude (see [`Scores::binade`]), with by how much sums change within it.
 
 use super::chunks::Solver;
-use super::sums::{
+use super::score_sums::{
     MOST_CHANGE, MOST_LONG_CHANGE, ROUNDING, Scores, Summing, exponent, in_the_middle,
 };
 use super::unknown::UNKNOWN;

@@ -12,7 +12,7 @@ use super::json::{Json, Node};
 use crate::added_tokens::AddedToken;
 use crate::error::Result;
 use crate::interrupt::paced;
-use crate::roles;
+use crate::special_token_roles;
 use crate::stages::Stages;
 
 /// The files beside a `tokenizer.json` that may add tokens to it, where they are there.
@@ -139,7 +139,7 @@ fn plain_tokens(
 /// A special token that a field names, or one of a list of them.
 struct Named {
     name: String,
-    /// New ones get their ids in the order of [`roles::NAMES`]; the fields of single models come
+    /// New ones get their ids in the order of [`special_token_roles::NAMES`]; the fields of single models come
     /// next, then those of the object of them, and the lists last.
     rank: usize,
     token: AddedToken,
@@ -170,14 +170,19 @@ fn named_tokens(object: &Node<'_>, special: bool) -> Result<Vec<Named>> {
             }
             ("extra_special_tokens", Json::Object(_)) => {
                 for (_, node) in node.entries()? {
-                    push(roles::NAMES.len() + 1, read_token(&node, special)?);
+                    push(
+                        special_token_roles::NAMES.len() + 1,
+                        read_token(&node, special)?,
+                    );
                 }
             }
             (name, Json::String(_) | Json::Object(_)) if name.ends_with("_token") => {
                 let role = name.trim_end_matches("_token");
-                let rank = roles::NAMES.iter().position(|known| *known == role);
+                let rank = special_token_roles::NAMES
+                    .iter()
+                    .position(|known| *known == role);
                 push(
-                    rank.unwrap_or(roles::NAMES.len()),
+                    rank.unwrap_or(special_token_roles::NAMES.len()),
                     read_token(&node, special)?,
                 );
             }

@@ -39,13 +39,13 @@ use crate::text::AlignedText;
 mod decoder;
 mod folder;
 mod json;
-mod lift;
 mod model;
 mod normalizer;
 mod pattern;
 mod post_processor;
 mod pre_tokenizer;
-mod ranks;
+mod read_byte_level;
+mod write_byte_level;
 
 pub use folder::{Beside, add_the_same, read_folder, write_folder};
 pub(crate) use model::shortest;
@@ -82,7 +82,7 @@ pub fn read_stages(json: &[u8], model: Option<Model>) -> Result<Stages> {
         return stages(parts, &root.field("model")?);
     };
     if model.has_raw_tokens() {
-        lift::lift(parts.pre_tokenizer.as_mut(), parts.decoder.as_mut());
+        read_byte_level::lift(parts.pre_tokenizer.as_mut(), parts.decoder.as_mut());
     }
     Ok(parts.with(model))
 }
@@ -172,7 +172,7 @@ fn stages(mut parts: Parts, node: &Node<'_>) -> Result<Stages> {
     parts.added_tokens = assign_ids(added_tokens, entries.len() as u32, |content| {
         ids.get(content).copied()
     });
-    let left_out = lift::left_out(
+    let left_out = read_byte_level::left_out(
         node,
         &entries,
         parts.normalizer.as_ref(),
@@ -181,7 +181,7 @@ fn stages(mut parts: Parts, node: &Node<'_>) -> Result<Stages> {
         &parts.added_tokens,
     )?;
     if left_out.is_some() {
-        lift::lift(parts.pre_tokenizer.as_mut(), parts.decoder.as_mut());
+        read_byte_level::lift(parts.pre_tokenizer.as_mut(), parts.decoder.as_mut());
     }
     let model = model::read(node, &entries, left_out.as_ref())?;
     Ok(parts.with(model))
@@ -209,7 +209,7 @@ pub fn respelled(stages: &Stages) -> Result<Stages> {
 /// What a file holds.
 fn fields(stages: &Stages) -> Result<Map<String, Value>> {
     let stages = match &stages.model {
-        model if model.has_raw_tokens() => Cow::Owned(ranks::spell_out(stages)?),
+        model if model.has_raw_tokens() => Cow::Owned(write_byte_level::spell_out(stages)?),
         Model::Characters(model) => Cow::Owned(characters_as_words(model, stages)?),
         _ => Cow::Borrowed(stages),
     };

@@ -189,7 +189,9 @@ pub(super) fn write(pre_tokenizer: &PreTokenizer, extended: bool) -> Result<Valu
                 json!({"type": "Matches", "pattern": {"String": text}})
             }
         },
-        PreTokenizer::Matches { pattern } => write(&super::ranks::split(pattern.clone())?, false)?,
+        PreTokenizer::Matches { pattern } => {
+            write(&super::write_byte_level::split(pattern.clone())?, false)?
+        }
         PreTokenizer::Sequence(stages) => json!({
             "type": "Sequence",
             "pretokenizers": stages

@@ -181,7 +181,7 @@ fn normalizer(
     ))
 }
 
-/// Two segmentations of a Unigram model are as good as equal if their scores are.
+/// Score by which two segmentations of a Unigram model may differ and are as good as equal.
 const SCORE_TOLERANCE: f32 = 1e-7;
 
 /// What is wrong with the first self-test of the file that fails.

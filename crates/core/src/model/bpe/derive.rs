@@ -15,7 +15,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::MergeList;
-use crate::merge::{Growing, Merges, SCANNED, Work};
+use crate::merge::{GrowingPairs, Merges, SCANNED, ShortWord};
 use crate::threads::both;
 use crate::vocab::Vocab;
 
@@ -30,7 +30,7 @@ const MANY: usize = 1 << 12;
 
 /// The pairs that make the tokens of more than one byte, in the order of ids, and as a table.
 /// `None` where a token is there twice or withheld, or the table does not hold the ids.
-pub(super) fn by_length(vocab: &Vocab) -> Option<(MergeList, Merges<Growing>)> {
+pub(super) fn by_length(vocab: &Vocab) -> Option<(MergeList, Merges<GrowingPairs>)> {
     if vocab.iter().count() > vocab.len() || !vocab.withheld().is_empty() {
         return None;
     }
@@ -80,7 +80,7 @@ pub(super) fn by_length(vocab: &Vocab) -> Option<(MergeList, Merges<Growing>)> {
 /// nobody has taken.
 fn some_parts(
     vocab: &Vocab,
-    merges: &Merges<Growing>,
+    merges: &Merges<GrowingPairs>,
     ranks: &[u32],
     next: &AtomicUsize,
 ) -> Vec<(u32, (u32, u32))> {
@@ -91,7 +91,7 @@ fn some_parts(
         let Some(ranks) = ranks.get(first..) else {
             return found;
         };
-        works.resize(AT_ONCE, Work::NEW);
+        works.resize(AT_ONCE, ShortWord::NEW);
         for ranks in ranks.chunks(AT_ONCE).take(BLOCKS) {
             let mut tokens: [&[u8]; AT_ONCE] = [&[]; AT_ONCE];
             for (token, &rank) in tokens.iter_mut().zip(ranks) {

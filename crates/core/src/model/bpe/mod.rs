@@ -24,7 +24,7 @@ use self::merge::{Merge, Pairs, merge};
 use self::stored::Parts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::mem::lazy::Lazy;
-use crate::merge::{Growing, Merges};
+use crate::merge::{GrowingPairs, Merges};
 use crate::threads::{LARGE, both};
 use crate::vocab::{Vocab, show};
 
@@ -296,7 +296,7 @@ impl Bpe {
 
     /// The merges that ranks imply, in the form in which they were found, if nobody has asked for
     /// them before.
-    pub(crate) fn newly_derived(&self) -> Option<Merges<Growing>> {
+    pub(crate) fn newly_derived(&self) -> Option<Merges<GrowingPairs>> {
         if self.rule != MergeRule::Ranks || self.derived.made().is_some() {
             return None;
         }
@@ -305,7 +305,7 @@ impl Bpe {
         merges
     }
 
-    fn derive(&self) -> (MergeList, Option<Merges<Growing>>) {
+    fn derive(&self) -> (MergeList, Option<Merges<GrowingPairs>>) {
         match derive::by_length(&self.vocab) {
             Some((list, merges)) => (list, Some(merges)),
             None => (self.derived_by_definition(), None),

@@ -8,7 +8,7 @@ use super::lattice::{Lattice, Node};
 use super::{Segment, SentencePiece};
 use crate::interrupt::Pace;
 
-/// The most segmentations that are ever searched for.
+/// Segmentations that are searched for, at most.
 pub const MOST_PATHS: usize = 512;
 
 /// Hypotheses that the search keeps when it has grown to `AGENDA_LIMIT`, and gives up when it

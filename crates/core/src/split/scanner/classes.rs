@@ -33,7 +33,7 @@ pub const MIXED: u8 = !0;
 #[repr(align(64))]
 pub struct Row(pub [u8; 64]);
 
-/// The rows that hold all of Unicode.
+/// Rows that hold all of Unicode.
 const ROWS: usize = 0x11_0000 >> 6;
 
 /// Class bits by code point, for all of Unicode.

@@ -33,11 +33,11 @@ use std::rc::Rc;
 
 use super::frames::Frame;
 use super::{EncodeOptions, Tokenizer};
-use crate::added_tokens::Cut;
+use crate::added_tokens::TextOrToken;
 use crate::error::Result;
 use crate::fast::{Compiled, Place};
-use crate::growth::Growth;
 use crate::interrupt::paced;
+use crate::length_limit::LengthLimit;
 use crate::model::{Model, Sampling};
 use crate::post_processor::Margins;
 use crate::stages::Stages;
@@ -223,12 +223,12 @@ impl Tokenizer {
             ruler: Ruler::new(text, options.unit, part.before),
             trims: walk.trims,
         };
-        let growth = Rc::new(Growth::of(text.len()));
+        let limit = Rc::new(LengthLimit::of(text.len()));
         let section = |section: Section<'_>, ids: &mut Vec<u32>, output: &mut _| {
             let first = ids.len();
             let is_normalized = normalizer.is_some();
             let Section { text, place, .. } = section;
-            compiled.encode(&self.stages, text, place, is_normalized, &growth, ids)?;
+            compiled.encode(&self.stages, text, place, is_normalized, &limit, ids)?;
             Ok(walk.section(&self.stages, &section, &ids[first..], output))
         };
         if self.added_tokens.finds_nothing(&options.special) {
@@ -248,14 +248,14 @@ impl Tokenizer {
                 .cut(aligned, normalizer, &options.special)?;
             for cut in paced(cuts.into_iter()) {
                 match cut {
-                    Cut::Token(id, token) => {
+                    TextOrToken::Token(id, token) => {
                         ids.push(id);
                         let span = token.span_of(0..token.as_str().len());
                         let span = output.ruler.of(span);
                         output
                             .push_trimmed(span, || Margins::of_text(token.as_str(), options.unit));
                     }
-                    Cut::Text(stretch) => {
+                    TextOrToken::Text(stretch) => {
                         let start = stretch.original_start();
                         let between = Section {
                             text: stretch.as_str(),

@@ -1,4 +1,4 @@
-//! A file a few megabytes at a time as text, cut between lines or where words surely part.
+//! Reads a file in blocks of a few megabytes of text, cut between lines or at safe split points.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The contents of one file of a corpus, decompressed, as bytes that somebody else makes texts of.
+//! The raw contents of one file of a corpus, decompressed; the caller makes texts of these bytes.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

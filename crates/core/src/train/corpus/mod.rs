@@ -17,13 +17,13 @@ use std::time::Duration;
 mod blocks;
 mod contents;
 mod documents;
-mod find;
+mod find_files;
 mod json_lines;
 mod stream;
 
 pub use contents::Contents;
 pub use documents::{CorpusPosition, DocumentOptions, DocumentUnit};
-pub use find::{Found, find_files};
+pub use find_files::{FoundFiles, find_files};
 
 pub(crate) use documents::{DocumentPart, Documents, Part, Read as ReadDocuments};
 

@@ -18,6 +18,7 @@ pub(super) struct Alphabet {
     direct: Vec<u32>,
 }
 
+/// Code points below which symbols are looked up directly.
 const DIRECT: usize = 0x3000;
 
 impl Alphabet {

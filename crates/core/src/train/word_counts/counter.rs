@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use super::budget::{Fit, MemoryBudget, amount, give_back};
 use super::counts::WordCounts;
-use super::gathered::Gathered;
+use super::merged_words::MergedWords;
 use super::provenance::Provenance;
 use super::spill::Spill;
 use super::stages::{FirstStages, Shortcut, is_blank};
@@ -39,7 +39,7 @@ pub struct CountingOptions {
 
 /// The outcome of counting.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counted {
+pub struct CountingOutcome {
     /// The words.
     pub counts: WordCounts,
     /// How often a word was cut because it was too long.
@@ -90,9 +90,9 @@ const PART: usize = if cfg!(test) { 64 } else { 1 << 19 };
 /// three times that, since they grow by doubling; and joined, they are there three times.
 const TABLES: u64 = 8;
 
-/// How many bytes of memory a byte of text takes at most while all stages run on it, and what share
-/// of the memory budget texts may take so.
+/// Bytes of memory that a byte of text takes at most while all stages run on it.
 const STAGED: u64 = 32;
+/// One in so many bytes of the memory budget may be taken so.
 const STAGING: u64 = 4;
 
 impl WordCounter {
@@ -334,7 +334,7 @@ impl WordCounter {
     ///
     /// # Errors
     /// Words that need more memory than there is; a disk that fails.
-    pub fn finish(self) -> Result<Counted> {
+    pub fn finish(self) -> Result<CountingOutcome> {
         let cutting = self.stages.cutting()?;
         let most = self.options.max_word_length;
         let is_limited = self.memory().is_some();
@@ -353,7 +353,7 @@ impl WordCounter {
     }
 
     /// Makes words of the stretches between blanks, and counts those.
-    fn finish_stretches(self) -> Result<Counted> {
+    fn finish_stretches(self) -> Result<CountingOutcome> {
         let mut words = Self::new(self.stages.after_blanks(), self.options.clone());
         let (tables, spill, _) = self.into_tables()?;
         let mut batch = Batch::default();
@@ -378,7 +378,7 @@ impl WordCounter {
         words.count_batch(&mut batch)?;
         let counted = words.finish_words()?;
         let spilled = counted.spilled + spill.map_or(0, |spill| spill.bytes());
-        Ok(Counted { spilled, ..counted })
+        Ok(CountingOutcome { spilled, ..counted })
     }
 
     /// Counts the words of stretches, each as often as it occurs, and empties the batch.
@@ -394,15 +394,15 @@ impl WordCounter {
         })
     }
 
-    fn finish_words(self) -> Result<Counted> {
+    fn finish_words(self) -> Result<CountingOutcome> {
         let options = self.options.clone();
         let (tables, spill, cut) = self.into_tables()?;
         let mut fit = Fit::new(options.memory.as_ref());
-        let mut counted = Counted {
+        let mut counted = CountingOutcome {
             cut,
-            ..Counted::default()
+            ..CountingOutcome::default()
         };
-        let is_rare = |counted: &mut Counted, count: u64| {
+        let is_rare = |counted: &mut CountingOutcome, count: u64| {
             let is_rare = count < options.min_word_count;
             if is_rare {
                 counted.rare += 1;
@@ -421,12 +421,12 @@ impl WordCounter {
             return Ok(counted);
         };
         counted.spilled = spill.bytes();
-        let mut gathered = Gathered::default();
+        let mut gathered = MergedWords::default();
         spill.visit(|word, entry| {
             if !is_rare(&mut counted, entry.count) {
                 match fit.add(word.len(), entry.count) {
                     true => gathered.push(word, entry),
-                    false => gathered = Gathered::default(),
+                    false => gathered = MergedWords::default(),
                 }
             }
             Ok(())
@@ -465,10 +465,11 @@ fn end_between(text: &str, is_separator: impl Fn(u8) -> bool) -> usize {
     separator.map_or(text.len(), |at| PART + at + 1)
 }
 
-/// How many bytes of stretches are staged together, at most and as a share of the memory budget, and
-/// how many stretches a thread takes.
+/// Bytes of the stretches that run through the stages together, at most.
 const BATCH: usize = 1 << 20;
+/// One in so many bytes of the memory budget may be taken by them.
 const BATCHES: u64 = 256;
+/// Stretches that a thread takes at a time.
 const STRETCHES: usize = 1 << 10;
 
 /// Stretches between blanks that wait to be staged.

@@ -100,7 +100,7 @@ impl Numbers {
     }
 }
 
-fn counted(stages: &FirstStages, options: &CountingOptions, texts: &[String]) -> Counted {
+fn counted(stages: &FirstStages, options: &CountingOptions, texts: &[String]) -> CountingOutcome {
     let mut counter = WordCounter::new(stages.clone(), options.clone());
     counter.count(texts).unwrap();
     counter.finish().unwrap()
@@ -247,7 +247,7 @@ fn words_on_disk_are_the_words_in_memory() {
             let tight = counted(&stages, &options, &texts);
             spilled += tight.spilled;
             assert_eq!(
-                Counted {
+                CountingOutcome {
                     spilled: 0,
                     ..tight
                 },

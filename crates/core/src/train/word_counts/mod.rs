@@ -3,11 +3,11 @@
 //! Look here for what every trainer starts from. [`WordCounter`] makes word counts from texts;
 //! they can be saved, loaded, merged and filtered, and trained from many times.
 
-mod agreement;
 mod budget;
+mod compatibility;
 mod counter;
 mod counts;
-mod gathered;
+mod merged_words;
 mod provenance;
 mod spill;
 mod stages;
@@ -15,7 +15,7 @@ mod storage;
 pub(crate) mod table;
 
 pub use budget::{MemoryBudget, WordMemory};
-pub use counter::{Counted, CountingOptions, WordCounter};
+pub use counter::{CountingOptions, CountingOutcome, WordCounter};
 pub use counts::WordCounts;
 pub use provenance::{Cutting, Provenance};
 pub use stages::FirstStages;

@@ -1,6 +1,6 @@
 //! What word counts were counted by: all that decides what a word is.
 //!
-//! Look here for what a difference between two is called; `agreement` refuses counts by it.
+//! Look here for what a difference between two is called; `compatibility` refuses counts by it.
 
 use serde::{Deserialize, Serialize};
 

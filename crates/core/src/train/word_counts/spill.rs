@@ -17,9 +17,9 @@ use crate::files::file_error;
 
 /// Runs that are merged at a time; as many files are open on each level.
 const RUNS: usize = if cfg!(test) { 3 } else { 32 };
-/// One in so many bytes of the memory budget may be taken by the buffers of all open runs; and the bytes
-/// of each of them.
+/// One in so many bytes of the memory budget may be taken by the buffers of all open runs.
 const BUFFERS: u64 = 16;
+/// Bytes of each of them, at least and at most.
 const BUFFER: std::ops::RangeInclusive<u64> = 1 << 12..=1 << 16;
 
 /// Sorted runs in a folder.

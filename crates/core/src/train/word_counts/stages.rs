@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::provenance::Cutting;
-use crate::added_tokens::{AddedToken, AddedTokens, Cut, SpecialPolicy};
+use crate::added_tokens::{AddedToken, AddedTokens, SpecialPolicy, TextOrToken};
 use crate::error::Result;
 use crate::format::huggingface;
 use crate::normalizer::{Form, Normalizer};
@@ -262,11 +262,11 @@ impl FirstStages {
             .cut(text, None, &SpecialPolicy::Allow)?
             .into_iter()
             .filter_map(|cut| match cut {
-                Cut::Text(text) => {
+                TextOrToken::Text(text) => {
                     let start = text.original_start();
                     Some(start..start + text.as_str().len())
                 }
-                Cut::Token(..) => None,
+                TextOrToken::Token(..) => None,
             });
         Ok(parts.collect())
     }

@@ -251,14 +251,14 @@ impl Table {
     }
 
     /// All words with how often each occurs.
-    fn counted(&self) -> impl Iterator<Item = Counted<'_>> {
+    fn counted(&self) -> impl Iterator<Item = WordAndCount<'_>> {
         let short = self.slots.iter().filter(|slot| slot.key != ShortKey::EMPTY);
-        let short = short.map(|slot| (slot.entry.count, CountedWord::Short(slot.key)));
+        let short = short.map(|slot| (slot.entry.count, TableWord::Short(slot.key)));
         let long = self.long.iter().map(|word| {
             let text = &self.text[word.start..word.end];
-            (word.entry.count, CountedWord::Long(text))
+            (word.entry.count, TableWord::Long(text))
         });
-        short.chain(long).map(|(count, word)| Counted {
+        short.chain(long).map(|(count, word)| WordAndCount {
             count,
             first: word.first(),
             word,
@@ -301,7 +301,7 @@ impl Table {
         let (parts, seed) = (tables.len(), self.seed);
         let falls_here = |hash: u64| ((hash >> 48) as usize * parts) >> 16 == part;
         for table in tables {
-            let mut group = Group::of(self);
+            let mut group = InsertionBatch::of(self);
             for slot in &table.slots {
                 if slot.key != ShortKey::EMPTY && falls_here(slot.key.hash(seed)) {
                     group.add_short(slot.key, slot.entry);
@@ -318,13 +318,13 @@ impl Table {
 }
 
 /// Words on their way into a table: the memory of short ones is fetched before they are added.
-pub(crate) struct Group<'t> {
+pub(crate) struct InsertionBatch<'t> {
     table: &'t mut Table,
     waiting: [(ShortKey, Entry); GROUP],
     number: usize,
 }
 
-impl<'t> Group<'t> {
+impl<'t> InsertionBatch<'t> {
     /// No words on their way into `table`.
     pub(crate) fn of(table: &'t mut Table) -> Self {
         Self {
@@ -427,7 +427,7 @@ pub(super) fn in_order(
 
 /// The words of joined tables with how often each occurs, what occurs most first, of equals the
 /// smaller.
-pub(crate) fn by_count(tables: &[Table]) -> Vec<Counted<'_>> {
+pub(crate) fn by_count(tables: &[Table]) -> Vec<WordAndCount<'_>> {
     let mut words = large_pages::with_capacity(tables.iter().map(Table::len).sum());
     words.extend(tables.iter().flat_map(Table::counted));
     words.par_sort_unstable_by(|a, b| {
@@ -439,9 +439,9 @@ pub(crate) fn by_count(tables: &[Table]) -> Vec<Counted<'_>> {
 
 /// A word of a table with how often it occurs.
 #[derive(Clone, Copy)]
-pub(crate) struct Counted<'t> {
+pub(crate) struct WordAndCount<'t> {
     pub(crate) count: u64,
-    pub(crate) word: CountedWord<'t>,
+    pub(crate) word: TableWord<'t>,
     /// Nearly all words are told apart by their first bytes, which are not made anew for each
     /// comparison.
     first: u128,
@@ -449,12 +449,12 @@ pub(crate) struct Counted<'t> {
 
 /// A word of a table.
 #[derive(Clone, Copy)]
-pub(crate) enum CountedWord<'t> {
+pub(crate) enum TableWord<'t> {
     Short(ShortKey),
     Long(&'t [u8]),
 }
 
-impl CountedWord<'_> {
+impl TableWord<'_> {
     /// Its bytes.
     pub(crate) fn to_vec(self) -> Vec<u8> {
         match self {

@@ -1,0 +1,325 @@
+"""What is in a tokenizer, told to a person: sizes, stages, special tokens, tokens of note.
+
+Look here for how `jeton inspect` sorts tokens into scripts and what it finds odd.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from statistics import median
+from typing import Any
+
+import click
+import numpy as np
+
+import jeton
+from jeton.cli.terminal import columns, heading, shorten, table, width_of
+from jeton.cli.token_files import dtype_for
+from jeton.components import Regex, models
+from jeton.components.component import Component
+from jeton.encoding_plan import Obstacle
+from jeton.human_readable import bar, visible
+
+__all__ = ["tokenizer_summary"]
+
+_BAR = 30
+"""Columns of the longest bar."""
+_LONGEST = 8
+"""Longest tokens that are shown."""
+_KINDS = 12
+"""Kinds of tokens that are shown."""
+_ODD = 4
+"""Tokens of an odd kind that are shown."""
+
+
+def tokenizer_summary(tok: jeton.Tokenizer, name: str) -> Iterator[str]:
+    """The lines that describe `tok`."""
+    specials = tok.special_tokens
+    # The tokens of words are known by their marks, such as `##`; others by what they are in text.
+    by_name = isinstance(tok.model, (models.WordPiece, models.WordLevel))
+    tokens = sorted(
+        (number, token if by_name else tok.token_bytes(number) or token)
+        for token, number in tok.vocab.items()
+        if number not in specials.values()
+    )
+    yield heading(name)
+    yield _facts(_sizes(tok, {token for _, token in tokens}))
+    yield ""
+    yield heading("The stages, in order")
+    yield _facts(_stages(tok))
+    yield ""
+    if specials:
+        yield heading("Special tokens")
+        yield _specials(specials)
+        yield ""
+    yield heading("What the tokens are made of")
+    yield _shares(Counter(_kind(token) for _, token in tokens))
+    yield ""
+    yield heading("How long they are, in bytes")
+    yield _lengths([len(token) for _, token in tokens])
+    yield ""
+    yield heading("The longest")
+    longest = sorted(tokens, key=lambda item: (-len(item[1]), item[0]))[:_LONGEST]
+    yield _tokens((f"{len(token)} bytes", number, token) for number, token in longest)
+    if odd := list(_odd(tok, tokens)):
+        yield ""
+        yield heading("The oddest")
+        yield _tokens(odd)
+
+
+def _sizes(tok: jeton.Tokenizer, tokens: set[bytes]) -> Iterator[tuple[str, str]]:
+    merges = len(tok.merges)
+    yield "tokens", f"{tok.vocab_size:,}" + (f", made by {merges:,} merges" if merges else "")
+    dtype = np.dtype(dtype_for(tok.max_id))
+    gaps = tok.max_id + 1 - tok.vocab_size
+    yield (
+        "ids",
+        f"0 to {tok.max_id:,}"
+        + (f", {gaps:,} of them unused" if gaps else "")
+        + (f"; they fit in {dtype}"),
+    )
+    single = sum(bytes([byte]) in tokens for byte in range(256))
+    if single == 256:
+        yield "bytes", "all 256 are tokens, so no text is unknown"
+    else:
+        yield "bytes", f"{single} of 256 are tokens"
+
+
+def _stages(tok: jeton.Tokenizer) -> Iterator[tuple[str, str]]:
+    yield "added tokens", f"{len(tok.added_tokens):,}" if tok.added_tokens else "none"
+    yield from _steps("normalizer", tok.normalizer)
+    yield from _steps("pre-tokenizer", tok.pre_tokenizer)
+    yield "model", _model(tok)
+    yield from _steps("post-processor", tok.post_processor)
+    yield from _steps("decoder", tok.decoder)
+    plan = tok.encoding_plan()
+    yield "encoding", " ".join((plan.meaning, *map(_detour, plan.detours)))
+
+
+def _detour(obstacle: Obstacle) -> str:
+    return f"Calls go through the stages all the same: {obstacle}."
+
+
+def _steps(label: str, stage: Component | None) -> Iterator[tuple[str, str]]:
+    """A stage, or each step of a sequence."""
+    if stage is None:
+        yield label, "none"
+        return
+    steps: tuple[Component, ...] = getattr(stage, "steps", (stage,))
+    for position, step in enumerate(steps):
+        yield "" if position else label, _told(step)
+
+
+def _told(step: Component) -> str:
+    """A step as its name and what it was told; patterns as they are written, `·` for a space."""
+    told = [type(step).__name__]
+    for field in dataclasses.fields(step):
+        value = getattr(step, field.name)
+        if value != field.default:
+            told.append(f"{field.name}={_shown(value)}")
+    return " ".join(told)
+
+
+def _shown(value: Any) -> str:
+    """A setting in a few words."""
+    match value:
+        case Regex():
+            return value.source.replace(" ", "·")
+        case bytes():
+            return f"<{len(value):,} bytes>"
+        case tuple() if len(value) > 8:
+            return f"<{len(value):,} of them>"
+        case _:
+            return repr(value)
+
+
+def _model(tok: jeton.Tokenizer) -> str:
+    """The model's kind, its rule, and what else it was told."""
+    model = tok.model
+    rule = ""
+    if isinstance(model, models.BPE):
+        rule = "by ranks" if model.merges is None else "by merges"
+    told = [
+        f"{field.name}={getattr(model, field.name)!r}"
+        for field in dataclasses.fields(model)  # type: ignore[arg-type]
+        if field.default is not dataclasses.MISSING and getattr(model, field.name) != field.default
+    ]
+    return " ".join(filter(None, [type(model).__name__, rule, ", ".join(told)]))
+
+
+def _facts(rows: Iterable[tuple[str, str]]) -> str:
+    """Labels with what they say, broken under themselves where the line ends."""
+    rows = list(rows)
+    indent = 2 + max(width_of(label) for label, _ in rows) + 2
+    lines = []
+    for label, text in rows:
+        start = f"  {click.style(label, fg='cyan')}"
+        start += " " * (indent - width_of(start))
+        lines.append(start + _broken(text, columns() - indent, " " * indent))
+    return "\n".join(lines)
+
+
+def _broken(text: str, width: int, indent: str) -> str:
+    """Text broken at spaces, and inside a word that is wider than a line."""
+    lines = [""]
+    for word in text.split(" "):
+        if lines[-1] and width_of(lines[-1]) + 1 + width_of(word) > width:
+            lines.append("")
+        elif lines[-1]:
+            lines[-1] += " "
+        for character in word:
+            if width_of(lines[-1]) + width_of(character) > width:
+                lines.append("")
+            lines[-1] += character
+    return f"\n{indent}".join(lines)
+
+
+def _specials(specials: dict[str, int]) -> str:
+    items = sorted(specials.items(), key=lambda item: item[1])
+    shown = items if len(items) <= 12 else items[:6] + items[-5:]
+    rows = [(f"{number:,}", click.style(shorten(name, 50), bold=True)) for name, number in shown]
+    if len(items) > len(shown):
+        rows.insert(6, ("…", f"{len(items) - len(shown):,} more"))
+    return table(rows, "><")
+
+
+def _shares(counts: Counter[str]) -> str:
+    total = sum(counts.values()) or 1
+    rows = []
+    kinds = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    if len(kinds) > _KINDS:
+        others = kinds[_KINDS - 1 :]
+        kinds[_KINDS - 1 :] = [(f"{len(others)} others", sum(count for _, count in others))]
+    width = min(_BAR, columns() - 37)
+    for kind, count in kinds:
+        share = count / total
+        shown = click.style(bar(share, width), fg="green")
+        rows.append((kind, f"{count:,}", f"{share:.1%}", shown))
+    return table(rows, "<>><")
+
+
+def _lengths(lengths: list[int]) -> str:
+    counts = Counter(min(length, 16) for length in lengths)
+    most = max(counts.values(), default=1)
+    rows = [
+        (
+            f"{length}" if length < 16 else "16+",
+            f"{counts[length]:,}",
+            click.style(bar(counts[length] / most, _BAR), fg="green"),
+        )
+        for length in range(1, 17)
+        if counts[length]
+    ]
+    middle = f"  median {median(lengths):g}, mean {sum(lengths) / len(lengths):.2f}"
+    return table(rows, ">><") + "\n" + click.style(middle, dim=True)
+
+
+def _tokens(rows: Iterable[tuple[str, int, bytes]]) -> str:
+    cells = [(why, f"{number:,}", token) for why, number, token in rows]
+    used = max(width_of(why) for why, *_ in cells) + max(len(number) for _, number, _ in cells) + 4
+    room = max(16, columns() - used - 2)
+    return table(
+        [(why, number, shorten(visible(token), room)) for why, number, token in cells], "<><"
+    )
+
+
+def _kind(token: bytes) -> str:
+    """What a token consists of: a script, or one of a few other things."""
+    try:
+        text = token.decode()
+    except UnicodeDecodeError:
+        return "parts of characters"
+    scripts = {_script(character) for character in text}
+    letters = {script for script in scripts if script not in _NOT_SCRIPTS}
+    if len(letters) == 1:
+        return letters.pop()
+    if letters:
+        return "Japanese" if letters <= {"Han", "Hiragana", "Katakana"} else "mixed scripts"
+    return next((kind for kind in _NOT_SCRIPTS if kind in scripts), "white space")
+
+
+_NOT_SCRIPTS = ("digits", "symbols and emoji", "punctuation", "controls", "marks", "white space")
+
+
+_SCRIPTS = {
+    "CJK": "Han",
+    "IDEOGRAPHIC": "Han",
+    "FULLWIDTH": "Latin",
+    "HALFWIDTH": "Katakana",
+    "FEMININE": "Latin",
+    "MASCULINE": "Latin",
+    "MODIFIER": "marks",
+    "MICRO": "Greek",
+    "OHM": "Greek",
+}
+"""Scripts whose characters have names that begin with another word."""
+
+
+@cache
+def _script(character: str) -> str:
+    """The script of a character, by the first word of its name."""
+    category = unicodedata.category(character)
+    if character.isspace() or character == "▁":
+        return "white space"
+    if category.startswith("L"):
+        word = unicodedata.name(character, "UNNAMED").split()[0].split("-")[0]
+        return _SCRIPTS.get(word, word.capitalize())
+    return {
+        "N": "digits",
+        "P": "punctuation",
+        "S": "symbols and emoji",
+        "M": "marks",
+    }.get(category[0], "controls")
+
+
+def _longest_first(text: str) -> tuple[int, ...]:
+    return (-len(text),)
+
+
+Entry = tuple[int, bytes, str]
+"""A token: its id, its bytes, and its text."""
+
+
+def _odd(tok: jeton.Tokenizer, tokens: list[tuple[int, bytes]]) -> Iterator[tuple[str, int, bytes]]:
+    """Tokens worth a second look: long runs, strange mixtures, those that never come back."""
+    texts = [(number, token, text) for number, token in tokens if (text := _text(token))]
+    runs = [item for item in texts if len(item[2]) > 3 and len(set(item[2])) == 1]
+    yield from _some("one character, repeated", runs, _longest_first)
+    camels = [item for item in texts if _humps(item[2]) >= 2]
+    yield from _some("glued words", camels, lambda text: (-_humps(text), -len(text)))
+    mixed = [item for item in texts if _kind(item[1]) == "mixed scripts"]
+    yield from _some("two scripts", mixed, _longest_first)
+    if all(bytes([byte]) in tok.vocab for byte in range(256)):
+        batch = tok.encode_batch([text for _, _, text in texts])
+        lost = [item for item, ids in zip(texts, batch.tolist(), strict=True) if ids != [item[0]]]
+        yield from _some(f"not one token alone ({len(lost):,})", lost, _longest_first)
+
+
+def _some(
+    why: str, items: list[Entry], order: Callable[[str], tuple[int, ...]]
+) -> Iterator[tuple[str, int, bytes]]:
+    """The first few by `order`; the reason stands beside the first alone."""
+    chosen = sorted(items, key=lambda item: (*order(item[2]), item[0]))[:_ODD]
+    for position, (number, token, _) in enumerate(chosen):
+        yield ("" if position else why), number, token
+
+
+def _text(token: bytes) -> str | None:
+    try:
+        return token.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _humps(text: str) -> int:
+    """How often a small letter is followed by a capital one.
+
+    >>> _humps(" SolidGoldMagikarp"), _humps("McDonald")
+    (2, 1)
+    """
+    return sum(a.islower() and b.isupper() for a, b in itertools.pairwise(text))
