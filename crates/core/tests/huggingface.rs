@@ -1,10 +1,10 @@
 //! `tokenizer.json`, read and written: what comes back, and what is refused and how.
 
+use std::path::Path;
+
 use jeton_core::format::{LoadOptions, huggingface};
 use jeton_core::model::{Model, bpe::Alphabet};
 use jeton_core::printable::to_char;
-use std::path::Path;
-
 use jeton_core::{EncodeOptions, ErrorKind, InvalidUtf8, Stages, Tokenizer, Unit};
 
 mod support;
