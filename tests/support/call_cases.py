@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import random
 import warnings
 from collections.abc import Callable
@@ -55,6 +57,32 @@ def llama() -> jeton.Tokenizer:
             ]
         )
     )
+
+
+def lacking_bytes(unk_token: str | None) -> jeton.Tokenizer:
+    """As RoBERTa's; the bytes of `東`, `x`, `,` and the line feed are no tokens."""
+    tok = roberta()
+    model = tok.model
+    assert isinstance(model, models.BPE) and model.merges is not None
+    gone = {bytes([byte]) for byte in "東x,\n".encode()}
+    merges = [pair for pair in model.merges if gone.isdisjoint(pair)]
+    vocab = {token: id for token, id in model.vocab.items() if token not in gone}
+    if unk_token is not None:
+        vocab[unk_token.encode()] = tok.max_id + 1
+    model = dataclasses.replace(
+        model, vocab=vocab, merges=merges, unk_token=unk_token, fuse_unk=True
+    )
+    return tok.replace(model=model)
+
+
+def spelled_bytes() -> jeton.Tokenizer:
+    """As RoBERTa's, with bytes written as characters by the normalizer, before text is cut."""
+    tok = roberta()
+    file = json.loads(tok.to_json())
+    file["normalizer"] = {"type": "ByteLevel"}
+    cut = {"type": "Split", "pattern": {"String": "Ġ"}, "invert": False}
+    file["pre_tokenizer"] = {**cut, "behavior": "MergedWithNext"}
+    return jeton.Tokenizer.from_json(json.dumps(file))
 
 
 def t5() -> jeton.Tokenizer:
@@ -121,6 +149,9 @@ TOKENIZERS: dict[str, Callable[[], jeton.Tokenizer]] = {
     "BERT": bert,
     "GPT-2": gpt,
     "RoBERTa": roberta,
+    "bytes that are unknown": lambda: lacking_bytes("<unk>"),
+    "bytes that are dropped": lambda: lacking_bytes(None),
+    "bytes as characters": spelled_bytes,
     "Llama 2": llama_2,
     "Llama 3": llama,
     "T5": t5,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections.abc import Callable
 from tempfile import TemporaryDirectory
@@ -106,6 +107,16 @@ def sentencepiece_bpe(seed: int) -> jeton.Tokenizer:
         return jeton.load(f"{folder}/tokenizer.model")
 
 
+def lacking_bytes(seed: int) -> jeton.Tokenizer:
+    tok = bpe(seed)
+    gone = {bytes([byte]) for byte in "zQ0\né".encode()}
+    model = tok.model
+    assert isinstance(model, models.BPE)
+    vocab = {token: id for token, id in model.vocab.items() if token not in gone}
+    merges = [pair for pair in tok.merges if gone.isdisjoint(pair)]
+    return tok.replace(model=dataclasses.replace(model, vocab=vocab, merges=merges))
+
+
 def prefixes(seed: int) -> jeton.Tokenizer:
     return jeton.BPETrainer(
         400,
@@ -154,6 +165,7 @@ WITH_MORE: dict[str, Callable[[int], jeton.Tokenizer]] = {
     "sentencepiece unigram with bytes": sentencepiece_with_bytes,
     "sentencepiece bpe": sentencepiece_bpe,
     "prefixes": prefixes,
+    "bytes that are no tokens": lacking_bytes,
     "ids with gaps": ids_with_gaps,
     "padded": padded,
     "twice": twice,

@@ -23,7 +23,7 @@ pub(crate) use search::{
 };
 pub use units::{Unit, UnitIndex};
 pub use utf8::InvalidUtf8;
-pub(crate) use utf8::{NotUtf8, WholeCharacters, lossy};
+pub(crate) use utf8::{NotUtf8, WholeCharacters, is_in_utf8, lossy};
 
 /// A half-open range of the original text, in bytes or in characters as the context says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

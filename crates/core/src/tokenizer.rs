@@ -38,7 +38,6 @@ use crate::interrupt::{Pace, paced};
 use crate::length_limit::LengthLimit;
 use crate::log::{self, Topic};
 use crate::mem::lazy::Lazy;
-use crate::model::bpe::Alphabet;
 use crate::model::{Model, Sampler, Sampling, Token};
 use crate::normalizer::Normalizer;
 use crate::post_processor::{Margins, Part, PostProcessor};
@@ -399,9 +398,7 @@ impl Tokenizer {
         let text = piece.get(token.range.clone()).unwrap_or_default();
         let token = model.vocab().token(id).unwrap_or_default();
         match (model, std::str::from_utf8(token)) {
-            (Model::Bpe(bpe), _) if bpe.options().alphabet == Alphabet::Bytes => {
-                Margins::of_bytes(token)
-            }
+            _ if model.has_raw_tokens() => Margins::of_bytes(token),
             (Model::Unigram(unigram), _) if unigram.unk_id() == Some(id) => {
                 Margins::of_text(text, unit)
             }

@@ -1,9 +1,11 @@
 //! `tokenizer.json`, read and written: what comes back, and what is refused and how.
 
+use std::path::Path;
+
 use jeton_core::format::{LoadOptions, huggingface};
 use jeton_core::model::{Model, bpe::Alphabet};
 use jeton_core::printable::to_char;
-use jeton_core::{EncodeOptions, ErrorKind, InvalidUtf8, Tokenizer, Unit};
+use jeton_core::{EncodeOptions, ErrorKind, InvalidUtf8, Stages, Tokenizer, Unit};
 
 mod support;
 
@@ -250,6 +252,110 @@ fn byte_level(tokens: &str, merges: &str) -> String {
 }
 
 #[test]
+fn a_vocabulary_may_lack_bytes() {
+    let file = |vocab: &str, options: &str, added: &str| {
+        format!(
+            r#"{{"model":{{"type":"BPE",{options}"vocab":{{"Ġ":0,"a":1,"Ã":2,"©":3,"Ã©":4{vocab}}},"merges":[["Ã","©"]]}},
+            "added_tokens":[{added}],
+            "pre_tokenizer":{{"type":"ByteLevel",{PIECE}}},"decoder":{{"type":"ByteLevel",{PIECE}}}}}"#
+        )
+    };
+    let special = |content: &str| {
+        format!(
+            r#"{{"id":5,"content":"{content}","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":true}}"#
+        )
+    };
+    let bytes = Some(Alphabet::Bytes);
+    let characters = Some(Alphabet::Characters);
+    for (name, vocab, options, added, expected, ids) in [
+        ("dropped", "", "", String::new(), bytes, vec![4, 0, 1]),
+        (
+            "an unknown token",
+            r#","<unk>":5"#,
+            r#""unk_token":"<unk>","#,
+            special("<unk>"),
+            bytes,
+            vec![5, 4, 0, 5, 5, 5, 5, 1],
+        ),
+        (
+            "one for all that stand side by side",
+            r#","<unk>":5"#,
+            r#""unk_token":"<unk>","fuse_unk":true,"#,
+            String::new(),
+            bytes,
+            vec![5, 4, 0, 5, 1],
+        ),
+        (
+            "an unknown token in other characters",
+            r#","▁":5"#,
+            r#""unk_token":"▁","#,
+            special("▁"),
+            characters,
+            vec![5, 4, 0, 5, 5, 5, 5, 1],
+        ),
+        (
+            "another special token in other characters",
+            r#","▁":5"#,
+            "",
+            special("▁"),
+            bytes,
+            vec![4, 0, 1],
+        ),
+        (
+            "a token in other characters",
+            r#","▁":5"#,
+            "",
+            String::new(),
+            characters,
+            vec![4, 0, 1],
+        ),
+        (
+            "an unknown token that would be other bytes",
+            r#","Ġ?":5"#,
+            r#""unk_token":"Ġ?","#,
+            String::new(),
+            characters,
+            vec![5, 4, 0, 5, 5, 5, 5, 1],
+        ),
+        (
+            "byte fallback",
+            r#","<0xC4>":5,"<0xB8>":6,"<0xC2>":7"#,
+            r#""byte_fallback":true,"#,
+            String::new(),
+            characters,
+            vec![4, 0, 1],
+        ),
+    ] {
+        let stages = huggingface::read(file(vocab, options, &added).as_bytes()).unwrap();
+        let alphabet = match &stages.model {
+            Model::Bpe(bpe) => Some(bpe.options().alphabet),
+            _ => None,
+        };
+        assert_eq!(alphabet, expected, "{name}");
+        let written = huggingface::write(&stages).unwrap();
+        assert_eq!(
+            huggingface::read(written.as_bytes()).unwrap(),
+            stages,
+            "{name}"
+        );
+        for kept in ["\"Ã©\": 4", "\"Ġ\": 0"] {
+            assert!(written.contains(kept), "{name}: {written}");
+        }
+        for target in ["vocab.json", "ranks.tiktoken"] {
+            let error = written_as(&stages, target).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Unsupported, "{name}");
+        }
+        let tokenizer = Tokenizer::new(stages).unwrap();
+        let encoded = tokenizer.encode_ids("xé 🙂a", &EncodeOptions::default());
+        assert_eq!(encoded.unwrap(), ids, "{name}");
+    }
+}
+
+fn written_as(stages: &Stages, name: &str) -> jeton_core::Result<()> {
+    jeton_core::convert::written(stages, Path::new(name)).map(drop)
+}
+
+#[test]
 fn byte_level_merges_are_found_by_their_tokens() {
     let tokens = r#","ab":256,"Ġa":300,"Ġab":258,"éc":257"#;
     let listed = [("a", "b"), (" ", "a"), (" ", "ab"), ("é", "c")];
@@ -301,32 +407,32 @@ fn byte_level_merges_are_found_by_their_tokens() {
         (
             r#","ab":97"#,
             "[]",
-            r#"model: vocab: id 97 stands for both "a" and "ab""#,
+            r#"model.vocab: id 97 stands for both "a" and "ab""#,
         ),
         (
             r#","a":256"#,
             "[]",
-            r#"model: vocab: token "a" has two ids, 97 and 256"#,
+            r#"model.vocab: token "a" has two ids, 97 and 256"#,
         ),
         (
             r#","ab":16777216"#,
             "[]",
-            r#"model: vocab: token "ab" has id 16777216, past the largest supported id 16777215"#,
+            r#"model.vocab: token "ab" has id 16777216, past the largest supported id 16777215"#,
         ),
         (
             "",
             r#"[["a","b"],["a"]]"#,
-            "model: model.merges[1]: expected an array of two tokens",
+            "model.merges[1]: expected an array of two tokens",
         ),
         (
             "",
             r#"[["a","b"],"a b"]"#,
-            "model: model.merges[1]: expected an array of two tokens",
+            "model.merges[1]: expected an array of two tokens",
         ),
         (
             "",
             r#"["a b",["a","b"]]"#,
-            "model: model.merges[1]: expected two tokens with one space between them",
+            "model.merges[1]: expected two tokens with one space between them",
         ),
     ] {
         let error = huggingface::read(byte_level(tokens, merges).as_bytes()).unwrap_err();

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jeton.components import decoders
-
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -48,18 +46,19 @@ class BatchTokenizer:
     def __call__(self, id: int) -> str:
         """A token as a `tokenizer.json` spells it: `Ġthe`, `##s`, `▁the`, `<0xF0>`."""
         token = self.tokenizer.id_to_bytes(id)
-        if self._is_byte_level and id not in self._added:
+        if self._has_raw_tokens and id not in self._added:
             return "".join(_ALPHABET[byte] for byte in token)
         return token.decode("utf-8", "replace")
 
     def spaces(
         self, ids: npt.NDArray[np.uint32]
     ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        """Which tokens begin with a space, and which are nothing but spaces."""
+        """Which tokens begin with one space and no more, and which are one and nothing else."""
         different, numbers = np.unique(ids, return_inverse=True)
-        tokens = [self.tokenizer.id_to_bytes(id) for id in different.tolist()]
-        begin = np.array([token.startswith(b" ") for token in tokens], np.bool_)
-        only = np.array([token.isspace() and not token.strip(b" ") for token in tokens], np.bool_)
+        tokens = [self(id) for id in different.tolist()]
+        fronts = [[_is_space(character) for character in token[:2]] for token in tokens]
+        begin = np.array([front in ([True], [True, False]) for front in fronts], np.bool_)
+        only = np.array([front == [True] for front in fronts], np.bool_)
         return begin[numbers], only[numbers]
 
     @cached_property
@@ -67,11 +66,8 @@ class BatchTokenizer:
         return {token.id for token in self.tokenizer.added_tokens if token.id is not None}
 
     @cached_property
-    def _is_byte_level(self) -> bool:
-        decoder = self.tokenizer.decoder
-        steps = decoder.steps if isinstance(decoder, decoders.Sequence) else [decoder]
-        is_bpe = "BPE" in self.tokenizer._core.model_kind
-        return is_bpe and any(isinstance(step, decoders.ByteLevel) for step in steps)
+    def _has_raw_tokens(self) -> bool:
+        return self.tokenizer._core.has_raw_tokens
 
 
 @functools.lru_cache(maxsize=4)
@@ -88,3 +84,10 @@ def _alphabet() -> list[str]:
 
 
 _ALPHABET = _alphabet()
+
+
+def _is_space(character: str) -> bool:
+    """Whether trimming takes a character for white space: what Unicode says, and GPT-2's space."""
+    return character == _ALPHABET[ord(" ")] or (
+        character.isspace() and not "\x1c" <= character <= "\x1f"
+    )

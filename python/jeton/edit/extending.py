@@ -34,7 +34,8 @@ def extend(tok: Tokenizer, corpus: Corpus, n: int, *, min_frequency: int = 2) ->
     A byte pair encoding goes on training from its merges: old merges come first, in their order,
     and new ones are learned from what they leave, so every new token is reachable and texts that
     need none are cut as before; where tokens are characters, new characters of the corpus come
-    first, and of more than there is room for only the most frequent.
+    first, and of more than there is room for only the most frequent. A byte that is no token comes
+    before the first new token that holds it.
 
     WordPiece and Unigram have no order of merges: tokens of a vocabulary trained on the corpus are
     added, in the order of that training; a Unigram piece gets a score just above that of its old
@@ -101,7 +102,7 @@ def extend(tok: Tokenizer, corpus: Corpus, n: int, *, min_frequency: int = 2) ->
 
 def _bpe(tok: Tokenizer, model: models.BPE, corpus: Corpus, n: int, min_frequency: int) -> Edited:
     known = {_bytes(token): id for token, id in model.vocab.items()}
-    # Training would add bytes that are missing, such as those that UTF-8 never has.
+    # Training would add all bytes that are missing, such as those that UTF-8 never has.
     every = {bytes([byte]) for byte in range(256)} if model.alphabet == "bytes" else set()
     missing = every - known.keys()
     trained = _continued(tok, corpus, n + len(missing), min_frequency)
@@ -116,14 +117,28 @@ def _bpe(tok: Tokenizer, model: models.BPE, corpus: Corpus, n: int, min_frequenc
     if model.merges is None:
         new = tok.replace(model=models.BPE({**known, **added}, None))
     elif missing:
-        learned_tokens = [token for token in added if token not in missing]
-        added = {token: id for id, token in enumerate(learned_tokens, tok.max_id + 1)}
+        learned = [token for token in added if token not in missing]
+        added = {
+            token: id for id, token in enumerate(_with_bytes(learned, missing, n), tok.max_id + 1)
+        }
         vocab = {**known, **added}
         merges = [pair for pair in trained.merges if {*pair, joined(pair, model)} <= vocab.keys()]
         new = tok.replace(model=replace(model, vocab=vocab, merges=merges))
     prefix = (model.continuing_subword_prefix or "").encode()
     made_of = merged_from(added, trained.merges, known, prefix)
     return kept_and_new(tok, new, made_of, list(added))
+
+
+def _with_bytes(learned: Iterable[bytes], missing: set[bytes], n: int) -> list[bytes]:
+    """The first learned tokens, each behind those of its bytes that are missing, `n` in all."""
+    tokens: dict[bytes, None] = {}
+    for token in learned:
+        units = {bytes([byte]) for byte in token} & missing
+        more = [*sorted(units - tokens.keys()), token]
+        if len(tokens) + len(more) > n:
+            break
+        tokens.update(dict.fromkeys(more))
+    return list(tokens)
 
 
 def _continued(tok: Tokenizer, corpus: Corpus, n: int, min_frequency: int) -> Tokenizer:

@@ -146,7 +146,7 @@ def _bpe(a: Tokenizer, b: Tokenizer, first: models.BPE, second: models.BPE) -> E
         joined(pair, first) for pair in b.merges
     }
     for token in sorted(alphabet - set(vocab) - special):
-        if first.alphabet == "characters":
+        if first.alphabet == "characters" or len(token) == 1:
             vocab[token] = following
             added.append(token)
             following += 1

@@ -9,6 +9,8 @@ use crate::model::bpe::Alphabet;
 use crate::model::{Bpe, Model};
 use crate::post_processor::PostProcessor;
 use crate::stages::Stages;
+use crate::text::is_in_utf8;
+use crate::vocab::show;
 
 /// The model of a byte-level BPE that has no more than ranks or a GPT-2 pair can say: no
 /// normalizer, template, other decoder, and nothing beside its tokens and merges.
@@ -52,6 +54,11 @@ pub(super) fn plain_bpe<'s>(stages: &'s Stages, format: &str) -> Result<&'s Bpe>
                 token.content
             ));
         }
+    }
+    let mut bytes = (0..=u8::MAX).filter(|byte| is_in_utf8(*byte));
+    if let Some(byte) = bytes.find(|byte| bpe.vocab().id(&[*byte]).is_none()) {
+        let byte = show(&[byte]);
+        return cannot(&format!("a vocabulary without a token for the byte {byte}"));
     }
     let options = bpe.options();
     let is_set = |affix: &Option<String>| affix.as_deref().is_some_and(|affix| !affix.is_empty());

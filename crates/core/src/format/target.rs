@@ -3,8 +3,6 @@
 use std::path::Path;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::Model;
-use crate::model::bpe::Alphabet;
 use crate::stages::Stages;
 
 /// What a new file or folder is to hold.
@@ -43,7 +41,7 @@ impl Target {
                 Self::Folder
             } else if name.ends_with("vocab.json") || name.ends_with("encoder.json") {
                 Self::Pair
-            } else if name.ends_with(".model") && !has_ranks(&stages.model) {
+            } else if name.ends_with(".model") && !stages.model.has_raw_tokens() {
                 Self::SentencePiece
             } else if name.ends_with(".tiktoken") || name.ends_with(".model") {
                 Self::Ranks
@@ -76,9 +74,4 @@ impl Target {
             Self::VocabText => "vocab.txt",
         }
     }
-}
-
-/// Whether a model may be one of ranks: a BPE of bytes.
-fn has_ranks(model: &Model) -> bool {
-    matches!(model, Model::Bpe(bpe) if bpe.options().alphabet == Alphabet::Bytes)
 }

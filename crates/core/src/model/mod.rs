@@ -135,6 +135,11 @@ impl Model {
         }
     }
 
+    /// Whether its tokens are bytes as they are: those of a BPE whose alphabet is bytes.
+    pub fn has_raw_tokens(&self) -> bool {
+        matches!(self, Self::Bpe(bpe) if bpe.options().alphabet == bpe::Alphabet::Bytes)
+    }
+
     /// The name of the algorithm.
     pub fn kind(&self) -> &'static str {
         match self {

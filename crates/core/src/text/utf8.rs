@@ -7,6 +7,11 @@ use std::str::FromStr;
 use crate::error::{Error, ErrorKind, Result, by_name};
 use crate::interrupt::poll;
 
+/// Whether some text holds this byte.
+pub(crate) fn is_in_utf8(byte: u8) -> bool {
+    !matches!(byte, 0xC0 | 0xC1 | 0xF5..)
+}
+
 /// What becomes of bytes that are not UTF-8, as in Python's `bytes.decode`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InvalidUtf8 {

@@ -4,6 +4,7 @@
 mod byte_level;
 mod cached_pieces;
 mod metaspace;
+mod missing_bytes;
 mod parts;
 mod published;
 mod sentencepiece;

@@ -41,6 +41,12 @@ impl Tokenizer {
         self.core.stages().model.kind()
     }
 
+    /// Whether the tokens of its model are bytes as they are.
+    #[getter]
+    fn has_raw_tokens(&self) -> bool {
+        self.core.stages().model.has_raw_tokens()
+    }
+
     /// The strategy that encodes text and what it does; the strategies that were asked before it, each
     /// with the stage that it does not support; and the stages that keep calls off it.
     fn encoding_plan(&self) -> PlanFields {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import jeton._core as _core
 from jeton.components import Regex, decoders, pre_tokenizers
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 __all__ = ["pattern_of", "refuse_others"]
 
+_IN_TEXT: Final = sorted({*range(256)} - {0xC0, 0xC1, *range(0xF5, 256)})
+"""The bytes that text may hold."""
+
 
 def refuse_others(tokenizer: BaseTokenizer) -> None:
     """Refuses a tokenizer that cannot speak it.
@@ -20,10 +23,11 @@ def refuse_others(tokenizer: BaseTokenizer) -> None:
     Raises:
         UnsupportedError: It is no byte-level BPE, or changes text on the way in or out.
     """
-    model = tokenizer._core.model()
     why = None
-    if model.kind != "BPE" or '"alphabet":"Bytes"' not in model.options():
+    if not tokenizer._core.has_raw_tokens:
         why = "its model is not a BPE over bytes"
+    elif any(tokenizer._core.bytes_to_id(bytes([byte])) is None for byte in _IN_TEXT):
+        why = "it has no token for some byte"
     elif tokenizer.normalizer is not None:
         why = "it normalizes text"
     elif tokenizer.decoder != decoders.ByteLevel():

@@ -22,35 +22,34 @@ pub struct BpeMerger {
 }
 
 enum Tables {
+    /// Each byte is a token.
     Bytes(Merges),
-    Characters(Units, Pairs),
+    Units(Units, Pairs),
 }
 
 impl BpeMerger {
-    /// The merges of `bpe`, if it leaves none out and refuses no characters, its ids and ranks fit, and
-    /// its bytes, if these are its alphabet, bear no marks.
+    /// The merges of `bpe`, if it leaves none out and refuses no units, its ids and ranks fit, and its
+    /// bytes, if these are its alphabet, bear no marks.
     pub fn new(bpe: &Bpe) -> Option<Self> {
         let options = bpe.options();
-        let tables = match options.alphabet {
-            Alphabet::Bytes if bpe.merges_bytes_only() => {
-                Tables::Bytes(Merges::new(bpe.vocab(), bpe.reachable_merges())?)
-            }
-            Alphabet::Characters
-                if options.dropout.is_none()
-                    && *bpe.rule() != MergeRule::Ranks
-                    && !bpe.refuses_some_units() =>
-            {
+        let is_of_bytes = options.alphabet == Alphabet::Bytes;
+        let bears_marks = is_of_bytes && !bpe.merges_bytes_only();
+        if options.dropout.is_some() || bears_marks {
+            return None;
+        }
+        let merges = || Merges::new(bpe.vocab(), bpe.reachable_merges());
+        let tables = match is_of_bytes.then(merges).flatten() {
+            Some(merges) => Tables::Bytes(merges),
+            None if *bpe.rule() == MergeRule::Ranks || bpe.refuses_some_units() => return None,
+            None => {
                 let pairs = Pairs::new(&bpe.reachable_merges(), bpe.vocab().max_id()?)?;
-                Tables::Characters(Units::new(bpe), pairs)
+                Tables::Units(Units::new(bpe), pairs)
             }
-            _ => return None,
         };
         let whole = bpe.takes_whole_pieces() && !bpe.merges_make_all_tokens();
         let parts_stand_alone = match &tables {
             Tables::Bytes(_) => true,
-            Tables::Characters(units, _) => {
-                units.parts_stand_alone() && merges_nothing_unknown(bpe)
-            }
+            Tables::Units(units, _) => units.parts_stand_alone() && merges_nothing_unknown(bpe),
         };
         Some(Self {
             tables,
@@ -72,7 +71,7 @@ impl BpeMerger {
             let is_end = end == piece.len()
                 || match &self.tables {
                     Tables::Bytes(_) => true,
-                    Tables::Characters(units, _) => units.leaves_nothing(&piece[..end]),
+                    Tables::Units(units, _) => units.leaves_nothing(&piece[..end]),
                 };
             if is_end {
                 return end;
@@ -115,9 +114,7 @@ impl BpeMerger {
                 ids.extend_from_slice(work.tokens());
             }
             Tables::Bytes(merges) if part.len() < MOST => ids.extend(merges.merge_long(part)),
-            Tables::Characters(units, pairs)
-                if units.begin(part, ids) && ids.len() - start < MOST =>
-            {
+            Tables::Units(units, pairs) if units.begin(part, ids) && ids.len() - start < MOST => {
                 merge_from(start, pairs, work, ids);
             }
             _ => return false,
@@ -262,8 +259,11 @@ mod tests {
             }
         }
         if options.alphabet == Alphabet::Bytes {
-            tokens.extend("abé中".bytes().map(|byte| vec![byte]));
-            others.extend((0..=u8::MAX).map(|byte| vec![byte]));
+            let bytes = "abé中".bytes().filter(|_| numbers.random_bool(kept));
+            tokens.extend(bytes.map(|byte| vec![byte]));
+            let kept = *[0.3, 1.0].choose(numbers).unwrap();
+            let bytes = (0..=u8::MAX).filter(|_| numbers.random_bool(kept));
+            others.extend(bytes.map(|byte| vec![byte]));
         }
         others.extend(numbers.random_bool(0.5).then(|| b"<unk>".to_vec()));
         let few = numbers.random_bool(0.5);

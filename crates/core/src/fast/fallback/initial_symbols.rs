@@ -1,7 +1,8 @@
 //! The symbols of a word before its first merge, in a BPE of characters: each character is its token with
-//! the marks of its place in the word, the tokens of its bytes, the unknown token, or nothing.
+//! the marks of its place in the word, the tokens of its bytes, the unknown token, or nothing. And in a
+//! BPE of bytes of which some have no token: each byte, in the place of a character.
 
-use crate::model::bpe::BpeOptions;
+use crate::model::bpe::{Alphabet, BpeOptions};
 use crate::model::{Bpe, byte_token};
 use crate::split::safe_cuts::decode;
 use crate::tables::tag_table::NONE;
@@ -23,6 +24,8 @@ pub struct Units {
     /// Whether there is one for each byte.
     all_bytes: bool,
     unknown: Unknown,
+    /// Whether a unit is a byte, and no character.
+    is_of_bytes: bool,
     /// What follows the last character as a symbol of its own.
     end: Option<u32>,
 }
@@ -46,9 +49,10 @@ enum Unknown {
 }
 
 impl Units {
-    /// The symbols of the characters of `bpe`.
+    /// The symbols of the characters of `bpe`, or of its bytes, if these are its alphabet.
     pub fn new(bpe: &Bpe) -> Self {
         let BpeOptions {
+            alphabet,
             unk_token,
             fuse_unk,
             byte_fallback,
@@ -69,6 +73,7 @@ impl Units {
             false => NONE,
         });
         let bytes: Vec<u32> = bytes.collect();
+        let is_of_bytes = *alphabet == Alphabet::Bytes;
         let tokens = std::array::from_fn(|place| {
             let before = if place & BEHIND != 0 { &*prefix } else { &[] };
             let behind = if place & LAST != 0 { &*suffix } else { &[] };
@@ -93,7 +98,17 @@ impl Units {
                     None => Unknown::Refused,
                 },
             },
+            is_of_bytes,
             end,
+        }
+    }
+
+    /// The unit at a place of a piece, and its length.
+    #[inline(always)]
+    fn unit(&self, piece: &[u8], at: usize) -> (u32, usize) {
+        match self.is_of_bytes {
+            true => (piece[at].into(), 1),
+            false => decode(piece, at),
         }
     }
 
@@ -104,7 +119,7 @@ impl Units {
         let mut waiting = None;
         let (mut at, mut place) = (0, 0);
         while at < piece.len() {
-            let (code_point, length) = decode(piece, at);
+            let (code_point, length) = self.unit(piece, at);
             let end = at + length;
             if end == piece.len() {
                 place |= LAST & reached;
@@ -132,9 +147,9 @@ impl Units {
 
     /// Whether no unknown token waits behind this last character of a text.
     pub fn leaves_nothing(&self, text: &[u8]) -> bool {
-        let is_first = |byte: &u8| byte & 0xC0 != 0x80;
+        let is_first = |byte: &u8| self.is_of_bytes || byte & 0xC0 != 0x80;
         let last = text.iter().rposition(is_first);
-        let token = |at| self.tokens[0].token(decode(text, at).0);
+        let token = |at| self.tokens[0].token(self.unit(text, at).0);
         self.all_bytes || last.is_some_and(|at| token(at) != NONE)
     }
 
@@ -199,11 +214,7 @@ impl Tokens {
             let Some(middle) = middle.and_then(|it| it.strip_suffix(behind)) else {
                 continue;
             };
-            let mut characters = match middle.len() {
-                1..=4 => std::str::from_utf8(middle).unwrap_or_default().chars(),
-                _ => continue,
-            };
-            if let (Some(only), None) = (characters.next(), characters.next()) {
+            if let Some(only) = only_unit(bpe, middle) {
                 let row = &mut this.rows[only as usize / ROW];
                 if *row == 0 {
                     *row = this.tokens.len() as u16;
@@ -217,10 +228,23 @@ impl Tokens {
         this
     }
 
-    /// The token of a code point, or [`NONE`].
+    /// The token of a code point, or of a byte, or [`NONE`].
     #[inline(always)]
     fn token(&self, code_point: u32) -> u32 {
         let row = self.rows[code_point as usize / ROW];
         self.tokens[usize::from(row)][code_point as usize % ROW]
+    }
+}
+
+/// The character that a token is, or the byte, as the alphabet has it.
+fn only_unit(bpe: &Bpe, token: &[u8]) -> Option<u32> {
+    match (bpe.options().alphabet, token) {
+        (Alphabet::Bytes, &[byte]) => Some(byte.into()),
+        (Alphabet::Characters, [_] | [_, _] | [_, _, _] | [_, _, _, _]) => {
+            let mut characters = std::str::from_utf8(token).ok()?.chars();
+            let only = characters.next()?;
+            characters.next().is_none().then_some(only.into())
+        }
+        _ => None,
     }
 }

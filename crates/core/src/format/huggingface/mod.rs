@@ -27,7 +27,7 @@ use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::cannot_hold::{TOKENIZER_JSON, cannot_hold};
 use crate::interrupt::paced;
-use crate::model::bpe::{Alphabet, MergeRule};
+use crate::model::bpe::MergeRule;
 use crate::model::{Characters, Model, WordLevel};
 use crate::normalizer::Normalizer;
 use crate::post_processor::PostProcessor;
@@ -81,7 +81,7 @@ pub fn read_stages(json: &[u8], model: Option<Model>) -> Result<Stages> {
     let Some(model) = model else {
         return stages(parts, &root.field("model")?);
     };
-    if is_raw(&model) {
+    if model.has_raw_tokens() {
         read_byte_level::lift(parts.pre_tokenizer.as_mut(), parts.decoder.as_mut());
     }
     Ok(parts.with(model))
@@ -187,10 +187,6 @@ fn stages(mut parts: Parts, node: &Node<'_>) -> Result<Stages> {
     Ok(parts.with(model))
 }
 
-fn is_raw(model: &Model) -> bool {
-    matches!(model, Model::Bpe(bpe) if bpe.options().alphabet == Alphabet::Bytes)
-}
-
 /// The `tokenizer.json` of these stages. Read again, it gives equal ones, unless the tokenizer
 /// came from a format whose conventions this one spells differently, as tiktoken's ranks and
 /// SentencePiece's scores, which become merges, and characters, which become words of one; ids are
@@ -213,7 +209,7 @@ pub fn respelled(stages: &Stages) -> Result<Stages> {
 /// What a file holds.
 fn fields(stages: &Stages) -> Result<Map<String, Value>> {
     let stages = match &stages.model {
-        model if is_raw(model) => Cow::Owned(write_byte_level::spell_out(stages)?),
+        model if model.has_raw_tokens() => Cow::Owned(write_byte_level::spell_out(stages)?),
         Model::Characters(model) => Cow::Owned(characters_as_words(model, stages)?),
         _ => Cow::Borrowed(stages),
     };
@@ -347,7 +343,7 @@ fn without_aliases(mut stages: Cow<'_, Stages>) -> Cow<'_, Stages> {
 
 /// The id of the token of the model that a file spells as `content`.
 fn id_in_model(model: &Model, content: &str) -> Option<u32> {
-    match is_raw(model) {
+    match model.has_raw_tokens() {
         true => model.vocab().id(&printable::decode(content)?),
         false => model.vocab().id(content.as_bytes()),
     }
@@ -400,7 +396,7 @@ fn check_out_of_reach(stages: &Stages, content: &str, id: u32) -> Result<()> {
     let is_found = match &stages.model {
         Model::Bpe(bpe) => {
             let options = bpe.options();
-            let is_spelled = !is_raw(&stages.model) || printable::stands_for_bytes(content);
+            let is_spelled = !stages.model.has_raw_tokens() || printable::stands_for_bytes(content);
             let has_pieces = options.ignore_merges || *bpe.rule() == MergeRule::Ranks;
             let affix = |affix: &Option<String>| affix.clone().unwrap_or_default();
             let prefix = affix(&options.continuing_subword_prefix);

@@ -75,10 +75,7 @@ pub(super) fn read(
     raw: Option<&HashSet<usize>>,
 ) -> Result<Model> {
     let vocab = |node: &Node<'_>| {
-        Vocab::new(entries.iter().copied()).map_err(|error| match node.field("vocab") {
-            Ok(node) => node.locate(error),
-            Err(other) => other,
-        })
+        Vocab::new(entries.iter().copied()).map_err(|error| in_vocab(node, error))
     };
     if node.extended
         && node
@@ -138,20 +135,28 @@ fn read_raw_bpe(node: &Node<'_>, entries: &Entries<'_>, left_out: &HashSet<usize
         let merges = raw_merges(merges.as_ref().ok()?, &vocab)?;
         Some((vocab, merges))
     };
-    let bpe = || match usual() {
+    let bpe = match usual() {
         Some((vocab, merges)) => Bpe::of_ids(vocab, merges, read_options(node, Alphabet::Bytes)?),
         // What is wrong is found the slow way.
         None => {
             let bytes = |token: &str| printable::decode(token).unwrap_or_else(|| token.into());
             let entries = kept(entries, left_out);
             let vocab = Vocab::new(entries.map(|(token, id)| (bytes(token), *id)));
-            let vocab = vocab.map_err(|error| error.at("vocab"))?;
+            let vocab = vocab.map_err(|error| in_vocab(node, error))?;
             let merges = merges.as_ref().map_err(Clone::clone)?.iter();
             let merges = merges.map(|(left, right)| (bytes(left), bytes(right)));
             Bpe::by_merges(vocab, merges, read_options(node, Alphabet::Bytes)?)
         }
     };
-    bpe().map_err(|error| node.locate(error))
+    bpe.map_err(|error| node.locate(error))
+}
+
+/// The error of a model's vocabulary, with its place.
+fn in_vocab(model: &Node<'_>, error: Error) -> Error {
+    match model.field("vocab") {
+        Ok(vocab) => vocab.locate(error),
+        Err(other) => other,
+    }
 }
 
 /// Adds the bytes that a token stands for, or is.

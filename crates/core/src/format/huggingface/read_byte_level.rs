@@ -5,6 +5,11 @@
 //! rewrites text that way before the model sees it. Where nothing but the model could tell the
 //! difference, the vocabulary is read as raw bytes and text is left alone: same ids, no rewriting.
 //!
+//! Some of the bytes may be no tokens, as training leaves out those that its corpus lacks: text that
+//! holds one is unknown there, or dropped, as a character is that has no token. Only where the file
+//! writes what is unknown as tokens such as `<0xC4>`, the vocabulary stays as it is spelled: those
+//! would be the bytes of the 256 characters, not of the text.
+//!
 //! A token with a character outside the 256 can never be found in text, since text is rewritten
 //! to the 256. As raw bytes it could be, or could collide with another token. If it is an added
 //! token, its id has a meaning without the vocabulary, and it is left out there; else the
@@ -21,7 +26,7 @@ use crate::error::Result;
 use crate::normalizer::Normalizer;
 use crate::pre_tokenizer::PreTokenizer;
 use crate::printable;
-use crate::text::AlignedText;
+use crate::text::{AlignedText, is_in_utf8};
 
 /// The places of the tokens that the model's vocabulary leaves out when it is lifted, or `None`
 /// where it must stay as it is spelled.
@@ -44,7 +49,7 @@ pub(super) fn left_out(
         && !normalizer.is_some_and(is_byte_level)
         && pre_tokenizer.is_some_and(ends_in_bytes)
         && decoder == Some(&Decoder::ByteLevel { printable: true })
-        && has_all_bytes(entries);
+        && (has_all_bytes(entries) || may_lack_bytes(model)?);
     if !lifts {
         return Ok(None);
     }
@@ -129,7 +134,7 @@ fn is_byte_level(normalizer: &Normalizer) -> bool {
 /// Whether every byte that text can hold is a token: then nothing is ever unknown.
 fn has_all_bytes(entries: &Entries<'_>) -> bool {
     let mut missing: HashSet<char> = (0..=u8::MAX)
-        .filter(|byte| !matches!(byte, 0xC0 | 0xC1 | 0xF5..))
+        .filter(|byte| is_in_utf8(*byte))
         .map(printable::to_char)
         .collect();
     for (token, _) in entries {
@@ -139,6 +144,15 @@ fn has_all_bytes(entries: &Entries<'_>) -> bool {
         }
     }
     missing.is_empty()
+}
+
+/// Whether what becomes of a byte that is no token is the same for raw bytes: nothing, or the unknown
+/// token, which has to be found by the same name.
+fn may_lack_bytes(model: &Node<'_>) -> Result<bool> {
+    let unk_token = model.optional("unk_token")?.map(|node| node.string());
+    let unk_token = unk_token.transpose()?;
+    let is_itself = |token: String| printable::decode(&token) == Some(token.into_bytes());
+    Ok(unk_token.is_none_or(is_itself) && !model.bool_or("byte_fallback", false)?)
 }
 
 /// Whether a decoder of printable characters makes of an added token what one of raw bytes does.

@@ -8,6 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::interrupt::{Pace, paced};
 use crate::model::Sampler;
 use crate::model::token::{Token, byte_token, only_withheld};
+use crate::printable;
 use crate::vocab::show;
 
 impl Bpe {
@@ -72,8 +73,13 @@ impl Bpe {
         }
         let mut symbols = match self.rule {
             MergeRule::Ranks => self.bytes_as_symbols(piece)?,
-            MergeRule::Merges(_) => self.units_as_symbols(piece, length_at)?,
+            MergeRule::Merges(_) => self.units_as_symbols(piece, &length_at, raw_length)?,
         };
+        let drops = || symbols.iter().map(|it| it.length as usize).sum::<usize>() < piece.len();
+        let is_spelled = self.options.alphabet == Alphabet::Bytes && drops();
+        if is_spelled {
+            symbols = self.units_as_symbols(piece, &length_at, spelled_length)?;
+        }
         if symbols.len() >= u32::MAX as usize {
             return Err(Error::new(
                 ErrorKind::Unsupported,
@@ -91,12 +97,16 @@ impl Bpe {
             ),
         }
         let mut start = 0;
+        let first = tokens.len();
         tokens.extend(paced(symbols.iter()).map(|symbol| {
             let end = start + symbol.length as usize;
             let range = std::mem::replace(&mut start, end)..end;
             let id = symbol.id;
             Token { id, range }
         }));
+        if is_spelled {
+            bytes_of_spelled(piece, &mut tokens[first..]);
+        }
         Ok(())
     }
 
@@ -116,12 +126,14 @@ impl Bpe {
     /// One symbol a unit, with its prefix and suffix, where the vocabulary has it; bytes or the
     /// unknown token where not.
     ///
-    /// Ranges are running sums of lengths, so they shift where a unit is dropped, and an unknown
-    /// token waits for the next known unit but not for bytes: both as in `tokenizers`.
+    /// Ranges are running sums of lengths, which `length_of` tells of a unit, so they shift where a unit
+    /// is dropped, and an unknown token waits for the next known unit but not for bytes: both as in
+    /// `tokenizers`.
     fn units_as_symbols(
         &self,
         piece: &[u8],
         length_at: impl Fn(usize) -> usize,
+        length_of: impl Fn(&[u8]) -> usize,
     ) -> Result<Vec<Symbol>> {
         let options = &self.options;
         let prefix = options.continuing_subword_prefix.as_deref().unwrap_or("");
@@ -142,8 +154,8 @@ impl Bpe {
             if end == piece.len() && !options.separate_suffix {
                 marked.extend_from_slice(suffix.as_bytes());
             }
-            let length = (end - start) as u32;
             let unit = start..end;
+            let length = length_of(&piece[unit.clone()]) as u32;
             start = end;
             if let Some(id) = self.vocab.text_id(&marked) {
                 symbols.extend(unknown.take());
@@ -188,5 +200,32 @@ impl Bpe {
             symbols.extend(id.map(|id| Symbol { id, length: 0 }));
         }
         Ok(symbols)
+    }
+}
+
+fn raw_length(unit: &[u8]) -> usize {
+    unit.len()
+}
+
+/// How many bytes GPT-2's characters for these bytes have.
+fn spelled_length(unit: &[u8]) -> usize {
+    let lengths = unit.iter().map(|&byte| printable::to_char(byte).len_utf8());
+    lengths.sum()
+}
+
+/// Turns ranges in a piece that is spelled in GPT-2's characters into those in its bytes: of each
+/// character that they touch.
+///
+/// `tokenizers` sees such a piece, so where a byte is dropped, this is by how much its ranges shift.
+fn bytes_of_spelled(piece: &[u8], tokens: &mut [Token]) {
+    let mut end = 0;
+    let ends = paced(piece.iter()).map(|byte| {
+        end += spelled_length(std::slice::from_ref(byte));
+        end
+    });
+    let ends: Vec<usize> = ends.collect();
+    let byte_at = |at: usize| ends.partition_point(|&end| end <= at);
+    for Token { range, .. } in paced(tokens.iter_mut()).filter(|it| !it.range.is_empty()) {
+        *range = byte_at(range.start)..piece.len().min(byte_at(range.end - 1) + 1);
     }
 }
