@@ -409,7 +409,7 @@ def test_compare_reads_once_and_gives_what_evaluate_does() -> None:
 def test_what_is_told_on_the_way(tmp_path: Path) -> None:
     steps: list[jeton.Progress] = []
     (tmp_path / "a.txt").write_text("the theory", encoding="utf-8")
-    evaluate(ranks(), tmp_path, progress=steps.append)
+    evaluate(ranks(), tmp_path, watch=steps.append)
     assert steps[-1] == jeton.Progress("counting", 10, 10, 10)
 
 
@@ -470,7 +470,7 @@ def test_bad_input(tmp_path: Path) -> None:
         (ArgumentTypeError, "morphemes", lambda: evaluate(tok, morphemes={"ab": "ab"})),
         (ArgumentError, "none to measure", lambda: analysis.compare([], ["a"])),
         (ArgumentTypeError, "tokenizers", lambda: analysis.compare(tok, ["a"])),  # type: ignore[arg-type]
-        (ArgumentTypeError, "progress", lambda: evaluate(tok, ["a"], progress=3)),  # type: ignore[arg-type]
+        (ArgumentTypeError, "watch", lambda: evaluate(tok, ["a"], watch=3)),  # type: ignore[arg-type]
         (EncodeError, "closed, corpus 'corpus'", lambda: analysis.compare(
             {"closed": jeton.CharTrainer().train("a")}, ["b"])),
     ]  # fmt: skip

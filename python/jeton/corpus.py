@@ -77,10 +77,10 @@ class Progress:
     to their end."""
 
 
-def check_watch(watch: object, name: str = "watch") -> None:
+def check_watch(watch: object) -> None:
     """Refuses what cannot be called, before any work is done."""
     if watch is not None and not callable(watch):
-        raise ArgumentTypeError(f"{name} must be callable or None, not {type(watch).__name__}")
+        raise ArgumentTypeError(f"watch must be callable or None, not {type(watch).__name__}")
 
 
 def warn(message: str) -> None:

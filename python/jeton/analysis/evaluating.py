@@ -10,7 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from jeton.analysis.comparison import Comparison
 from jeton.analysis.evaluation import Evaluation
 from jeton.analysis.judged import Judged, Tally, WordKinds, cause_of, count
 from jeton.analysis.overall import Morphemes, checked_morphemes, overall_values
-from jeton.analysis.texts import Corpus, Sample, Watched, ahead, aligned, corpora_of
+from jeton.analysis.texts import Corpus, Errors, Sample, Watched, ahead, aligned, corpora_of
 from jeton.analysis.values import Curve, Measured, Value
 from jeton.arguments import check_kind, check_text, checked_errors
 from jeton.corpus import Progress, check_watch
@@ -29,7 +29,6 @@ from jeton.tokenizer import Tokenizer
 
 __all__ = ["compare", "evaluate"]
 
-Errors = Literal["strict", "replace", "ignore"]
 Source: TypeAlias = "str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]]"
 Corpora: TypeAlias = "Source | Mapping[str, Source]"
 
@@ -52,7 +51,7 @@ def evaluate(
     name: str | None = None,
     field: str | None = None,
     errors: Errors = "strict",
-    progress: Callable[[Progress], None] | None = None,
+    watch: Callable[[Progress], None] | None = None,
 ) -> Evaluation:
     """Measures a tokenizer on corpora, on all cores, as they are read.
 
@@ -71,7 +70,7 @@ def evaluate(
         name: What the tokenizer is called; by default its kind and size.
         field: As for `Tokenizer.usage`.
         errors: As for `Tokenizer.usage`.
-        progress: Called with a `jeton.Progress` now and then.
+        watch: Called with a `jeton.Progress` now and then.
 
     Raises:
         ArgumentTypeError, ArgumentError: Data that is no corpus; lines that are not aligned; a
@@ -90,7 +89,7 @@ def evaluate(
     """
     check_kind("tok", tok, Tokenizer, "a Tokenizer")
     named = {_name_of(tok) if name is None else check_text("name", name): tok}
-    return next(iter(_run(named, corpora, parallel, pivot, morphemes, field, errors, progress)))
+    return next(iter(_run(named, corpora, parallel, pivot, morphemes, field, errors, watch)))
 
 
 def compare(
@@ -102,7 +101,7 @@ def compare(
     morphemes: Morphemes | None = None,
     field: str | None = None,
     errors: Errors = "strict",
-    progress: Callable[[Progress], None] | None = None,
+    watch: Callable[[Progress], None] | None = None,
 ) -> Comparison:
     """Measures several tokenizers on the same corpora, each text read once.
 
@@ -122,7 +121,7 @@ def compare(
         <Comparison of Characters 6, BPE 258 on news, all>
     """
     named = _named(tokenizers)
-    found = _run(named, corpora, parallel, pivot, morphemes, field, errors, progress)
+    found = _run(named, corpora, parallel, pivot, morphemes, field, errors, watch)
     return Comparison(dict(zip(named, found, strict=True)))
 
 
@@ -160,12 +159,12 @@ def _run(
     morphemes: Any,
     field: str | None,
     errors: Errors,
-    progress: Callable[[Progress], None] | None,
+    watch: Callable[[Progress], None] | None,
 ) -> list[Evaluation]:
     if field is not None:
         check_text("field", field)
     checked_errors(errors)
-    check_watch(progress, "progress")
+    check_watch(watch)
     morphemes = checked_morphemes(morphemes)
     lines = aligned({} if parallel is None else parallel)
     pivot = _pivot(pivot, lines)
@@ -175,7 +174,7 @@ def _run(
         if any(it.corpus.name == name for it in texts):
             raise ArgumentError(f"parallel: {name!r} is a corpus, too; give one another name")
     everyone = [Judged(name, tok) for name, tok in named.items()]
-    watched = Watched(progress, [it.corpus for it in (*texts, *languages)])
+    watched = Watched(watch, [it.corpus for it in (*texts, *languages)])
     for measured in texts:
         measured.read(everyone, watched)
     curves = [judged.counter.curve() for judged in everyone]

@@ -110,7 +110,7 @@ def compare(
             morphemes=None if morphemes is None else _morphemes(morphemes),
             field=field,
             errors=invalid,
-            progress=progress.follow,
+            watch=progress.follow,
         )
     text = _written(found, form)
     if before is not None and form == "table":

@@ -145,7 +145,7 @@ def _compared(
             parallel={name: Path(path) for name, path in languages.items()} or None,
             pivot=pivot,
             errors=invalid,
-            progress=progress.follow,
+            watch=progress.follow,
         )
 
 
