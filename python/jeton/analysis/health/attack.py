@@ -10,6 +10,7 @@ import codecs
 import functools
 import itertools
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final
 
@@ -116,7 +117,19 @@ class Attack:
         found = [subject.texts[id], decoded, spelled]
         if spelled is not None:
             found.append(spelled.replace("▁", " "))
+        found += self._before_normalizer(subject.texts[id])
         return list(dict.fromkeys(text for text in found if text))
+
+    def _before_normalizer(self, text: str | None) -> Iterator[str]:
+        """What the normalizer makes a text of that does not come through to the model itself."""
+        normalizer = self.subject.tok.normalizer
+        if not text or normalizer is None:
+            return
+        is_cut_out = any(token.content in text for token in self.subject.added.values())
+        if is_cut_out or text not in normalizer(text):
+            for other in (unicodedata.normalize("NFC", text), text.upper()):
+                if other != text and normalizer(other) == text:
+                    yield other
 
     def _apart(self, id: int) -> Iterator[str]:
         stranger = self.subject.stranger
