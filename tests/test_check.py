@@ -89,6 +89,11 @@ PLANTED = {
         {256},
     ),
     "unknown-text": (words("a"), set()),
+    "decoder": (words("a", "##n", "##s", "i"), set()),
+    "split-words": (
+        jeton.Tokenizer(models.BPE({b"i": 0, b"n": 1}, [], alphabet="characters")),
+        set(),
+    ),
     "dropped-text": (
         jeton.Tokenizer(models.BPE({b"a": 0}, [], alphabet="characters")),
         set(),
@@ -194,9 +199,11 @@ def test_what_was_observed_is_shown(name: str, planted: tuple[jeton.Tokenizer, s
 def test_what_is_proved_and_what_was_seen() -> None:
     assert found(PLANTED["unreachable-cut"][0], "unreachable-cut").evidence == "proved"
     by_expression = words("a", "a-b", pre_tokenizer=pre_tokenizers.Split("-", "isolated"))
-    finding = found(by_expression, "unreachable-cut")
+    finding = found(by_expression, "unreached")
     assert (finding.ids, finding.evidence) == ([2], "observed")
     assert {case.evidence for case in finding.cases} == {"observed"}
+    for tok, _ in PLANTED.values():
+        assert all(it.evidence == "proved" for it in check(tok) if it.rule in UNREACHABLE)
 
 
 def test_one_is_one() -> None:

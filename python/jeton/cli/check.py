@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import cast
+from typing import Literal, cast
 
 import click
 
@@ -13,6 +13,7 @@ from jeton.analysis import Health
 from jeton.analysis import check as check_health
 from jeton.analysis.health.rules import SEVERITIES, Severity, chosen_rules
 from jeton.cli.command import Command, use_colour
+from jeton.cli.documents import invalid_option
 from jeton.cli.findings import plain, rules_table, shown
 from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
@@ -66,6 +67,7 @@ def _rule(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -> tupl
     metavar="PATH",
     help="Find tokens that a file or folder never uses. Repeatable.",
 )
+@invalid_option
 @click.option(
     "--embeddings",
     type=FilePath(),
@@ -114,6 +116,7 @@ def _rule(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -> tupl
 def check(
     source: Source,
     corpus: tuple[str, ...],
+    invalid: Literal["strict", "replace"],
     embeddings: str | None,
     tensor: str | None,
     form: str,
@@ -131,16 +134,14 @@ def check(
     check_target(output, inputs=inputs, force=force, stream=True)
     known = None if baseline is None else Health.load(baseline)
     tok = source.load()
-    with Progress("counting", None) as progress:
-        health = check_health(
-            tok,
-            corpus=[Path(path) for path in corpus] or None,
-            embeddings=embeddings,
-            tensor=tensor,
-            only=only,
-            ignore=ignore,
-            watch=progress.follow,
-        )
+    usage = None
+    if corpus:
+        with Progress("counting", None) as progress:
+            files = [Path(path) for path in corpus]
+            usage = tok.usage(files, errors=invalid, watch=progress.follow)
+    health = check_health(
+        tok, corpus=usage, embeddings=embeddings, tensor=tensor, only=only, ignore=ignore
+    )
     new = health if known is None else health.since(known)
     text = _written(new, source.name, form, everything, output is not None, known is not None)
     give(text, output, force=force)

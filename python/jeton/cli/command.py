@@ -99,7 +99,7 @@ def _one_line(error: Exception) -> str:
 
 
 _OF_OPTIONS = (
-    (' (set errors="replace" or errors="ignore")', "--invalid", " (--invalid replace goes on)"),
+    ('set errors="replace" or errors="ignore"', "--invalid", "--invalid replace goes on"),
     ("prices= takes a table of your own", "--prices", "--prices takes a table of your own"),
     ("template= one of", "--template", "--template takes one of"),
     ("; jeton.names()", None, "; jeton list has all"),

@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 import jeton
 from jeton.cli.colours import LEGEND, Piece, flow, paint
 from jeton.cli.command import Command, use_colour
-from jeton.cli.documents import only_document
+from jeton.cli.documents import invalid_option, only_document
 from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath
 from jeton.cli.terminal import columns, heading, shorten, show, table
@@ -63,6 +63,7 @@ Examples:
     metavar="PATH",
     help="Show how often tokens occur in a file or folder. Repeatable.",
 )
+@invalid_option
 @click.option(
     "--rows", default=48, show_default=True, metavar="N", help="Rows of the table, at most."
 )
@@ -83,6 +84,7 @@ def inspect(
     text: str | None,
     file: str | None,
     corpus: tuple[str, ...],
+    invalid: Literal["strict", "replace"],
     rows: int,
     gotchas: bool,
     form: str,
@@ -104,7 +106,7 @@ def inspect(
     tok = source.load()
     note_on_special_tokens(tok, options)
     if corpus:
-        for line in token_use(tok, corpus):
+        for line in token_use(tok, corpus, invalid):
             click.echo(line)
     elif text is None:
         for line in tokenizer_summary(tok, source.name):

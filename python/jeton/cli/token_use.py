@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Literal
 
 import click
 import numpy as np
@@ -22,10 +23,13 @@ _BAR = 30
 """Columns of the longest bar."""
 
 
-def token_use(tok: jeton.Tokenizer, paths: Sequence[str]) -> Iterator[str]:
+def token_use(
+    tok: jeton.Tokenizer, paths: Sequence[str], invalid: Literal["strict", "replace"]
+) -> Iterator[str]:
     """Counts the tokens of files and folders, and tells what was found line by line."""
+    files = [Path(path) for path in paths]
     with Progress("counting", None) as progress:
-        usage = tok.usage([Path(path) for path in paths], watch=progress.follow)
+        usage = tok.usage(files, errors=invalid, watch=progress.follow)
     yield heading(" ".join(paths))
     yield from _summary(usage)
     yield ""

@@ -10,14 +10,16 @@ import codecs
 import functools
 import itertools
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from jeton.analysis.health.subject import Subject, text_or_none
-from jeton.components import models
+from jeton import samples
+from jeton.analysis.health.spellings import text_or_none
+from jeton.analysis.health.subject import Subject
 
 __all__ = ["Attack", "completions", "continued", "is_part_of_utf8", "unblocked", "words"]
 
@@ -37,7 +39,7 @@ _SURROGATE: Final = re.compile(rb"\xed[\xa0-\xbf]")
 
 _PER_TOKEN: Final = 4_000
 """Completions of a part of a character that are tried, at most."""
-_FEW: Final = 200
+_FEW: Final = 300
 """Completions that are tried at first."""
 
 _MOST: Final = 400
@@ -55,20 +57,23 @@ class Attack:
         tried: How many texts were tried for an id.
     """
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: Subject, reached: Iterable[int] = ()) -> None:
         self.subject = subject
-        self.reached: set[int] = set()
+        self.reached = set(reached)
         self.tried: dict[int, int] = {}
 
-    def run(self, is_proved: Callable[[int], bool]) -> list[int]:
+    def run(self, is_proved: Callable[[int], bool], shown: Callable[[int], str]) -> list[int]:
         """The ordinary tokens that no text made.
 
         Args:
             is_proved: Whether it is proved that none does; asked once the likely texts have failed,
                 so that what is proved need not be tried in all the others.
+            shown: The text that is shown of a token that none made, which is tried like all others.
         """
         subject = self.subject
         ids = subject.ordinary
+        lines = [line for text in samples.read_all().values() for line in text.splitlines()]
+        self._saw(subject.encode(lines).ids)
         self._saw(subject.alone_again.ids)
         self._count(ids)
         for texts in (self._apart, self._continuing, self._near):
@@ -77,6 +82,7 @@ class Attack:
         open_ = [id for id in failed if not is_proved(id)]
         for texts in (self._unblocked, self._far):
             self._try([id for id in open_ if id not in self.reached][:_MOST], texts)
+        self._try(self.left(ids), lambda id: [shown(id)])
         return self.left(ids)
 
     def _try(self, ids: Sequence[int], texts: Callable[[int], Iterable[str]]) -> None:
@@ -107,10 +113,23 @@ class Attack:
         """What a token may be in text."""
         subject = self.subject
         spelled = text_or_none(subject.tokens[id])
-        found = [subject.texts[id], spelled]
+        decoded = text_or_none(subject.tok.token_bytes(id))
+        found = [subject.texts[id], decoded, spelled]
         if spelled is not None:
             found.append(spelled.replace("▁", " "))
+        found += self._before_normalizer(subject.texts[id])
         return list(dict.fromkeys(text for text in found if text))
+
+    def _before_normalizer(self, text: str | None) -> Iterator[str]:
+        """What the normalizer makes a text of that does not come through to the model itself."""
+        normalizer = self.subject.tok.normalizer
+        if not text or normalizer is None:
+            return
+        is_cut_out = any(token.content in text for token in self.subject.added.values())
+        if is_cut_out or text not in normalizer(text):
+            for other in (unicodedata.normalize("NFC", text), text.upper()):
+                if other != text and normalizer(other) == text:
+                    yield other
 
     def _apart(self, id: int) -> Iterator[str]:
         stranger = self.subject.stranger
@@ -161,22 +180,22 @@ class Attack:
 
 
 def continued(subject: Subject, id: int) -> str | None:
-    """The text of a WordPiece token that continues a word; `None` of others."""
-    if not isinstance(subject.model, models.WordPiece):
+    """The text of a token that continues a word, told by its mark; `None` of others."""
+    prefix = subject.spelling.prefix.encode()
+    token = subject.tokens[id]
+    if not prefix or token == prefix or not token.startswith(prefix):
         return None
-    prefix = subject.model.continuing_subword_prefix
-    token = text_or_none(subject.tokens[id]) or ""
-    return token.removeprefix(prefix) if token.startswith(prefix) and token != prefix else None
+    return subject.texts[id]
 
 
 def words(subject: Subject) -> tuple[list[str], list[str]]:
-    """The ordinary tokens of a WordPiece that begin words, and those that continue them."""
+    """The ordinary tokens that begin words, and those that continue them."""
     first, inside = [], []
     for id in subject.ordinary.tolist():
         rest = continued(subject, id)
         if rest is not None:
             inside.append(rest)
-        elif (text := text_or_none(subject.tokens[id])) is not None:
+        elif (text := subject.texts[id]) is not None:
             first.append(text)
     return first, inside
 
@@ -222,6 +241,7 @@ def completions(data: bytes) -> Iterator[str]:
             if text is not None:
                 yield text
                 yield f" {text}"
+                yield f"a{text}"
 
 
 def _before(data: bytes) -> Iterator[bytes]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from jeton.analysis.health import (
+    decoding_rules,
     encoding_rules,
     format_rules,
     special_rules,
@@ -56,6 +57,7 @@ _LOOKS: Final[tuple[tuple[frozenset[str], Look], ...]] = (
     ),
     (frozenset({"control-in-text"}), special_rules.controls_in_text),
     (frozenset({"missing-bytes", "dropped-text", "unknown-text"}), encoding_rules.alphabet),
+    (frozenset({"decoder", "split-words"}), decoding_rules.decoding),
     (frozenset({"batch-differs"}), encoding_rules.batches),
     (frozenset({"format-loss"}), format_rules.formats),
 )
@@ -91,8 +93,8 @@ def check(
     """What is wrong with a tokenizer, and what is worth knowing of it before a model is trained.
 
     Each finding names a rule of `jeton.analysis.RULES`, and the tokens that it is about, with the
-    text that was tried. That no text gives a token is said only where it is proved, or seen at the
-    stage that destroys its text; of others the finding is `unreached`.
+    text that was tried. That no text gives a token is said only where it is proved; of others that
+    no text which was tried has given, the finding is `unreached`.
 
     Args:
         tok: The tokenizer.
@@ -137,7 +139,8 @@ def check(
     found = [finding for of_look, look in _LOOKS if of_look & rules for finding in look(subject)]
     skipped = {}
     needs_reach = rules & (_OF_REACH | {"other-alone", "never-used"}) or tables is not None
-    lost = list(unreached(subject)) if needs_reach else []
+    used = () if usage is None else usage.ids[usage.counts > 0].tolist()
+    lost = list(unreached(subject, used)) if needs_reach else []
     found += unreachable_tokens.unreachable(subject, lost)
     if "other-alone" in rules:
         found += unreachable_tokens.unstable(subject, lost)

@@ -5,13 +5,13 @@ Look here for the characters that are tried. Tokens are the subject of `unreacha
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from jeton.analysis.health.attack import completions, is_part_of_utf8
 from jeton.analysis.health.findings import Case, Finding
 from jeton.analysis.health.subject import Subject
-from jeton.components import models
 from jeton.errors import EncodeError
 from jeton.human_readable import counted
 
@@ -20,16 +20,17 @@ __all__ = ["alphabet", "batches"]
 _PROBES: Final = "🙂中éЖ\U0010fffd\ue123ა᚛𐌀ꙮ~Q"
 """Characters of many kinds, of which some are in hardly any vocabulary."""
 
+_SOME: Final = 60
+"""In how many texts a byte is tried."""
+
 _BATCH: Final = 20_000
 """How many texts are encoded one by one, to be compared with a batch."""
 
 
 def alphabet(subject: Subject) -> Iterator[Finding]:
     """Text that has no token: bytes that are missing, characters that are unknown or lost."""
-    model = subject.model
-    is_bytes = isinstance(model, models.BPE) and model.alphabet == "bytes"
-    if is_bytes or subject.falls_back:
-        cases = list(_missing(subject, is_bytes))
+    if subject.spelling.has_bytes or subject.falls_back:
+        cases = list(_missing(subject))
         if cases:
             message = f"{counted(len(cases), 'byte has', 'bytes have')} no token"
             yield Finding("missing-bytes", message, tuple(cases))
@@ -43,7 +44,7 @@ def alphabet(subject: Subject) -> Iterator[Finding]:
             unknown.append(_tried(_named(character), character, None, "an error"))
         elif subject.unknown is not None and subject.unknown in ids:
             unknown.append(_tried(_named(character), character, ids))
-        elif _normal(subject, character) not in subject.tok.decode(ids):
+        elif _normal(subject, character).encode() not in subject.text_of(ids):
             lost.append(_tried(_named(character), character, ids))
     if lost:
         message = f"characters without a token that are dropped: {len(lost)} of those tried"
@@ -53,20 +54,40 @@ def alphabet(subject: Subject) -> Iterator[Finding]:
         yield Finding("unknown-text", message, tuple(unknown))
 
 
-def _missing(subject: Subject, is_bytes: bool) -> Iterator[Case]:
-    single = {token[0] for token in subject.tokens.values() if len(token) == 1}
-    there = single if is_bytes else {*subject.byte_tokens}
+def _missing(subject: Subject) -> Iterator[Case]:
+    if subject.spelling.has_bytes:
+        surfaces = (subject.surfaces[id] for id in subject.tokens if id not in subject.special)
+        there = {surface[0] for surface in surfaces if len(surface) == 1}
+    else:
+        there = {*subject.byte_tokens}
     for byte in range(256):
         if byte in there or not is_part_of_utf8(bytes([byte])):
             continue
-        text = next(
-            text for text in completions(bytes([byte])) if is_bytes or _is_new(subject, text)
-        )
-        if not is_bytes and not _is_new(subject, text):
-            continue
-        ids = _ids(subject, text)
-        told = "an error" if ids is None else ("unknown" if ids else "dropped")
-        yield _tried(f"byte {byte:02X}", text, ids, told)
+        for text in itertools.islice(completions(bytes([byte])), _SOME):
+            ids = _ids(subject, text)
+            told = _lost(subject, byte, ids) if _needs(subject, byte, text) else None
+            if told is not None:
+                yield _tried(f"byte {byte:02X}", text, ids, told)
+                break
+
+
+def _needs(subject: Subject, byte: int, text: str) -> bool:
+    """Whether the model is given a text with this byte in a character that is no token."""
+    seen = subject.spelling.plain_text("".join(_pieces(subject, text)))
+    if byte not in seen.encode():
+        return False
+    return subject.spelling.has_bytes or any(
+        byte in character.encode() and character not in subject.characters for character in seen
+    )
+
+
+def _lost(subject: Subject, byte: int, ids: Sequence[int] | None) -> str | None:
+    """What became of a text with a byte; `None` if that is still there."""
+    if ids is None:
+        return "an error"
+    if subject.unknown is not None and subject.unknown in ids:
+        return "unknown"
+    return None if byte in subject.text_of(ids) else "dropped"
 
 
 def _tried(name: str, text: str, ids: Sequence[int] | None, told: str = "") -> Case:
@@ -75,22 +96,23 @@ def _tried(name: str, text: str, ids: Sequence[int] | None, told: str = "") -> C
     return Case(None, None, name, told, text, gave, "observed")
 
 
-def _is_new(subject: Subject, text: str) -> bool:
-    return all(character.encode() not in subject.spelled for character in text)
-
-
 def _normal(subject: Subject, character: str) -> str:
     """A character as the normalizer leaves it, without the spaces that it may put there."""
     normalizer = subject.tok.normalizer
-    return (character if normalizer is None else normalizer(character)).strip(" ▁")
+    normal = character if normalizer is None else normalizer(character)
+    return subject.spelling.plain_text(normal).strip(" ▁")
+
+
+def _pieces(subject: Subject, text: str) -> list[str]:
+    """What the stages before the model make of a text."""
+    normalizer, cutter = subject.tok.normalizer, subject.tok.pre_tokenizer
+    normal = text if normalizer is None else normalizer(text)
+    return [normal] if cutter is None else [piece for piece, _ in cutter(normal)]
 
 
 def _is_seen(subject: Subject, character: str) -> bool:
     """Whether the stages before the model leave a character to it."""
-    normalizer, cutter = subject.tok.normalizer, subject.tok.pre_tokenizer
-    text = character if normalizer is None else normalizer(character)
-    pieces = [text] if cutter is None else [piece for piece, _ in cutter(text)]
-    return any(piece.strip(" ▁") for piece in pieces)
+    return any(piece.strip(" ▁") for piece in _pieces(subject, character))
 
 
 def _ids(subject: Subject, text: str) -> list[int] | None:

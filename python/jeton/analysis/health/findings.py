@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from jeton import notebooks
 from jeton._core import __version__
-from jeton.analysis.health.rules import RULES, SEVERITIES, Severity
+from jeton.analysis.health.rules import RULES, SEVERITIES, Severity, check_rule
 from jeton.analysis.saved import Saved
 from jeton.arguments import check_kind
 from jeton.errors import ArgumentError
@@ -117,6 +117,8 @@ class Finding:
 class Health(Saved):
     """What is wrong with a tokenizer, and what is worth knowing of it.
 
+    It is the findings one after the other; by the name of a rule, what that rule found.
+
     Attributes:
         findings: What was found, the gravest first.
         tokenizer: The digest of the tokenizer; see `Tokenizer.digest`.
@@ -131,8 +133,10 @@ class Health(Saved):
         >>> health = analysis.check(textbook.low_lower_newest_widest())
         >>> health.worst
         'error'
-        >>> health.findings[0].rule
-        'dropped-text'
+        >>> [finding.rule for finding in health if finding.severity == "error"]
+        ['dropped-text']
+        >>> "dropped-text" in health, "missing-bytes" in health, health["missing-bytes"]
+        (True, False, None)
     """
 
     _NOUN: ClassVar[str] = "health"
@@ -164,8 +168,23 @@ class Health(Saved):
         return sum(finding.severity == severity for finding in self.findings)
 
     def __getitem__(self, rule: str) -> Finding | None:
-        """What a rule found, if anything."""
+        """What a rule found; `None` if it found nothing, or was not checked.
+
+        Raises:
+            ArgumentError: There is no such rule.
+        """
+        check_rule(rule, "health")
         return next((finding for finding in self.findings if finding.rule == rule), None)
+
+    def __contains__(self, rule: object) -> bool:
+        """Whether a rule found anything, given by its name; or whether a finding is among these.
+
+        Raises:
+            ArgumentError: There is no such rule.
+        """
+        if isinstance(rule, str):
+            return self[rule] is not None
+        return rule in self.findings
 
     def __iter__(self) -> Iterator[Finding]:
         return iter(self.findings)

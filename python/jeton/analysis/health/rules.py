@@ -14,7 +14,7 @@ import jeton._core as _core
 from jeton.arguments import check_text
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["RULES", "SEVERITIES", "Rule", "Severity", "chosen_rules"]
+__all__ = ["RULES", "SEVERITIES", "Rule", "Severity", "check_rule", "chosen_rules"]
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 
@@ -61,7 +61,17 @@ _RULES: Final = (
         "bytes without a token",
         "The vocabulary is made of bytes, and some of them are no token: text that holds them is "
         "dropped, unknown or refused.",
-        "Train with all 256 bytes in the alphabet, or add the missing ones.",
+        "Train with all 256 bytes in the alphabet (other trainers: initial_alphabet), or add the "
+        "missing ones.",
+    ),
+    Rule(
+        "decoder",
+        "error",
+        "decoding gives other text",
+        "The tokens hold the text, but the decoder does not fit the other stages, or there is "
+        "none: what a model writes comes out as the vocabulary spells it, or worse.",
+        "Set the decoder that undoes the stages in front of the model: ByteLevel, Metaspace, "
+        "WordPiece, BPEDecoder or ByteFallback.",
     ),
     Rule(
         "batch-differs",
@@ -101,6 +111,15 @@ _RULES: Final = (
         "It looks like a control token but is an added token that is not special: it is found in "
         "any text, whatever special= says, so untrusted text can write it.",
         "Mark it special=True, if it controls the model.",
+    ),
+    Rule(
+        "split-words",
+        "warning",
+        "decoding puts spaces into words",
+        "Where no decoder joins tokens, there is a space between them, also inside a word: decoded "
+        "text does not tell any longer where words begin.",
+        "Train with a mark of where words begin or end (Metaspace, ByteLevel, ## or </w>) and set "
+        "the decoder that undoes it.",
     ),
     Rule(
         "unreachable-added",
@@ -313,11 +332,19 @@ def _names(argument: str, names: Iterable[str]) -> set[str]:
         raise ArgumentTypeError(
             f"{argument} must be an iterable of names of rules, not {type(names).__name__}"
         )
-    found = set()
-    for name in names:
-        if check_text(f"each of {argument}", name) not in RULES:
-            close = _core.did_you_mean(name, list(RULES))
-            hint = f"did you mean {close!r}?" if close else "jeton check --rules lists them"
-            raise ArgumentError(f"{argument}: there is no rule {name!r:.60} ({hint})")
-        found.add(name)
-    return found
+    return {check_rule(name, argument) for name in names}
+
+
+def check_rule(name: object, argument: str) -> str:
+    """The name of a rule, if it is one.
+
+    Raises:
+        ArgumentError: It is none: the one that may be meant, and all there are.
+    """
+    known = check_text(f"a name of {argument}", name)
+    if known not in RULES:
+        close = _core.did_you_mean(known, list(RULES))
+        hint = f"did you mean {close!r}? " if close else ""
+        rules = ", ".join(RULES)
+        raise ArgumentError(f"{argument}: there is no rule {known!r:.60} ({hint}Rules: {rules})")
+    return known

@@ -27,12 +27,13 @@ def specials(subject: Subject) -> Iterator[Finding]:
     """What the spelling of each special token becomes under each setting."""
     leaks, lost, spelled = [], [], []
     elsewhere = _elsewhere(subject)
+    of_text = {subject.unknown, *subject.byte_tokens.values()}  # given by what they do not spell
     for content, id in subject.tok.special_tokens.items():
         text = f"a {content} b" if _is_alone(subject, content) else content
         ignored = _ids(subject, text, "ignore")
         allowed = _ids(subject, text, "allow")
         token = subject.tokens[id]
-        if ignored is not None and id in ignored and id != subject.unknown:
+        if ignored is not None and id in ignored and id not in of_text:
             leaks.append(_tried(id, token, text, ignored))
         if allowed is None or id not in allowed:
             lost.append(_tried(id, token, text, allowed))

@@ -7,19 +7,20 @@ tokens, and the ids of many texts at a time.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from jeton.analysis.health.spellings import Spelling, text_or_none
 from jeton.base_tokenizer.tokens import bytes_by_id
 from jeton.components import models
 from jeton.edit.pieces import BYTE, CONTROL, UNKNOWN, UNUSED, ModelFile
 from jeton.errors import EncodeError
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["Rows", "Subject", "text_or_none"]
+__all__ = ["Rows", "Subject"]
 
 _CHUNK: Final = 1 << 17
 """How many texts are encoded at a time."""
@@ -63,6 +64,7 @@ class Subject:
     def __init__(self, tok: Tokenizer) -> None:
         self.tok = tok
         self.model = tok.model
+        self.spelling = Spelling(tok)
         self.tokens = bytes_by_id(tok)
         """All ids with their tokens as the vocabulary spells them."""
         self.ids = np.fromiter(self.tokens, np.int64, len(self.tokens))
@@ -116,14 +118,22 @@ class Subject:
         return self.ids[~np.isin(self.ids, np.fromiter(self.apart, np.int64, len(self.apart)))]
 
     @functools.cached_property
-    def spelled(self) -> frozenset[bytes]:
-        """All tokens as the vocabulary spells them."""
-        return frozenset(self.tokens.values())
+    def characters(self) -> frozenset[str]:
+        """The characters that are ordinary tokens; a space is one if its mark is."""
+        texts = (self.texts[id] for id in self.ordinary.tolist())
+        return frozenset(text for text in texts if text is not None and len(text) == 1)
 
     @functools.cached_property
     def surfaces(self) -> dict[int, bytes]:
-        """What each token is in the middle of a decoded text."""
-        return {id: self.tok.token_bytes(id) for id in self.tokens}
+        """What stands in text where the model sees each token, whatever the decoder makes of it."""
+        if isinstance(self.model, models.SentencePiece):  # its pieces and its decoder are one file
+            return {id: self.tok.token_bytes(id) for id in self.tokens}
+        plain, bare = self.spelling.plain, self.spelling.bare
+        of_bytes = {id: bytes([byte]) for byte, id in self.byte_tokens.items()}
+        return {
+            id: token if id in self.added else plain(bare(token))
+            for id, token in self.tokens.items()
+        } | of_bytes
 
     @functools.cached_property
     def texts(self) -> dict[int, str | None]:
@@ -146,7 +156,9 @@ class Subject:
         known = {character for text in self.texts.values() for character in text or ""}
         normalizer = self.tok.normalizer
         for character in _UNLIKELY:
-            kept = normalizer is None or character in normalizer(f"a{character}a")
+            kept = normalizer is None or character in self.spelling.plain_text(
+                normalizer(f"a{character}a")
+            )
             if character not in known and kept and self._ids_of(character):
                 return character
         return None
@@ -156,6 +168,10 @@ class Subject:
             return self.tok.encode(text)
         except EncodeError:
             return []
+
+    def text_of(self, ids: Iterable[int]) -> bytes:
+        """What tokens stand for together, whatever the decoder makes of them."""
+        return b"".join(self.surfaces[id] for id in ids)
 
     def encode(self, texts: Sequence[str]) -> Rows:
         """The ids of texts; none of one that holds what cannot be encoded."""
@@ -179,11 +195,3 @@ class Subject:
             offsets = np.concatenate([left.offsets, right.offsets[1:] + left.offsets[-1]])
             return Rows(np.concatenate([left.ids, right.ids]), offsets)
         return Rows(np.asarray(batch.ids), np.asarray(batch.offsets))
-
-
-def text_or_none(data: bytes) -> str | None:
-    """Bytes as text, if they are."""
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return None

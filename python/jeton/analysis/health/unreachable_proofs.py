@@ -1,23 +1,27 @@
 """Why no text makes a token: proofs, one for each stage that may stand in the way.
 
-Look here for what is proved and what is only tried. A proof holds for every text:
+Look here for what is proved and what is only tried. A proof is about the pieces that the model sees
+and holds for every text; the decoder has no part in it:
 
 - bytes that are in no UTF-8 are in no text;
 - an added token is found before any other stage, so a token whose text holds one is always cut;
 - normal forms of Unicode and lower case are closed under taking parts (Unicode Standard Annex 15):
-  a token that they change is in no normalized text;
+  a token that they change is in no normalized text, if no later step undoes that;
 - pre-tokenizers such as BERT's decide by two neighbouring characters whether to cut between them;
 - merges go by rank or score. Inside the text of a token that is there in the end, no merge crosses
   its edges, so the same merges happen as in that text alone: a token that its own text does not
   merge into is never merged. A best path of pieces holds only best paths of its parts;
 - a WordPiece takes words up to a length, and a token that continues one needs another before it.
+
+A token that is marked as standing inside of a word, or at its end, has two readings: text may spell
+the mark as well. It is proved to be in no text if each reading is.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,8 +33,9 @@ from jeton.analysis.health.attack import (
     unblocked,
     words,
 )
-from jeton.analysis.health.subject import Subject, text_or_none
-from jeton.components import models, normalizers, pre_tokenizers
+from jeton.analysis.health.spellings import steps, text_or_none
+from jeton.analysis.health.subject import Subject
+from jeton.components import AddedToken, models, normalizers, pre_tokenizers
 from jeton.edit import derivations
 from jeton.edit.pieces import NORMAL, UNUSED, USER_DEFINED, ModelFile
 from jeton.edit.spelling import best_path
@@ -48,6 +53,14 @@ _CLOSED: Final = (
     normalizers.BertNormalizer,
 )
 """Normalizers that leave alone what they have given, and every part of it."""
+
+_KEPT: Final[dict[type, tuple[type, ...]]] = {
+    normalizers.NFD: (normalizers.Lowercase, normalizers.StripAccents, normalizers.Strip),
+    normalizers.NFKD: (normalizers.Lowercase, normalizers.StripAccents, normalizers.Strip),
+    normalizers.Lowercase: (normalizers.NFC, normalizers.NFD, normalizers.StripAccents),
+    normalizers.StripAccents: (normalizers.Strip,),
+}
+"""Later steps after which text still has no part that the normalizer would change."""
 
 _LOCAL: Final = (
     pre_tokenizers.BertPreTokenizer,
@@ -89,8 +102,12 @@ class Unreached:
     is_proved: bool
 
 
-def unreached(subject: Subject) -> Iterator[Unreached]:
-    """The ordinary tokens that no text makes, in the order of ids."""
+def unreached(subject: Subject, used: Iterable[int] = ()) -> Iterator[Unreached]:
+    """The ordinary tokens that no text makes, in the order of ids.
+
+    Args:
+        used: Ids that some text is known to give.
+    """
     reasons = _Reasons(subject)
     proved: dict[int, tuple[str, str]] = {}
 
@@ -100,26 +117,26 @@ def unreached(subject: Subject) -> Iterator[Unreached]:
             proved[id] = found
         return found is not None
 
-    attack = Attack(subject)
-    for id in attack.run(is_proved):
-        rule, why = proved.get(id) or reasons.seen(id)
+    attack = Attack(subject, used)
+    for id in attack.run(is_proved, reasons.text):
+        rule, why = proved.get(id) or ("unreached", reasons.seen(id))
         tried = None if rule == "unreachable-bytes" else reasons.text(id)
         yield Unreached(id, rule, why, tried, attack.tried[id], id in proved)
-    yield from _bytes(subject, reasons)
+    yield from _bytes(subject, reasons, attack.reached)
     for id, kind in enumerate(subject.kinds):
         if kind == UNUSED:
             why = "the model file lists it as unused"
             yield Unreached(id, "unused-piece", why, subject.texts[id], 1, True)
 
 
-def _bytes(subject: Subject, reasons: _Reasons) -> Iterator[Unreached]:
+def _bytes(subject: Subject, reasons: _Reasons, reached: Iterable[int]) -> Iterator[Unreached]:
     """The tokens such as `<0x41>` that no text gives: most characters are tokens themselves."""
     texts = {
         id: list(itertools.islice(completions(bytes([byte])), _SOME))
         for byte, id in subject.byte_tokens.items()
         if is_part_of_utf8(bytes([byte]))
     }
-    attack = Attack(subject)
+    attack = Attack(subject, reached)
     attack.texts([(id, text) for id, tried in texts.items() for text in tried])
     for byte, id in sorted(subject.byte_tokens.items()):
         if id not in texts:
@@ -139,16 +156,22 @@ class _Reasons:
     def __init__(self, subject: Subject) -> None:
         self.subject, self.tok, self.model = subject, subject.tok, subject.model
         normalizer, cutter = self.tok.normalizer, self.tok.pre_tokenizer
-        self.is_closed = all(isinstance(step, _CLOSED) for step in _steps(normalizer))
-        self.is_local = all(isinstance(step, _LOCAL) for step in _steps(cutter))
+        self.spelling = subject.spelling
+        self.steps = steps(normalizer)
+        self.is_local = all(isinstance(step, _LOCAL) for step in steps(cutter))
         self.normalize: Callable[[str], str] = normalizer or (lambda text: text)
         self.cut = cutter
-        self.found = [
-            token.content
-            for token in subject.added.values()
-            if not (token.special or token.single_word)
-            and self.normalize(token.content) == token.content
-        ]
+        self.found = [token.content for token in subject.added.values() if self._is_cut_out(token)]
+
+    def _is_cut_out(self, token: AddedToken) -> bool:
+        """Whether an added token is found wherever normalized text holds it."""
+        if token.special or token.single_word or not token.content:
+            return False
+        if self.spelling.inserts and token.content[0] in " ▁":
+            return False  # the pre-tokenizer may put that there, when added tokens are cut out
+        if self.tok.normalizer is None:
+            return True
+        return token.normalized and self.normalize(token.content) == token.content
 
     def text(self, id: int) -> str:
         """The simplest text that should make a token."""
@@ -158,7 +181,10 @@ class _Reasons:
             return next(completions(data), data.decode(errors="replace"))
         rest = continued(self.subject, id)
         if rest is not None:
-            return self._word + rest
+            text = self._word + rest
+        suffix = self.spelling.suffix
+        if suffix and not self.subject.tokens[id].endswith(suffix.encode()):
+            text += "a"
         return text or self.subject.tokens[id].decode(errors="replace")
 
     @functools.cached_property
@@ -175,29 +201,70 @@ class _Reasons:
         return self._stages(id) or self._of_model(id)
 
     def _stages(self, id: int) -> tuple[str, str] | None:
-        text = self.subject.texts[id]
+        token = self.subject.tokens[id]
+        if isinstance(self.model, models.SentencePiece):
+            text = self.subject.texts[id]
+            readings = [] if text is None else [(text, False)]
+        else:
+            readings = self._readings(token)
+        found = []
+        for spelled, continues in readings:
+            reason = self._stage(spelled, continues)
+            if reason is None:
+                return None
+            found.append(reason)
+        return found[0] if found else None
+
+    def _readings(self, token: bytes) -> list[tuple[str, bool]]:
+        """What may stand for a token in the pieces of text, and whether it must continue a word."""
+        spelled = text_or_none(token)
+        if spelled is None:
+            return []
+        prefix, suffix = self.spelling.prefix, self.spelling.suffix
+        found = [(spelled, False)]
+        if prefix and spelled.startswith(prefix) and spelled != prefix:
+            found.insert(0, (spelled.removeprefix(prefix), True))
+        if suffix:
+            ends = [
+                (text.removesuffix(suffix), continues)
+                for text, continues in found
+                if text.endswith(suffix) and text != suffix
+            ]
+            found = ends + found
+        return found
+
+    def _stage(self, spelled: str, continues: bool) -> tuple[str, str] | None:
+        """The stage that leaves no such piece."""
+        text = self.spelling.normal(spelled.encode())
         if text is None:
             return None
-        inner = continued(self.subject, id) or text
-        held = next((content for content in self.found if content in inner), None)
+        held = next((content for content in self.found if content in text), None)
         if held is not None:
             shown = visible(held.encode())
             return "unreachable-added", f"the added token {shown} in it is found first"
-        behind = [""] if continued(self.subject, id) is None else list(_OF_EACH_CLASS)
-        normal = [self.normalize(first + inner) for first in behind]
-        stays = [first + inner in after for first, after in zip(behind, normal, strict=True)]
-        if self.is_closed and not any(stays):
-            return "unreachable-normalizer", f"the normalizer makes {_shown(normal[0])} of it"
-        if self.is_local and self.cut is not None and self.is_closed:
-            pieces = [[piece for piece, _ in self.cut(after)] for after in normal]
+        before = list(_OF_EACH_CLASS) if continues else [""]
+        if self._is_rewritten(text, before):
+            shown = _shown(self.normalize(before[0] + text))
+            return "unreachable-normalizer", f"the normalizer makes {shown} of it"
+        if self.is_local and self.cut is not None:
+            pieces = [[piece for piece, _ in self.cut(first + spelled)] for first in before]
             if not any(
-                first + inner in piece
-                for first, row in zip(behind, pieces, strict=True)
+                first + spelled in piece
+                for first, row in zip(before, pieces, strict=True)
                 for piece in row
             ):
                 shown = "│".join(visible(piece.encode()) for piece in pieces[0]) or "nothing"
                 return "unreachable-cut", f"the pre-tokenizer makes {shown} of it"
         return None
+
+    def _is_rewritten(self, text: str, before: Sequence[str]) -> bool:
+        """Whether no normalized text holds a text, behind any of some characters."""
+        return any(
+            not any(_stays(step, first, text) for first in before)
+            for at, step in enumerate(self.steps)
+            if isinstance(step, _CLOSED)
+            and all(isinstance(later, _KEPT.get(type(step), ())) for later in self.steps[at + 1 :])
+        )
 
     # What models make of a token's own text
 
@@ -220,18 +287,49 @@ class _Reasons:
     def _of_bpe(self, token: bytes) -> tuple[str, str] | None:
         model = self.model
         assert isinstance(model, models.BPE)
+        is_looked_up = model.merges is None or model.ignore_merges
+        if model.dropout or (is_looked_up and text_or_none(token) is not None):
+            return None
         if model.merges is None:
             spelled = token.decode("latin-1")
             parts = derivations.cut(spelled, self._ranks, lambda text: -self._ranks[text])
-            ends = [part.encode("latin-1") for part in parts]
-        elif model.alphabet == "characters" and text_or_none(token) is None:
+            rows = [[part.encode("latin-1") for part in parts]]
+        elif model.alphabet == "characters" and self._is_written_otherwise(token):
             return None
         else:
-            ends = derivations.merged(derivations.symbols(token, model), self._merges, model)
-        is_looked_up = model.merges is None or model.ignore_merges
-        if ends == [token] or (is_looked_up and text_or_none(token) is not None):
+            rows = [derivations.merged(row, self._merges, model) for row in self._symbols_of(token)]
+        if not rows or [token] in rows:
             return None
-        return "unreachable-merge", f"merging its own text ends in {_parted(ends)}"
+        return "unreachable-merge", f"merging its own text ends in {_parted(rows[0])}"
+
+    def _is_written_otherwise(self, token: bytes) -> bool:
+        """Whether a token holds what stands for a character that is none, and may be merged."""
+        model = self.model
+        assert isinstance(model, models.BPE)
+        unknown = model.unk_token
+        return (
+            text_or_none(token) is None
+            or (unknown is not None and unknown.encode() in token)
+            or (model.byte_fallback and b"<0x" in token)
+        )
+
+    def _symbols_of(self, token: bytes) -> list[list[bytes]]:
+        """What a token may be before the first merge, by each reading of its marks."""
+        model = self.model
+        assert isinstance(model, models.BPE)
+        if model.alphabet == "bytes":
+            return [derivations.symbols(token, model)]
+        prefix, suffix = self.spelling.prefix, self.spelling.suffix
+        rows = []
+        for spelled, continues in self._readings(token):
+            marked = (prefix if continues else "") + spelled
+            row = [prefix + c if continues or at else c for at, c in enumerate(spelled)]
+            if marked.encode() != token and model.separate_suffix:
+                row.append(suffix)
+            elif marked.encode() != token:
+                row[-1] += suffix
+            rows.append([symbol.encode() for symbol in row])
+        return rows
 
     @functools.cached_property
     def _ranks(self) -> dict[str, int]:
@@ -252,12 +350,12 @@ class _Reasons:
         piece = self._file.pieces[id]
         if piece.kind != NORMAL:
             return None
+        if self._file.kind == "unigram":
+            return self._of_path(piece.text, self._unigram)
         held = next((symbol for symbol in self._symbols if symbol in piece.text), None)
         if held is not None:
             shown = visible(held.encode())
             return "unreachable-added", f"the user-defined symbol {shown} in it is found first"
-        if self._file.kind == "unigram":
-            return self._of_path(piece.text, self._unigram)
         if self._file.kind == "bpe":
             ends = derivations.cut(piece.text, self._scores, self._scores.__getitem__)
             if ends != [piece.text]:
@@ -297,17 +395,26 @@ class _Reasons:
     def _of_words(self, id: int) -> tuple[str, str] | None:
         model = self.model
         assert isinstance(model, models.WordPiece)
-        rest = continued(self.subject, id)
-        token = self.subject.tokens[id].decode(errors="replace")
         longest = model.max_input_chars_per_word
-        if len(rest or token) + (rest is not None) > longest:
-            return "unreachable-match", f"a word of more than {longest} characters is unknown whole"
-        if rest is None:
-            return None
-        whole, inside = self._words
-        if unblocked(whole, rest) or unblocked(inside, rest):
-            return None
-        return "unreachable-match", "no token stands before it in any word"
+        why = ""
+        for spelled, continues in self._readings(self.subject.tokens[id]):
+            if self._stage(spelled, continues) is not None:
+                continue
+            if len(spelled) + continues > longest:
+                why = why or f"a word of more than {longest} characters is unknown whole"
+            elif continues and not any(unblocked(row, spelled) for row in self._matched):
+                why = why or "no token stands before it in any word"
+            else:
+                return None
+        return ("unreachable-match", why) if why else None
+
+    @functools.cached_property
+    def _matched(self) -> tuple[list[str], list[str]]:
+        """What is looked up at the beginning of words, and behind it."""
+        prefix = self.spelling.prefix
+        ordinary = (self.subject.tokens[id] for id in self.subject.ordinary.tolist())
+        texts = [text for token in ordinary if (text := text_or_none(token)) is not None]
+        return texts, [text.removeprefix(prefix) for text in texts if text.startswith(prefix)]
 
     @functools.cached_property
     def _words(self) -> tuple[list[str], list[str]]:
@@ -316,38 +423,39 @@ class _Reasons:
     def of_character(self, character: str) -> tuple[str, str]:
         """Why a character of one byte is not written as its byte token."""
         after = self.normalize(f"a{character}a")
-        if character not in after and "▁" not in after.removeprefix("▁"):
-            return "unreachable-normalizer", f"the normalizer makes {_shown(after)} of a…a"
-        spelled = "▁" if character == " " else character
-        if spelled.encode() in self.subject.spelled:
-            return "spare-byte", f"{_shown(spelled)} is a token"
+        plain = self.spelling.plain_text(after)
+        if character not in plain:
+            return "unreached", f"the normalizer makes {_shown(after)} of a…a"
+        is_always_so = not (self.spelling.prefix or self.spelling.suffix)
+        if is_always_so and character in self.subject.characters:
+            return "spare-byte", f"{_shown('▁' if '▁' in after else character)} is a token"
         return "unreached", ""
 
     # Where nothing is proved
 
-    def seen(self, id: int) -> tuple[str, str]:
+    def seen(self, id: int) -> str:
         """At which stage the text of a token is lost, in the simplest text."""
-        text = self.text(id)
-        inner = continued(self.subject, id) or self.subject.texts[id]
-        if inner is not None:
-            normal = self.normalize(f"a{inner}a")
-            forms = (inner, inner.replace(" ", "▁"))
-            if not any(form in normal for form in forms):
-                return "unreachable-normalizer", f"the normalizer makes {_shown(normal)} of a…a"
-            pieces = [piece for piece, _ in self.cut(self.normalize(text))] if self.cut else []
-            if self.cut and not any(form in piece for piece in pieces for form in forms):
+        text, inner = self.text(id), self.subject.texts[id]
+        if inner is None:
+            return ""
+        plain = self.spelling.plain_text
+        normal = plain(self.normalize(f"a{inner}a"))
+        if inner not in normal:
+            return f"the normalizer makes {_shown(normal)} of a…a"
+        if self.cut is not None:
+            pieces = [plain(piece) for piece, _ in self.cut(self.normalize(text))]
+            if not any(inner in piece for piece in pieces):
                 shown = "│".join(visible(piece.encode()) for piece in pieces) or "nothing"
-                return "unreachable-cut", f"the pre-tokenizer makes {shown} of it"
-        return "unreached", "no text that was tried makes it"
+                return f"the pre-tokenizer makes {shown} of it"
+        return ""
 
 
-def _steps(stage: object) -> Sequence[object]:
-    """The steps of a stage, all sequences undone."""
-    if stage is None:
-        return ()
-    if isinstance(stage, (normalizers.Sequence, pre_tokenizers.Sequence)):
-        return [inner for step in stage.steps for inner in _steps(step)]
-    return (stage,)
+def _stays(step: object, first: str, text: str) -> bool:
+    """Whether a closed normalizer leaves a text as it is, behind a character."""
+    assert isinstance(step, _CLOSED)
+    if isinstance(step, normalizers.BertNormalizer):  # it puts spaces, also where there are some
+        return step(first + text).split() == (first + text).split()
+    return step(text) == text
 
 
 def _shown(text: str) -> str:

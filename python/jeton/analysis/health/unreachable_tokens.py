@@ -42,7 +42,7 @@ def unreachable(subject: Subject, found: list[Unreached]) -> Iterator[Finding]:
             Case(
                 it.id,
                 subject.tokens[it.id],
-                told=it.why if rule != "unreached" else f"{it.texts:,} texts were tried",
+                told=it.why if it.is_proved else _observed(it),
                 tried=it.tried,
                 gave=gave.get(it.id),
                 evidence="proved" if it.is_proved else "observed",
@@ -53,6 +53,11 @@ def unreachable(subject: Subject, found: list[Unreached]) -> Iterator[Finding]:
         if cases:
             number = counted(len(cases), "token")
             yield Finding(rule, f"{number}: {told}", tuple(cases))
+
+
+def _observed(it: Unreached) -> str:
+    tried = f"{counted(it.texts, 'text was', 'texts were')} tried"
+    return f"{tried}; {it.why}" if it.why else tried
 
 
 def unstable(subject: Subject, found: list[Unreached]) -> Iterator[Finding]:

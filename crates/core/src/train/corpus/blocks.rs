@@ -191,10 +191,13 @@ impl<R: Read> Blocks<R> {
             InvalidUtf8::Strict => {
                 let is_utf16 = self.offset == 0
                     && matches!(error.as_bytes(), [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]);
-                let hint = match is_utf16 {
-                    true => "it begins as UTF-16 does: convert the file",
-                    false => "convert the file, or set errors=\"replace\" or errors=\"ignore\"",
+                let begins = match is_utf16 {
+                    true => "it begins as UTF-16 does: ",
+                    false => "",
                 };
+                let hint = format!(
+                    "{begins}convert the file, or set errors=\"replace\" or errors=\"ignore\""
+                );
                 let message = format!("not UTF-8 at byte {place}");
                 let error = Error::new(ErrorKind::Format, message);
                 Err(error.at(self.path.display().to_string()).hint(hint))
