@@ -30,7 +30,7 @@ pub struct Stretch<'s> {
 impl Table {
     /// Adds the spans of the first of these tokens, as long as they lie along the stretch and it is
     /// certain where; says how many they are. `TRIMS` says that spaces at their ends are left out,
-    /// `COLLAPSES` that a `▁` stands for a run of spaces.
+    /// `COLLAPSES` that a `▁` stands for a run of spaces, and that tokens inside characters are odd.
     #[inline]
     pub fn run<const TRIMS: bool, const COLLAPSES: bool>(
         &self,
@@ -57,6 +57,15 @@ impl Table {
                 _ => 0,
             };
             if (entry & odd | is_run != 0) | (next.byte > end) {
+                if !TRIMS && entry & UNKNOWN != 0 {
+                    let Some(next) = self.unknown(stretch, ids[done], now) else {
+                        break;
+                    };
+                    rows[done].write([now.units as i64, next.units as i64]);
+                    now = next;
+                    done += 1;
+                    continue;
+                }
                 let (ids, rows) = (&ids[done..], &mut rows[done..]);
                 match self.rare::<TRIMS, COLLAPSES>(stretch, ids, now, rows) {
                     Some((tokens, next)) => {
@@ -67,8 +76,10 @@ impl Table {
                     None => break,
                 }
             }
-            let inside = (entry & INSIDE) as usize / INSIDE as usize;
-            let start = now.units.saturating_sub(inside);
+            let start = match COLLAPSES {
+                true => now.units,
+                false => now.units.saturating_sub((entry / INSIDE & 1) as usize),
+            };
             rows[done].write(row::<TRIMS>(entry, start, next.units));
             now = next;
             done += 1;
@@ -102,13 +113,7 @@ impl Table {
             byte: at.byte + bytes_of(entry),
             units: at.units + units_of(entry),
         };
-        if entry & UNKNOWN != 0 {
-            let unknown = stretch.unknown.filter(|it| it.id == ids[0])?;
-            next = unknown.end(text, at, end, self.unit)?;
-            if next.byte == end && !stretch.ends_unknown {
-                return None;
-            }
-        } else if next.byte > end {
+        if next.byte > end {
             return None;
         } else if COLLAPSES && entry & (ODD | MARKED) == MARKED {
             let mut removed = 0;
@@ -130,6 +135,14 @@ impl Table {
         }
         rows[0].write([at.units as i64, next.units as i64]);
         Some((1, next))
+    }
+
+    /// Where the text ends that this token stands for, if it is the unknown one and that is certain.
+    #[inline]
+    fn unknown(&self, stretch: &Stretch<'_>, id: u32, at: At) -> Option<At> {
+        let unknown = stretch.unknown.filter(|it| it.id == id)?;
+        let next = unknown.end(stretch.text, at, stretch.end, self.unit)?;
+        (next.byte < stretch.end || stretch.ends_unknown).then_some(next)
     }
 
     /// The spans of the first of these tokens, some of which begin or end inside a character.
