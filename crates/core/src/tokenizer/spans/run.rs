@@ -78,7 +78,9 @@ impl Table {
             }
             let start = match COLLAPSES {
                 true => now.units,
-                false => now.units.saturating_sub((entry / INSIDE & 1) as usize),
+                false => now
+                    .units
+                    .saturating_sub((entry & INSIDE) as usize / INSIDE as usize),
             };
             rows[done].write(row::<TRIMS>(entry, start, next.units));
             now = next;
