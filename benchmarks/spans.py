@@ -8,7 +8,7 @@ Of single texts, one thread and its own time: the process is held to one core, a
 processes do there is not counted. The first figure is of the first pass over the texts with a
 tokenizer that was just loaded, the second of the fastest pass after it. tokenizers, where it is
 installed, finds its offsets by `encode(...).offsets`. Of batches, all cores and the time on the
-clock. Needs the data of `../shared`.
+clock. All units are timed and checked. Needs the data of `../shared`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import numpy as np
 from speed.families import FAMILIES, Family
@@ -31,15 +31,18 @@ from speed.texts import KINDS, SHARED, documents, text_of
 
 import jeton
 
+Unit = Literal["characters", "bytes", "utf-16"]
 PASSES = 9
 BATCHES = 25
-"""How often a batch is encoded, once without spans and once with them."""
+"""How often a batch is encoded, once without spans and once with them in each unit."""
 CHECKED = 200_000
 """How many characters the stages, which are slow, are asked about."""
 OFFSETS = 300_000
 """How many characters tokenizers is timed on."""
 DOCUMENT = 2_000
 """How many characters a text of a batch has."""
+UNITS: tuple[Unit, ...] = ("characters", "bytes", "utf-16")
+"""The tables of speeds have the first."""
 #: The stages of published files in the manner of SentencePiece, by what they are called here.
 SHAPES = {
     "Unigram, XLM-R style": ("Unigram", True),
@@ -55,7 +58,6 @@ def main() -> None:
     parser.add_argument("--batch-mb", type=float, default=4.0, help="megabytes of each batch")
     parser.add_argument("--family", nargs="+", choices=names, default=names)
     parser.add_argument("--text", nargs="+", choices=KINDS, default=["english", "multilingual"])
-    parser.add_argument("--unit", choices=["characters", "bytes", "utf-16"], default="characters")
     parser.add_argument("--out", type=Path, help="the folder that spans.md is written to")
     arguments = parser.parse_args()
     if not SHARED.is_dir():
@@ -66,13 +68,20 @@ def main() -> None:
         "| family | text | ids, MB/s | with spans, MB/s | of the speed of ids |",
         "| --- | --- | --: | --: | --: |",
     ]
+    units = [
+        "| family | text | one text: characters | bytes | UTF-16 | batch: characters | bytes "
+        "| UTF-16 |",
+        "| --- | --- | --: | --: | --: | --: | --: | --: |",
+    ]
+    shares: dict[tuple[str, str], list[float]] = {}
     print("\n".join(batches))
     # First, since threads that begin later are held to one core too.
     for kind in arguments.text:
         texts = documents(text_of(kind, arguments.batch_mb), DOCUMENT)
         for name, make, _ in tokenizers_of(arguments.family):
-            batches.append(batch_row(name, make, kind, texts, arguments.unit))
-            print(batches[-1], flush=True)
+            line, shares[name, kind] = batch_row(name, make, kind, texts)
+            batches.append(line)
+            print(line, flush=True)
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
     lines = [
@@ -86,16 +95,20 @@ def main() -> None:
         # Less than what all cores would share.
         pieces = [text[at : at + 50_000] for at in range(0, len(text), 50_000)]
         for name, make, file in tokenizers_of(arguments.family):
-            lines.append(row(name, make, file, kind, pieces, arguments.unit))
-            print(lines[-1], flush=True)
+            line, of_units = row(name, make, file, kind, pieces)
+            lines.append(line)
+            print(line, flush=True)
+            figures = [f"{share:.0%}" for share in of_units + shares[name, kind]]
+            units.append(f"| {name} | {kind} | {' | '.join(figures)} |")
+    print("\n".join(units))
     if arguments.out:
         above = heads(arguments.mb, arguments.batch_mb, load)
-        page = "\n".join([*above[0], *lines, "", *above[1], *batches, ""])
+        page = "\n".join([*above[0], *lines, "", *above[1], *batches, "", *above[2], *units, ""])
         (arguments.out / "spans.md").write_text(page, "utf-8")
 
 
-def heads(megabytes: float, batch: float, load: float) -> tuple[list[str], list[str]]:
-    """What stands above the tables of single texts and of batches."""
+def heads(megabytes: float, batch: float, load: float) -> tuple[list[str], list[str], list[str]]:
+    """What stands above the tables of single texts, of batches and of units."""
     made = (
         f"{time.strftime('%Y-%m-%d')}, {platform.machine()}, {os.cpu_count()} cores, Python "
         f"{platform.python_version()}; the load of the machine was {load:.1f} when it began. Made "
@@ -113,13 +126,19 @@ def heads(megabytes: float, batch: float, load: float) -> tuple[list[str], list[
         f"{batch:g} MB of each text in texts of {DOCUMENT:,} characters, all cores, by the clock. "
         "`encode_batch` gives the ids of all texts as one array, `encode_batch_with_spans` also "
         "the spans of all tokens as one array, in characters. Figures are of the fastest of "
-        f"{BATCHES} later passes, one without spans and one with them in turn; each result was "
-        "dropped before the next pass. Ids and spans were checked in the "
+        f"{BATCHES} later passes, without spans and with them in turn; each result was dropped "
+        "before the next pass. Ids and spans were checked in the "
         "same run against those of each text by itself."
     )
-    above = [textwrap.wrap(it, 100, break_on_hyphens=False) for it in (made, meaning, batches)]
+    units = (
+        "The speed with spans in each unit, of the speed of ids: the same texts, and later passes "
+        "as above, in the same run."
+    )
+    above = [
+        textwrap.wrap(it, 100, break_on_hyphens=False) for it in (made, meaning, batches, units)
+    ]
     single = ["# Speed: spans", "", *above[0], "", "## Single texts", "", *above[1], ""]
-    return single, ["## Batches", "", *above[2], ""]
+    return single, ["## Batches", "", *above[2], ""], ["## Units", "", *above[3], ""]
 
 
 def tokenizers_of(
@@ -165,48 +184,52 @@ def row(
     file: Callable[[], Path],
     kind: str,
     pieces: list[str],
-    unit: Any,
-) -> str:
-    """The figures of a family and a text."""
+) -> tuple[str, list[float]]:
+    """The figures of a family and a text, and of each unit the share of the speed of ids."""
     size = sum(len(piece.encode()) for piece in pieces) / 1e6
     ids = _times(load().encode_array, pieces)
-    tok = load()
-    spans = _times(lambda piece: tok.encode_array_with_spans(piece, unit=unit), pieces)
-    checked = "".join(pieces)[:CHECKED]
-    encoded = tok._core.encode_with_spans(checked, None, False, "ignore", False, unit, None, True)
-    expected = jeton.Encoding._of_core(encoded)
-    own_ids, own_spans = tok.encode_array_with_spans(checked, unit=unit)
-    assert own_ids.tolist() == expected.ids, "ids differ"
-    assert np.array_equal(own_spans, np.array(expected.spans).reshape(-1, 2)), "spans differ"
-    (first_ids, later_ids), (first, later) = ids, spans
-    return (
+    spans = []
+    for unit in UNITS:
+        tok = load()
+        spans.append(_times(partial(tok.encode_array_with_spans, unit=unit), pieces))
+        checked = "".join(pieces)[:CHECKED]
+        encoded = tok._core.encode_with_spans(
+            checked, None, False, "ignore", False, unit, None, True
+        )
+        expected = jeton.Encoding._of_core(encoded)
+        own_ids, own_spans = tok.encode_array_with_spans(checked, unit=unit)
+        assert own_ids.tolist() == expected.ids, "ids differ"
+        assert np.array_equal(own_spans, np.array(expected.spans).reshape(-1, 2)), "spans differ"
+    (first_ids, later_ids), (first, later) = ids, spans[0]
+    line = (
         f"| {name} | {kind} | {size / first_ids:.0f} / {size / later_ids:.0f} "
         f"| {size / first:.0f} / {size / later:.0f} "
         f"| {first_ids / first:.0%} / {later_ids / later:.0%} | {_offsets(file, pieces)} |"
     )
+    return line, [later_ids / of_unit for _, of_unit in spans]
 
 
 def batch_row(
-    name: str, load: Callable[[], jeton.Tokenizer], kind: str, texts: list[str], unit: Any
-) -> str:
-    """The figures of a family and a batch."""
+    name: str, load: Callable[[], jeton.Tokenizer], kind: str, texts: list[str]
+) -> tuple[str, list[float]]:
+    """The figures of a family and a batch, and of each unit the share of the speed of ids."""
     size = sum(len(text.encode()) for text in texts) / 1e6
     tok = load()
-    batch, spans = tok.encode_batch_with_spans(texts, unit=unit)
-    for number in range(0, CHECKED // DOCUMENT):
-        own_ids, own_spans = tok.encode_array_with_spans(texts[number], unit=unit)
-        rows = slice(batch.offsets[number], batch.offsets[number + 1])
-        assert np.array_equal(batch[number], own_ids), "ids differ"
-        assert np.array_equal(spans[rows], own_spans), "spans differ"
-    assert np.array_equal(tok.encode_batch(texts).ids, batch.ids), "ids differ"
-    del batch, spans, rows
-    of_ids, of_spans = [], []
-    for _ in range(BATCHES):
-        of_ids.append(_clocked(lambda: tok.encode_batch(texts)))
-        of_spans.append(_clocked(lambda: tok.encode_batch_with_spans(texts, unit=unit)))
-    ids, with_spans = min(of_ids), min(of_spans)
-    figures = f"{size / ids:.0f} | {size / with_spans:.0f} | {ids / with_spans:.0%}"
-    return f"| {name} | {kind} | {figures} |"
+    with_spans = [partial(tok.encode_batch_with_spans, texts, unit=unit) for unit in UNITS]
+    for unit, call in zip(UNITS, with_spans, strict=True):
+        batch, spans = call()
+        for number in range(0, CHECKED // DOCUMENT):
+            own_ids, own_spans = tok.encode_array_with_spans(texts[number], unit=unit)
+            rows = slice(batch.offsets[number], batch.offsets[number + 1])
+            assert np.array_equal(batch[number], own_ids), "ids differ"
+            assert np.array_equal(spans[rows], own_spans), "spans differ"
+        assert np.array_equal(tok.encode_batch(texts).ids, batch.ids), "ids differ"
+        del batch, spans, rows
+    calls: list[Callable[[], object]] = [partial(tok.encode_batch, texts), *with_spans]
+    rounds = [[_clocked(call) for call in calls] for _ in range(BATCHES)]
+    ids, *of_units = (min(times) for times in zip(*rounds, strict=True))
+    figures = f"{size / ids:.0f} | {size / of_units[0]:.0f} | {ids / of_units[0]:.0%}"
+    return f"| {name} | {kind} | {figures} |", [ids / of_unit for of_unit in of_units]
 
 
 def _clocked(call: Callable[[], object]) -> float:

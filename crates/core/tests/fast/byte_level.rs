@@ -3,6 +3,7 @@
 use jeton_core::added_tokens::{AddedToken, SpecialPolicy};
 use jeton_core::model::bpe::BpeOptions;
 use jeton_core::model::{Bpe, Model};
+use jeton_core::post_processor::PostProcessor;
 use jeton_core::pre_tokenizer::{SplitBehavior, named};
 use jeton_core::vocab::Vocab;
 use jeton_core::{EncodeOptions, Stages, Tokenizer};
@@ -49,6 +50,7 @@ fn parts_are_encoded_as_the_whole() {
 #[test]
 fn ids_and_spans_equal_the_stages() {
     let mut numbers = ChaCha8Rng::seed_from_u64(11);
+    let mut trims = [None, Some(false), None, Some(true)].into_iter().cycle();
     let rounds = normalizers().into_iter().enumerate();
     for (round, normalizer, pre_tokenizer) in
         rounds.flat_map(|(i, n)| pre_tokenizers().into_iter().map(move |p| (i, n.clone(), p)))
@@ -78,6 +80,12 @@ fn ids_and_spans_equal_the_stages() {
         stages.normalizer = normalizer.clone();
         stages.pre_tokenizer = Some(pre_tokenizer.clone());
         stages.added_tokens = vec![added(0, "<|end|>", true), added(1, "<|end|>x", true)];
+        let trimming = |add_prefix_space| PostProcessor::ByteLevel {
+            add_prefix_space,
+            trim_offsets: true,
+            use_regex: true,
+        };
+        stages.post_processor = trims.next().flatten().map(trimming);
         if round % 2 == 0 {
             stages.added_tokens.push(added(2, "<pad>", false));
         }

@@ -2,6 +2,7 @@
 
 use crate::interrupt::{Pace, paced};
 use crate::model::Model;
+use crate::model::bpe::MergeRule;
 use crate::model::sentencepiece::spec::PieceKind;
 use crate::normalizer::CharacterSet;
 use crate::split::safe_cuts::decode;
@@ -24,6 +25,40 @@ pub struct Known {
 pub struct UnknownRun<'k> {
     pub id: u32,
     known: &'k Known,
+}
+
+/// The token that stands for characters that have no piece.
+#[derive(Clone, Copy, Debug)]
+pub struct UnknownToken {
+    pub id: u32,
+    /// Neighbours are one token.
+    pub fuses: bool,
+}
+
+impl UnknownToken {
+    /// That of a model which writes none as bytes and makes nothing else of the token.
+    pub fn of(model: &Model) -> Option<Self> {
+        match model {
+            Model::Unigram(unigram) => Some(Self {
+                id: unigram.unk_id()?,
+                fuses: true,
+            }),
+            Model::Bpe(bpe) if !bpe.options().byte_fallback => {
+                let id = bpe
+                    .vocab()
+                    .id(bpe.options().unk_token.as_ref()?.as_bytes())?;
+                let MergeRule::Merges(merges) = bpe.rule() else {
+                    return None;
+                };
+                let is_merged = |&(left, right): &(u32, u32)| left == id || right == id;
+                (!merges.iter().any(is_merged)).then_some(Self {
+                    id,
+                    fuses: bpe.options().fuse_unk,
+                })
+            }
+            _ => None,
+        }
+    }
 }
 
 impl Known {

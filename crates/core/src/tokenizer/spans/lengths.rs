@@ -8,10 +8,11 @@
 
 use super::changed::Changed;
 use super::changes::{Chain, Changing};
-use super::known::Known;
+use super::known::{Known, UnknownToken};
 use super::mark::{MARK, MARK_BYTES, has_mark};
 use super::ruler::At;
-use super::table::{BYTE, INSIDE, MARKED, ODD, Spaces, Stretch, Table, Tables, UNKNOWN};
+use super::run::Stretch;
+use super::table::{BYTE, MARKED, ODD, Spaces, Table, Tables, UNKNOWN};
 use super::{Output, Section};
 use crate::fast::Place;
 use crate::interrupt::Pace;
@@ -44,6 +45,8 @@ pub(super) struct Lengths {
     parted: Option<bool>,
     tables: Tables,
     known: Lazy<Known>,
+    /// What stands for characters that have no piece: a look at all merges.
+    pub(super) unknown: Lazy<Option<UnknownToken>>,
 }
 
 /// When a space is put in front.
@@ -85,6 +88,7 @@ impl Lengths {
             parted: None,
             tables: Tables::new(),
             known: Lazy::new(),
+            unknown: Lazy::new(),
         }
     }
 
@@ -365,10 +369,9 @@ impl Call<'_> {
         let stretch = Stretch {
             text,
             end: text.len(),
-            odd: match output.trims {
-                Some(_) => ODD | INSIDE,
-                None if self.has_marks => ODD | MARKED,
-                None => ODD,
+            odd: match self.has_marks {
+                true => ODD | MARKED,
+                false => ODD,
             },
             ends_unknown: false,
             unknown: None,

@@ -25,6 +25,7 @@ mod lengths;
 mod mark;
 mod rewritten;
 mod ruler;
+mod run;
 mod steps;
 mod table;
 mod words;

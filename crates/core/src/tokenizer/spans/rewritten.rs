@@ -1,16 +1,14 @@
 //! The walk by lengths along a text that normalizers changed in places.
 
 use super::changed::Changed;
+use super::known::UnknownToken;
 use super::lengths::{Lengths, STEPS, margins};
 use super::mark::MARK_BYTES;
 use super::ruler::At;
-use super::table::{
-    BYTE, INSIDE, MARKED, ODD, Stretch, Table, UNKNOWN, bytes_of, is_inside, units_of,
-};
+use super::run::Stretch;
+use super::table::{BYTE, INSIDE, MARKED, ODD, Table, UNKNOWN, bytes_of, is_inside, units_of};
 use super::{Output, Section};
 use crate::interrupt::{Pace, paced};
-use crate::model::Model;
-use crate::model::bpe::MergeRule;
 use crate::split::safe_cuts::decode;
 use crate::stages::Stages;
 use crate::text::{Span, white_space};
@@ -36,40 +34,6 @@ struct Call<'c> {
     after_unknown: bool,
 }
 
-/// The token that stands for characters that have no piece.
-#[derive(Clone, Copy)]
-struct UnknownToken {
-    id: u32,
-    /// Neighbours are one token.
-    fuses: bool,
-}
-
-impl UnknownToken {
-    /// That of a model which writes none as bytes and makes nothing else of the token.
-    fn of(model: &Model) -> Option<Self> {
-        match model {
-            Model::Unigram(unigram) => Some(Self {
-                id: unigram.unk_id()?,
-                fuses: true,
-            }),
-            Model::Bpe(bpe) if !bpe.options().byte_fallback => {
-                let id = bpe
-                    .vocab()
-                    .id(bpe.options().unk_token.as_ref()?.as_bytes())?;
-                let MergeRule::Merges(merges) = bpe.rule() else {
-                    return None;
-                };
-                let is_merged = |&(left, right): &(u32, u32)| left == id || right == id;
-                (!merges.iter().any(is_merged)).then_some(Self {
-                    id,
-                    fuses: bpe.options().fuse_unk,
-                })
-            }
-            _ => None,
-        }
-    }
-}
-
 impl Lengths {
     /// As [`Lengths::walk`], of text that normalizers changed.
     pub(super) fn walk_changed(
@@ -85,7 +49,7 @@ impl Lengths {
             lengths: self,
             table,
             section,
-            unknown: UnknownToken::of(&stages.model),
+            unknown: *self.unknown.get(|| UnknownToken::of(&stages.model)),
             is_spelled_out: None,
             stages,
             start: 0,

@@ -12,7 +12,8 @@ use super::known::Known;
 use super::lengths::STEPS;
 use super::mark::{MARK, MARK_BYTES};
 use super::ruler::At;
-use super::table::{BYTE, ODD, Spaces, Stretch, Table, Tables, UNKNOWN};
+use super::run::Stretch;
+use super::table::{BYTE, INSIDE, ODD, Spaces, Table, Tables, UNKNOWN};
 use super::{Output, Section};
 use crate::fast::Place;
 use crate::interrupt::Pace;
@@ -205,7 +206,7 @@ impl<'c> Call<'c> {
         let stretch = Stretch {
             text: self.text.as_bytes(),
             end: self.kept_end,
-            odd: ODD,
+            odd: ODD | INSIDE,
             ends_unknown: self.ends_unknown,
             unknown: known.and_then(|(known, id)| known.unknown(id)),
         };

@@ -1,16 +1,11 @@
 //! How long the text is that each token spells, where text is left as it is.
 //!
-//! Look here for how the spans of most tokens are found: along text that no stage changes, they are
-//! the sums of the lengths before them.
+//! Look in `run` for the walk that adds these lengths up.
 
 use std::borrow::Cow;
-use std::mem::MaybeUninit;
+use std::ops::Range;
 
-use super::Row;
-use super::known::UnknownRun;
 use super::mark::MARK;
-use super::ruler::At;
-use crate::interrupt::Pace;
 use crate::mem::lazy::Lazy;
 use crate::model::sentencepiece::spec::PieceKind;
 use crate::model::{Model, byte_token};
@@ -21,7 +16,7 @@ use crate::text::Unit;
 /// bits 16 to 19 and at the end in bits 20 to 23 (of a token that stands for a byte, which), then flags.
 #[derive(Debug)]
 pub struct Table {
-    unit: Unit,
+    pub unit: Unit,
     entries: Box<[u32]>,
     /// What has no room in an entry, by id.
     long: Vec<(u32, [usize; 2])>,
@@ -30,7 +25,7 @@ pub struct Table {
 /// It has to be looked at.
 pub const ODD: u32 = 1 << 24;
 /// It is listed among the long ones.
-const LONG: u32 = 1 << 25;
+pub const LONG: u32 = 1 << 25;
 /// It holds a `▁`, which stands for a space or for itself.
 pub const MARKED: u32 = 1 << 26;
 /// It stands for a byte, and is spelled `<0x..>`.
@@ -43,7 +38,7 @@ pub const CONTINUES: u32 = 1 << 29;
 /// It begins inside a character, which is one unit.
 pub const INSIDE: u32 = 1 << 30;
 /// It is odd only because characters and tokens may part at different places.
-const PARTIAL: u32 = 1 << 31;
+pub const PARTIAL: u32 = 1 << 31;
 
 /// How tokens write the spaces of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,18 +49,6 @@ pub enum Spaces {
     Marked,
     /// `▁`, one for each run of them.
     Collapsed,
-}
-
-/// A stretch of a text that is left as it is, but for its spaces: from a place on, up to `end`.
-pub struct Stretch<'s> {
-    pub text: &'s [u8],
-    pub end: usize,
-    /// The flags of tokens that have to be looked at more closely.
-    pub odd: u32,
-    /// Whether what stands at the end ends a run of characters that are no tokens.
-    pub ends_unknown: bool,
-    /// What stands for characters that are no tokens, if it is certain where these end.
-    pub unknown: Option<UnknownRun<'s>>,
 }
 
 /// What a token is.
@@ -80,76 +63,130 @@ enum Spelling<'v> {
 impl Table {
     /// The lengths of all tokens.
     fn new(stages: &Stages, unit: Unit, spaces: Spaces) -> Option<Self> {
-        let marks = spaces != Spaces::Plain;
         if !Tables::have_room(stages) {
             return None;
         }
-        let vocab = stages.model.vocab();
-        let ids = vocab.max_id()? + 1;
-        let mut long = Vec::new();
-        let mut entry_of = |id: u32| {
-            let mut flags = 0;
-            let token = match spelling(stages, id) {
-                Spelling::Unknown => return ODD | UNKNOWN,
-                Spelling::Byte(value) => {
-                    let units = unit.count(&[value]) as u32;
-                    // `<` may also begin the spelling of such a token, which a SentencePiece model does
-                    // not take from text.
-                    let odd = match &stages.model {
-                        Model::SentencePiece(_) if value.is_ascii() && value != b' ' => 0,
-                        _ if value == b'<' => ODD,
-                        _ => ODD | PARTIAL,
-                    };
-                    return odd | BYTE | 1 | units << 8 | u32::from(value) << 16;
-                }
-                Spelling::Text(token) => Cow::Borrowed(token),
-                Spelling::Continues(token) => {
-                    flags |= CONTINUES;
-                    Cow::Borrowed(token)
-                }
-            };
-            if token.is_empty() {
-                flags |= ODD;
-            }
-            let plain = match std::str::from_utf8(&token) {
-                Ok(text) if marks && text.contains(' ') => return ODD | UNKNOWN,
-                Ok(text) if marks && text.contains(MARK) => {
-                    flags |= MARKED;
-                    // Other spaces than one in front stand for runs of any length.
-                    if spaces == Spaces::Collapsed && text.rfind(MARK) != Some(0) {
-                        flags |= ODD;
-                    }
-                    Cow::Owned(text.replace(MARK, " ").into_bytes())
-                }
-                Ok(_) => token,
-                // It matters where a token begins, and where spans are in bytes where it ends.
-                Err(_) => {
-                    let inside = token.first().is_some_and(|it| is_inside(*it));
-                    flags |= match unit {
-                        Unit::Characters if inside => INSIDE,
-                        Unit::Utf16 if inside => ODD | PARTIAL,
-                        Unit::Bytes => ODD | PARTIAL,
-                        _ => 0,
-                    };
-                    token
-                }
-            };
-            let (length, units) = (plain.len(), unit.count(&plain));
-            let blanks = |count: Option<usize>| count.unwrap_or(length) as u32;
-            let front = blanks(plain.iter().position(|it| *it != b' '));
-            let back = blanks(plain.iter().rev().position(|it| *it != b' '));
-            if length > 0xFF || front > 15 || back > 15 {
-                long.push((id, [length, units]));
-                return flags | ODD | LONG;
-            }
-            flags | length as u32 | (units as u32) << 8 | front << 16 | back << 20
-        };
-        let entries = (0..ids).map(&mut entry_of).collect();
-        Some(Self {
+        let ids = stages.model.vocab().max_id()? + 1;
+        let mut table = Self {
             unit,
-            entries,
-            long,
-        })
+            entries: vec![ODD | UNKNOWN; ids as usize].into(),
+            long: Vec::new(),
+        };
+        let is_plain = spaces == Spaces::Plain && spells_tokens(&stages.model);
+        let (bytes, places) = stages.model.vocab().places();
+        for (place, id) in places {
+            let short = match is_plain {
+                true => table.short_entry(bytes, place),
+                false => None,
+            };
+            table.entries[id as usize] =
+                short.unwrap_or_else(|| table.entry_of(stages, spaces, id));
+        }
+        Some(table)
+    }
+
+    /// The entry of a token of at most 16 of these bytes, which it spells; none where more of them are
+    /// asked for.
+    #[inline(always)]
+    fn short_entry(&self, bytes: &[u8], place: Range<usize>) -> Option<u32> {
+        const HIGHEST: u128 = u128::MAX / 0xFF * 0x80;
+        const BLANKS: u128 = u128::MAX / 0xFF * b' ' as u128;
+        let length = place.len();
+        let window = bytes.get(place.start..place.start + 16)?;
+        if !(1..=16).contains(&length) {
+            return None;
+        }
+        let behind = 128 - 8 * length;
+        // Its last byte is the highest one, and then its first byte is the lowest one.
+        let last = u128::from_le_bytes(window.try_into().ok()?) << behind;
+        let first = last >> behind;
+        let inside = first & !(first << 1) & HIGHEST;
+        let number = |highest: u128| {
+            let halves = (highest >> 7) as u64 + (highest >> 71) as u64;
+            (halves.wrapping_mul(u64::MAX / 0xFF) >> 56) as u32
+        };
+        let begun = length as u32 - number(inside);
+        let begins_inside = inside & 0x80 != 0;
+        // The last bytes of a character that has more.
+        let [.., third, second, last_byte] = last.to_le_bytes();
+        let ends_inside = (last_byte >= 0xC0) | (second >= 0xE0) | (third >= 0xF0);
+        let (units, flags) = match self.unit {
+            Unit::Characters => (begun, u32::from(begins_inside) * INSIDE),
+            Unit::Bytes => {
+                let is_cut = u32::from(begins_inside | ends_inside);
+                (length as u32, is_cut * (ODD | PARTIAL))
+            }
+            Unit::Utf16 => {
+                let longest = first & first << 1 & first << 2 & first << 3 & HIGHEST;
+                let is_cut = u32::from(begins_inside);
+                (begun + number(longest), is_cut * (ODD | PARTIAL))
+            }
+        };
+        let front = (first ^ BLANKS).trailing_zeros() / 8;
+        let back = (last ^ BLANKS).leading_zeros() / 8;
+        let entry = flags | length as u32 | units << 8 | front << 16 | back << 20;
+        (front < 16).then_some(entry)
+    }
+
+    /// The entry of any token.
+    fn entry_of(&mut self, stages: &Stages, spaces: Spaces, id: u32) -> u32 {
+        let Self { unit, long, .. } = self;
+        let marks = spaces != Spaces::Plain;
+        let mut flags = 0;
+        let token = match spelling(stages, id) {
+            Spelling::Unknown => return ODD | UNKNOWN,
+            Spelling::Byte(value) => {
+                let units = unit.count(&[value]) as u32;
+                // `<` may also begin the spelling of such a token, which a SentencePiece model does
+                // not take from text.
+                let odd = match &stages.model {
+                    Model::SentencePiece(_) if value.is_ascii() && value != b' ' => 0,
+                    _ if value == b'<' => ODD,
+                    _ => ODD | PARTIAL,
+                };
+                return odd | BYTE | 1 | units << 8 | u32::from(value) << 16;
+            }
+            Spelling::Text(token) => Cow::Borrowed(token),
+            Spelling::Continues(token) => {
+                flags |= CONTINUES;
+                Cow::Borrowed(token)
+            }
+        };
+        if token.is_empty() {
+            flags |= ODD;
+        }
+        let plain = match std::str::from_utf8(&token) {
+            Ok(text) if marks && text.contains(' ') => return ODD | UNKNOWN,
+            Ok(text) if marks && text.contains(MARK) => {
+                flags |= MARKED;
+                // Other spaces than one in front stand for runs of any length.
+                if spaces == Spaces::Collapsed && text.rfind(MARK) != Some(0) {
+                    flags |= ODD;
+                }
+                Cow::Owned(text.replace(MARK, " ").into_bytes())
+            }
+            Ok(_) => token,
+            // It matters where a token begins, and where spans are in bytes where it ends.
+            Err(_) => {
+                let inside = token.first().is_some_and(|it| is_inside(*it));
+                flags |= match unit {
+                    Unit::Characters if inside => INSIDE,
+                    Unit::Utf16 if inside => ODD | PARTIAL,
+                    Unit::Bytes => ODD | PARTIAL,
+                    _ => 0,
+                };
+                token
+            }
+        };
+        let (length, units) = (plain.len(), unit.count(&plain));
+        let blanks = |count: Option<usize>| count.unwrap_or(length) as u32;
+        let front = blanks(plain.iter().position(|it| *it != b' '));
+        let back = blanks(plain.iter().rev().position(|it| *it != b' '));
+        if length > 0xFF || front > 15 || back > 15 {
+            long.push((id, [length, units]));
+            return flags | ODD | LONG;
+        }
+        flags | length as u32 | (units as u32) << 8 | front << 16 | back << 20
     }
 
     /// The length of a token, and whether there is something odd about it.
@@ -165,181 +202,6 @@ impl Table {
             return at.map_or([0, 0], |at| self.long[at].1);
         }
         [bytes_of(entry), units_of(entry)]
-    }
-
-    /// Adds the spans of the first of these tokens, as long as they lie along the stretch and it is
-    /// certain where; says how many they are. `TRIMS` says that spaces at their ends are left out,
-    /// `COLLAPSES` that a `▁` stands for a run of spaces.
-    #[inline]
-    pub fn run<const TRIMS: bool, const COLLAPSES: bool>(
-        &self,
-        stretch: &Stretch<'_>,
-        ids: &[u32],
-        at: &mut At,
-        spans: &mut Vec<Row>,
-    ) -> usize {
-        let Stretch { text, end, odd, .. } = *stretch;
-        let before = spans.len();
-        spans.reserve(ids.len());
-        let rows = &mut spans.spare_capacity_mut()[..ids.len()];
-        let mut now = *at;
-        let mut done = 0;
-        while done < ids.len() {
-            let entry = self.entry(ids[done]);
-            let next = At {
-                byte: now.byte + bytes_of(entry),
-                units: now.units + units_of(entry),
-            };
-            // One branch, since half of all tokens begin with a space.
-            let is_run = match text.get(now.byte + 1) {
-                Some(byte) if COLLAPSES => entry & MARKED & if *byte <= b' ' { MARKED } else { 0 },
-                _ => 0,
-            };
-            if (entry & odd | is_run != 0) | (next.byte > end) {
-                if TRIMS {
-                    break;
-                }
-                match self.rare::<COLLAPSES>(stretch, &ids[done..], now, &mut rows[done..]) {
-                    Some((tokens, next)) => {
-                        done += tokens;
-                        now = next;
-                        continue;
-                    }
-                    None => break,
-                }
-            }
-            let [start, end] = match TRIMS {
-                true => {
-                    let start = now.units + (entry >> 16 & 15) as usize;
-                    let end = next.units - (entry >> 20 & 15) as usize;
-                    [start, end.max(start)]
-                }
-                false => {
-                    let inside = (entry & INSIDE) as usize / INSIDE as usize;
-                    [now.units.saturating_sub(inside), next.units]
-                }
-            };
-            rows[done].write([start as i64, end as i64]);
-            now = next;
-            done += 1;
-        }
-        // SAFETY: each round writes the rows that it adds to `done`, and they lie in the vector's room.
-        unsafe { spans.set_len(before + done) };
-        *at = now;
-        done
-    }
-
-    /// The spans of the first of these tokens, which are odd or the stretch's last; says how many they
-    /// are, each of them written to `rows`, and where the next one begins.
-    #[inline(never)]
-    fn rare<const COLLAPSES: bool>(
-        &self,
-        stretch: &Stretch<'_>,
-        ids: &[u32],
-        at: At,
-        rows: &mut [MaybeUninit<Row>],
-    ) -> Option<(usize, At)> {
-        let Stretch { text, end, .. } = *stretch;
-        let entry = self.entry(ids[0]);
-        let mut next = At {
-            byte: at.byte + bytes_of(entry),
-            units: at.units + units_of(entry),
-        };
-        if entry & UNKNOWN != 0 {
-            let unknown = stretch.unknown.filter(|it| it.id == ids[0])?;
-            next = unknown.end(text, at, end, self.unit)?;
-            if next.byte == end && !stretch.ends_unknown {
-                return None;
-            }
-        } else if next.byte > end {
-            return None;
-        } else if COLLAPSES && entry & (ODD | MARKED) == MARKED {
-            let mut removed = 0;
-            let mut pace = Pace::default();
-            while at.byte + 1 + removed < end && text[at.byte + 1 + removed] <= b' ' {
-                pace.step();
-                removed += 1;
-            }
-            (next.byte, next.units) = (next.byte + removed, next.units + removed);
-            if next.byte > end {
-                return None;
-            }
-        } else {
-            if entry & BYTE != 0 {
-                let (tokens, next) = self.whole_characters(stretch, ids, at, rows);
-                if tokens > 0 {
-                    return Some((tokens, next));
-                }
-            }
-            rows[0].write(self.partial(&text[..end], entry, at)?);
-            return Some((1, next));
-        }
-        rows[0].write([at.units as i64, next.units as i64]);
-        Some((1, next))
-    }
-
-    /// The spans of characters whose bytes are the first of these tokens; says how many these are,
-    /// each written to `rows`, and where the next one begins.
-    fn whole_characters(
-        &self,
-        stretch: &Stretch<'_>,
-        ids: &[u32],
-        at: At,
-        rows: &mut [MaybeUninit<Row>],
-    ) -> (usize, At) {
-        let text = &stretch.text[..stretch.end];
-        let mut now = at;
-        let mut done = 0;
-        while let Some(first) = text.get(now.byte) {
-            let length = match first {
-                // `<` may also begin the spelling of such a token.
-                0..0x80 if *first != b'<' => 1,
-                0xC0..0xE0 => 2,
-                0xE0..0xF0 => 3,
-                0xF0.. => 4,
-                _ => break,
-            };
-            let tokens = ids[done..].get(..length);
-            let bytes = text.get(now.byte..now.byte + length);
-            let (Some(tokens), Some(bytes)) = (tokens, bytes) else {
-                break;
-            };
-            let is_byte = |(byte, id): (&u8, &u32)| {
-                let entry = self.entry(*id);
-                entry & BYTE != 0 && (entry >> 16) as u8 == *byte
-            };
-            if !bytes.iter().zip(tokens).all(is_byte) {
-                break;
-            }
-            let units = now.units + self.unit.of_length(length);
-            for row in &mut rows[done..done + length] {
-                row.write([now.units as i64, units as i64]);
-            }
-            now = At {
-                byte: now.byte + length,
-                units,
-            };
-            done += length;
-        }
-        (done, now)
-    }
-
-    /// The span of a token that is odd only because it begins or ends inside a character.
-    #[inline]
-    fn partial(&self, text: &[u8], entry: u32, at: At) -> Option<Row> {
-        let At { byte, units } = at;
-        let next = byte + bytes_of(entry);
-        let is_other = || entry & BYTE != 0 && text[byte] != (entry >> 16) as u8;
-        if entry & PARTIAL == 0 || next > text.len() || is_other() {
-            return None;
-        }
-        let begin = (0..=byte).rev().find(|at| !is_inside(text[*at]))?;
-        let mut end = units + units_of(entry);
-        if self.unit == Unit::Bytes {
-            end += text[next..].iter().take_while(|it| is_inside(**it)).count();
-        }
-        let start = units.checked_sub(self.unit.count(&text[begin..byte]))?;
-        Some([start as i64, end as i64])
     }
 }
 
@@ -380,6 +242,14 @@ impl Tables {
     pub fn of(&self, stages: &Stages, unit: Unit, spaces: Spaces) -> Option<&Table> {
         let table = self.0[unit as usize].get(|| Table::new(stages, unit, spaces));
         table.as_ref()
+    }
+}
+
+/// Whether each token of the model is spelled as the text that becomes it.
+fn spells_tokens(model: &Model) -> bool {
+    match model {
+        Model::Bpe(bpe) => bpe.options().unk_token.is_none() && !bpe.options().byte_fallback,
+        _ => false,
     }
 }
 
@@ -424,5 +294,38 @@ fn spelling(stages: &Stages, id: u32) -> Spelling<'_> {
         (true, _) => Spelling::Unknown,
         (false, Some(byte)) => Spelling::Byte(byte),
         (false, None) => Spelling::Text(token),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::word_level::WordLevel;
+    use crate::vocab::Vocab;
+
+    /// Every stretch of text of every kind, cut inside characters too.
+    #[test]
+    fn entries_of_short_tokens_are_those_of_any() {
+        let text = format!("{0}ab  é1 Жц ߿中a　𐍈🙂🙂 x\u{7f}y{0}", " ".repeat(17)).into_bytes();
+        let tokens = (0..text.len())
+            .flat_map(|start| (start + 1..=text.len().min(start + 18)).map(move |end| start..end))
+            .map(|place| text[place].to_vec());
+        let tokens: std::collections::BTreeSet<Vec<u8>> = tokens.collect();
+        let vocab = Vocab::new(tokens.into_iter().zip(0..)).unwrap();
+        let stages = Stages::of_model(Model::WordLevel(WordLevel::new(vocab, "")));
+        for unit in [Unit::Characters, Unit::Bytes, Unit::Utf16] {
+            let mut table = Table::new(&stages, unit, Spaces::Plain).unwrap();
+            let (bytes, places) = stages.model.vocab().places();
+            let mut short = 0;
+            for (place, id) in places {
+                let token = &bytes[place.clone()];
+                if let Some(entry) = table.short_entry(bytes, place) {
+                    let any = table.entry_of(&stages, Spaces::Plain, id);
+                    assert_eq!(entry, any, "{unit:?} {token:?}");
+                    short += 1;
+                }
+            }
+            assert!(short > 500, "{short}");
+        }
     }
 }

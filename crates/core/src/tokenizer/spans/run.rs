@@ -1,0 +1,298 @@
+//! The walk along text that is left as it is, by the lengths of tokens.
+//!
+//! Look here for how the spans of most tokens are found: along text that no stage changes, they are
+//! the sums of the lengths before them. `table` has the lengths.
+
+use std::mem::MaybeUninit;
+
+use super::Row;
+use super::known::UnknownRun;
+use super::ruler::At;
+use super::table::{BYTE, INSIDE, LONG, MARKED, ODD, PARTIAL, Table, UNKNOWN, bytes_of, units_of};
+use crate::interrupt::Pace;
+use crate::text::Unit;
+
+/// How many tokens are looked at closely from one that is cut on.
+const CUT: usize = 32;
+
+/// A stretch of a text that is left as it is, but for its spaces: from a place on, up to `end`.
+pub struct Stretch<'s> {
+    pub text: &'s [u8],
+    pub end: usize,
+    /// The flags of tokens that have to be looked at more closely.
+    pub odd: u32,
+    /// Whether what stands at the end ends a run of characters that are no tokens.
+    pub ends_unknown: bool,
+    /// What stands for characters that are no tokens, if it is certain where these end.
+    pub unknown: Option<UnknownRun<'s>>,
+}
+
+impl Table {
+    /// Adds the spans of the first of these tokens, as long as they lie along the stretch and it is
+    /// certain where; says how many they are. `TRIMS` says that spaces at their ends are left out,
+    /// `COLLAPSES` that a `▁` stands for a run of spaces, and that tokens inside characters are odd.
+    #[inline]
+    pub fn run<const TRIMS: bool, const COLLAPSES: bool>(
+        &self,
+        stretch: &Stretch<'_>,
+        ids: &[u32],
+        at: &mut At,
+        spans: &mut Vec<Row>,
+    ) -> usize {
+        let Stretch { text, end, odd, .. } = *stretch;
+        let before = spans.len();
+        spans.reserve(ids.len());
+        let rows = &mut spans.spare_capacity_mut()[..ids.len()];
+        let mut now = *at;
+        let mut done = 0;
+        while done < ids.len() {
+            let entry = self.entry(ids[done]);
+            let next = At {
+                byte: now.byte + bytes_of(entry),
+                units: now.units + units_of(entry),
+            };
+            // One branch, since half of all tokens begin with a space.
+            let is_run = match text.get(now.byte + 1) {
+                Some(byte) if COLLAPSES => entry & MARKED & if *byte <= b' ' { MARKED } else { 0 },
+                _ => 0,
+            };
+            if (entry & odd | is_run != 0) | (next.byte > end) {
+                if !TRIMS && entry & UNKNOWN != 0 {
+                    let Some(next) = self.unknown(stretch, ids[done], now) else {
+                        break;
+                    };
+                    rows[done].write([now.units as i64, next.units as i64]);
+                    now = next;
+                    done += 1;
+                    continue;
+                }
+                let (ids, rows) = (&ids[done..], &mut rows[done..]);
+                match self.rare::<TRIMS, COLLAPSES>(stretch, ids, now, rows) {
+                    Some((tokens, next)) => {
+                        done += tokens;
+                        now = next;
+                        continue;
+                    }
+                    None => break,
+                }
+            }
+            let start = match COLLAPSES {
+                true => now.units,
+                false => now
+                    .units
+                    .saturating_sub((entry & INSIDE) as usize / INSIDE as usize),
+            };
+            rows[done].write(row::<TRIMS>(entry, start, next.units));
+            now = next;
+            done += 1;
+        }
+        // SAFETY: each round writes the rows that it adds to `done`, and they lie in the vector's room.
+        unsafe { spans.set_len(before + done) };
+        *at = now;
+        done
+    }
+
+    /// The spans of the first of these tokens, which are odd or the stretch's last; says how many they
+    /// are, each of them written to `rows`, and where the next one begins.
+    #[inline(never)]
+    fn rare<const TRIMS: bool, const COLLAPSES: bool>(
+        &self,
+        stretch: &Stretch<'_>,
+        ids: &[u32],
+        at: At,
+        rows: &mut [MaybeUninit<Row>],
+    ) -> Option<(usize, At)> {
+        let Stretch { text, end, .. } = *stretch;
+        let entry = self.entry(ids[0]);
+        if entry & (PARTIAL | BYTE) == PARTIAL {
+            let cut = self.cut::<TRIMS>(&text[..end], ids, at, rows);
+            return (cut.0 > 0).then_some(cut);
+        }
+        if TRIMS {
+            return None;
+        }
+        let mut next = At {
+            byte: at.byte + bytes_of(entry),
+            units: at.units + units_of(entry),
+        };
+        if next.byte > end {
+            return None;
+        } else if COLLAPSES && entry & (ODD | MARKED) == MARKED {
+            let mut removed = 0;
+            let mut pace = Pace::default();
+            while at.byte + 1 + removed < end && text[at.byte + 1 + removed] <= b' ' {
+                pace.step();
+                removed += 1;
+            }
+            (next.byte, next.units) = (next.byte + removed, next.units + removed);
+            if next.byte > end {
+                return None;
+            }
+        } else {
+            let (tokens, next) = self.whole_characters(stretch, ids, at, rows);
+            return match tokens {
+                0 => self.byte(&text[..end], entry, at, rows),
+                _ => Some((tokens, next)),
+            };
+        }
+        rows[0].write([at.units as i64, next.units as i64]);
+        Some((1, next))
+    }
+
+    /// Where the text ends that this token stands for, if it is the unknown one and that is certain.
+    #[inline]
+    fn unknown(&self, stretch: &Stretch<'_>, id: u32, at: At) -> Option<At> {
+        let unknown = stretch.unknown.filter(|it| it.id == id)?;
+        let next = unknown.end(stretch.text, at, stretch.end, self.unit)?;
+        (next.byte < stretch.end || stretch.ends_unknown).then_some(next)
+    }
+
+    /// The spans of the first of these tokens, some of which begin or end inside a character.
+    #[inline]
+    fn cut<const TRIMS: bool>(
+        &self,
+        text: &[u8],
+        ids: &[u32],
+        at: At,
+        rows: &mut [MaybeUninit<Row>],
+    ) -> (usize, At) {
+        let mut now = at;
+        let [mut begun, _] = self.halves(text, now.byte);
+        let mut done = 0;
+        // Tokens that are not cut are done sooner elsewhere.
+        for &id in &ids[..ids.len().min(CUT)] {
+            let entry = self.entry(id);
+            let next = At {
+                byte: now.byte + bytes_of(entry),
+                units: now.units + units_of(entry),
+            };
+            let is_odd = entry & (ODD | PARTIAL) == ODD;
+            if is_odd | (entry & (UNKNOWN | LONG | BYTE | MARKED) != 0) | (next.byte > text.len()) {
+                break;
+            }
+            let [before, after] = self.halves(text, next.byte);
+            let start = now.units.saturating_sub(begun);
+            rows[done].write(row::<TRIMS>(entry, start, next.units + after));
+            begun = before;
+            now = next;
+            done += 1;
+        }
+        (done, now)
+    }
+
+    /// Of the character that is not at its end at this place of a text: how many units of it count before
+    /// the place, and how many behind it.
+    #[inline(always)]
+    fn halves(&self, text: &[u8], at: usize) -> [usize; 2] {
+        let mut window = [0; 8];
+        match at.checked_sub(4).and_then(|start| text.get(start..at + 4)) {
+            Some(around) => window.copy_from_slice(around),
+            None => {
+                for (byte, place) in window.iter_mut().zip(at + 4..) {
+                    let place = place.checked_sub(8);
+                    *byte = place.and_then(|it| text.get(it)).copied().unwrap_or(0);
+                }
+            }
+        }
+        let window = u64::from_le_bytes(window);
+        // The highest bit of each byte that is not the first one of its character.
+        let inside = window & !(window << 1) & 0x8080_8080_8080_8080;
+        let others = inside ^ 0x8080_8080_8080_8080;
+        let is_cut = (inside >> 39 & 1) as usize;
+        match self.unit {
+            Unit::Characters => [is_cut, 0],
+            Unit::Bytes => {
+                let before = 1 + (others as u32).leading_zeros() as usize / 8;
+                let after = (others >> 32 | 1 << 32).trailing_zeros() as usize / 8;
+                [is_cut * before, after]
+            }
+            // A character of four bytes has two.
+            Unit::Utf16 => {
+                let highest = window as u32;
+                let longest = highest & highest << 1 & highest << 2 & highest << 3 & 0x8080_8080;
+                [is_cut * (1 + usize::from(longest != 0)), 0]
+            }
+        }
+    }
+
+    /// The spans of characters whose bytes are the first of these tokens; says how many these are,
+    /// each written to `rows`, and where the next one begins.
+    fn whole_characters(
+        &self,
+        stretch: &Stretch<'_>,
+        ids: &[u32],
+        at: At,
+        rows: &mut [MaybeUninit<Row>],
+    ) -> (usize, At) {
+        let text = &stretch.text[..stretch.end];
+        let mut now = at;
+        let mut done = 0;
+        while let Some(first) = text.get(now.byte) {
+            let length = match first {
+                // `<` may also begin the spelling of such a token.
+                0..0x80 if *first != b'<' => 1,
+                0xC0..0xE0 => 2,
+                0xE0..0xF0 => 3,
+                0xF0.. => 4,
+                _ => break,
+            };
+            let tokens = ids[done..].get(..length);
+            let bytes = text.get(now.byte..now.byte + length);
+            let (Some(tokens), Some(bytes)) = (tokens, bytes) else {
+                break;
+            };
+            let is_byte = |(byte, id): (&u8, &u32)| {
+                let entry = self.entry(*id);
+                entry & BYTE != 0 && (entry >> 16) as u8 == *byte
+            };
+            if !bytes.iter().zip(tokens).all(is_byte) {
+                break;
+            }
+            let units = now.units + self.unit.of_length(length);
+            for row in &mut rows[done..done + length] {
+                row.write([now.units as i64, units as i64]);
+            }
+            now = At {
+                byte: now.byte + length,
+                units,
+            };
+            done += length;
+        }
+        (done, now)
+    }
+
+    /// The span of a token that stands for a byte, which may be one inside a character.
+    #[inline]
+    fn byte(
+        &self,
+        text: &[u8],
+        entry: u32,
+        at: At,
+        rows: &mut [MaybeUninit<Row>],
+    ) -> Option<(usize, At)> {
+        let is_it = entry & BYTE != 0 && text[at.byte] == (entry >> 16) as u8;
+        if !is_it || entry & PARTIAL == 0 {
+            return None;
+        }
+        let next = At {
+            byte: at.byte + 1,
+            units: at.units + units_of(entry),
+        };
+        let [begun, _] = self.halves(text, at.byte);
+        let [_, after] = self.halves(text, next.byte);
+        let start = at.units.checked_sub(begun)?;
+        rows[0].write([start as i64, (next.units + after) as i64]);
+        Some((1, next))
+    }
+}
+
+/// The span of a token from where it begins to where it ends, in units; `TRIMS` leaves out its spaces.
+#[inline(always)]
+fn row<const TRIMS: bool>(entry: u32, start: usize, end: usize) -> Row {
+    if !TRIMS {
+        return [start as i64, end as i64];
+    }
+    let start = start + (entry >> 16 & 15) as usize;
+    let end = end - (entry >> 20 & 15) as usize;
+    [start as i64, end.max(start) as i64]
+}
