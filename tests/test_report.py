@@ -16,7 +16,7 @@ import pytest
 import jeton
 from command_line import Run, error_of, here, run  # noqa: F401
 from jeton.analysis import Comparison, Point, Sweep, compare
-from jeton.analysis.report.charts import Series, bars, lines, points
+from jeton.analysis.report.svg_charts import Series, bars, lines, points
 from jeton.errors import ArgumentError, ArgumentTypeError
 from kinds import byte_level, ranks, word_piece
 from shared_data import SHARED, VOCABULARIES, needed

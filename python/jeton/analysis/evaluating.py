@@ -18,10 +18,10 @@ import jeton._core as _core
 from jeton.analysis import measures
 from jeton.analysis.comparison import Comparison
 from jeton.analysis.evaluation import Evaluation
-from jeton.analysis.judged import Judged, Tally, WordKinds, cause_of, count
-from jeton.analysis.overall import Morphemes, checked_morphemes, overall_values
+from jeton.analysis.measured_tokenizer import Judged, Tally, WordKinds, cause_of, count
 from jeton.analysis.texts import Corpus, Errors, Sample, Watched, ahead, aligned, corpora_of
 from jeton.analysis.values import Curve, Measured, Value
+from jeton.analysis.values_without_text import Morphemes, checked_morphemes, overall_values
 from jeton.arguments import check_kind, check_text, checked_errors
 from jeton.corpus import Progress, check_watch
 from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError

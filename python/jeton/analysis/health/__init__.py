@@ -2,7 +2,7 @@
 
 `checking.py` runs the rules of `rules.py` and gives the `Health` of `findings.py`. `subject.py` is
 what all of them share; `attack.py` looks for a text that gives a token, `unreachable_proofs.py`
-proves that none does, and `unreachable_tokens.py` says so.
+proves that none does, and `unreachable_findings.py` says so.
 """
 
 from __future__ import annotations

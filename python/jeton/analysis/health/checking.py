@@ -15,7 +15,7 @@ from jeton.analysis.health import (
     encoding_rules,
     format_rules,
     special_rules,
-    unreachable_tokens,
+    unreachable_findings,
     vocabulary_rules,
 )
 from jeton.analysis.health.embeddings import Embeddings, candidates, read_embeddings
@@ -141,9 +141,9 @@ def check(
     needs_reach = rules & (_OF_REACH | {"other-alone", "never-used"}) or tables is not None
     used = () if usage is None else usage.ids[usage.counts > 0].tolist()
     lost = list(unreached(subject, used)) if needs_reach else []
-    found += unreachable_tokens.unreachable(subject, lost)
+    found += unreachable_findings.unreachable(subject, lost)
     if "other-alone" in rules:
-        found += unreachable_tokens.unstable(subject, lost)
+        found += unreachable_findings.unstable(subject, lost)
     if usage is not None:
         found += _never_used(subject, usage, lost)
     else:

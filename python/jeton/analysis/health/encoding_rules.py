@@ -1,6 +1,6 @@
 """What encoding does with text: characters that are unknown or lost, batches unlike single texts.
 
-Look here for the characters that are tried. Tokens are the subject of `unreachable_tokens.py`.
+Look here for the characters that are tried. Tokens are the subject of `unreachable_findings.py`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Look here to know what a figure means: a file is a family, and each function says its formula, its
 source, its unit and an example computed by hand. They take counts, and no tokenizer: counting is
-done in `jeton.analysis.judged`.
+done in `jeton.analysis.measured_tokenizer`.
 """
 
 from __future__ import annotations

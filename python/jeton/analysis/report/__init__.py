@@ -6,7 +6,7 @@ same as files. `charts.py` draws, `samples.py` cuts the lines that are shown sid
 
 from __future__ import annotations
 
-from jeton.analysis.report.figures import write_pictures
+from jeton.analysis.report.matplotlib_pictures import write_pictures
 from jeton.analysis.report.page import page
 from jeton.analysis.report.samples import SampleLine, sample_lines
 

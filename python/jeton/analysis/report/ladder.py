@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jeton.analysis.report.charts import COLOURS, Series, lines
 from jeton.analysis.report.parts import cell, head, swatch, told_text
+from jeton.analysis.report.svg_charts import COLOURS, Series, lines
 from jeton.analysis.swept import Sweep
 
 __all__ = ["ladder"]

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from jeton.analysis.evaluation import Evaluation
 from jeton.analysis.known_measures import MEASURES
-from jeton.analysis.report.charts import written
 from jeton.analysis.report.parts import Shown, measured_value, value_of
+from jeton.analysis.report.svg_charts import written
 from jeton.analysis.report.tables import SUMMARY
 from jeton.notebooks import boxed, escaped, table
 

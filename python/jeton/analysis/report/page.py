@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Final
 
 from jeton._core import __version__
 from jeton.analysis.evaluation import Evaluation
-from jeton.analysis.report.charts import COLOURS
 from jeton.analysis.report.ladder import ladder
+from jeton.analysis.report.page_pictures import bar_panels, curves
 from jeton.analysis.report.parts import Shown, swatch, told_text
-from jeton.analysis.report.pictures import bar_panels, curves
 from jeton.analysis.report.samples import SampleLine, side_by_side
+from jeton.analysis.report.svg_charts import COLOURS
 from jeton.analysis.report.tables import glance, premiums, values
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from jeton.analysis.evaluation import Evaluation, names_in
-from jeton.analysis.report.charts import COLOURS, number, told_text, written
+from jeton.analysis.report.svg_charts import COLOURS, number, told_text, written
 from jeton.analysis.values import Value
 
 __all__ = [

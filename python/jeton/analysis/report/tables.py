@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from jeton.analysis.known_measures import MEASURES
-from jeton.analysis.report.charts import shade
 from jeton.analysis.report.parts import (
     Shown,
     cell,
@@ -22,6 +21,7 @@ from jeton.analysis.report.parts import (
     told_text,
     value_of,
 )
+from jeton.analysis.report.svg_charts import shade
 from jeton.analysis.values import Measured
 
 __all__ = ["SUMMARY", "glance", "premiums", "values"]
