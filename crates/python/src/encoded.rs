@@ -19,7 +19,7 @@ use pyo3::{PyTraverseError, PyVisit};
 
 use crate::arrays;
 use crate::errors::{Outcome, argument, guard};
-use crate::ints;
+use crate::lists_of_ids;
 use crate::signals::detached;
 use crate::text::Text;
 
@@ -154,7 +154,7 @@ impl Encoded {
             let mut number = Numbered::default();
             let mut numbered = |it: Option<u32>| it.map(|it| number.int(py, it.into()));
             Ok(match column {
-                "ids" => ints::list(py, ids)?,
+                "ids" => lists_of_ids::list(py, ids)?,
                 "spans" => {
                     let spans = self.spans[rows].iter();
                     let mut number = Numbered::default();

@@ -8,14 +8,13 @@ mod arrays;
 mod arrow;
 mod buffers;
 mod cache;
-mod calls;
 mod component;
 mod encoded;
 mod entries;
 mod errors;
 mod files;
-mod ids;
-mod ints;
+mod ids_from_python;
+mod lists_of_ids;
 mod measuring;
 mod model;
 mod options;
@@ -24,6 +23,7 @@ mod pool;
 mod scripts;
 mod sentencepiece;
 mod signals;
+mod single_text_calls;
 mod stages;
 mod streams;
 mod text;
@@ -48,8 +48,6 @@ mod _core {
     #[pymodule_export]
     use super::cache::{cache_limit, set_cache_limit};
     #[pymodule_export]
-    use super::calls::Calls;
-    #[pymodule_export]
     use super::component::Component;
     #[pymodule_export]
     use super::encoded::Encoded;
@@ -59,7 +57,7 @@ mod _core {
         write_into,
     };
     #[pymodule_export]
-    use super::ints::lists;
+    use super::lists_of_ids::lists;
     #[pymodule_export]
     use super::measuring::{
         CountedWords, FileContents, TextFile, TextParts, TokenCounter, UnicodeWords, changed_lines,
@@ -71,6 +69,8 @@ mod _core {
     use super::scripts::scripts;
     #[pymodule_export]
     use super::sentencepiece::{SentencePieceReader, charsmap};
+    #[pymodule_export]
+    use super::single_text_calls::Calls;
     #[pymodule_export]
     use super::stages::{canonical_component, check_regex, did_you_mean, named_patterns};
     #[pymodule_export]

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 use crate::errors::{Outcome, argument, guard, wrong_type};
-use crate::ids;
+use crate::ids_from_python;
 use crate::signals::{abandonable, detached, hear};
 use crate::text::valid;
 
@@ -43,7 +43,7 @@ pub fn vocab(name: &str, value: &Bound<'_, PyAny>) -> Outcome<Vocab> {
         .map(|(number, (token, id))| {
             hear(value.py(), number)?;
             let bytes = token_bytes(|| format!("each token of {name}"), &token)?;
-            let id = ids::id(|| format!("{name}[{token:?}]"), &id)?;
+            let id = ids_from_python::id(|| format!("{name}[{token:?}]"), &id)?;
             Ok((bytes, id))
         })
         .collect::<Outcome<Vec<_>>>()?;
@@ -132,7 +132,7 @@ impl Model {
                 })
                 .collect::<Outcome<Vec<_>>>()?;
             let unk_id = unk_id
-                .map(|value| ids::id(|| "unk_id".to_owned(), value))
+                .map(|value| ids_from_python::id(|| "unk_id".to_owned(), value))
                 .transpose()?;
             let core = abandonable(py, move || Unigram::new(pieces, unk_id, byte_fallback))??;
             Ok(Self {
@@ -149,7 +149,7 @@ impl Model {
     ) -> PyResult<Self> {
         guard(py, || {
             let unk_id = unk_id
-                .map(|value| ids::id(|| "unk_id".to_owned(), value))
+                .map(|value| ids_from_python::id(|| "unk_id".to_owned(), value))
                 .transpose()?;
             let core = Characters::new(vocab("vocab", entries)?, unk_id)?;
             Ok(Self {

@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::errors::{Outcome, guard, wrong_type};
-use crate::ids;
+use crate::ids_from_python;
 use crate::signals::detached;
 use crate::text::Text;
 use crate::tokenizer::Tokenizer;
@@ -186,7 +186,10 @@ impl SentencePieceReader {
                 .enumerate()
                 .map(|(at, item)| match item.cast::<PyString>() {
                     Ok(text) => Ok(Given::Text(text.to_str()?)),
-                    Err(_) => Ok(Given::Id(ids::id(|| format!("ids[{at}]"), item)?)),
+                    Err(_) => Ok(Given::Id(ids_from_python::id(
+                        || format!("ids[{at}]"),
+                        item,
+                    )?)),
                 });
             let given = given.collect::<Outcome<Vec<_>>>()?;
             let (pieces, text) = detached(py, || reader.decode(&given))??;

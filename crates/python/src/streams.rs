@@ -15,7 +15,7 @@ use pyo3::types::{PyInt, PyString};
 
 use crate::arrays;
 use crate::errors::{Failure, Outcome, argument, guard};
-use crate::ids;
+use crate::ids_from_python;
 use crate::signals::detached;
 use crate::text::{Text, valid};
 
@@ -93,11 +93,11 @@ impl DecodeStream {
     ) -> PyResult<Bound<'py, PyString>> {
         if given.is_exact_instance_of::<PyInt>() || !given.hasattr("__iter__")? {
             return self.text(py, |core, text| {
-                let id = ids::id(|| "ids".to_owned(), given)?;
+                let id = ids_from_python::id(|| "ids".to_owned(), given)?;
                 Ok(core.push(&self.tokenizer, id, text)?)
             });
         }
-        let ids = guard(py, || ids::ids("ids", given))?;
+        let ids = guard(py, || ids_from_python::ids("ids", given))?;
         self.text(py, |core, text| {
             for id in ids {
                 core.push(&self.tokenizer, id, text)?;

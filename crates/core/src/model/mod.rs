@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub mod bpe;
 pub mod characters;
 #[cfg(test)]
-mod golden;
+mod golden_tests;
 mod sampling;
 pub mod sentencepiece;
 mod token;

@@ -12,4 +12,4 @@ pub mod set_bits;
 pub mod splitter;
 mod stretch;
 #[cfg(test)]
-mod tests;
+mod test_texts;

@@ -10,7 +10,7 @@ use super::Tokenizer;
 use crate::arrays::{self, Numbers};
 use crate::buffers::with_buffer;
 use crate::errors::{Outcome, guard, wrong_type};
-use crate::ids::{id, ids};
+use crate::ids_from_python::{id, ids};
 use crate::options::flag;
 use crate::pool;
 use crate::signals::detached;

@@ -9,7 +9,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use super::Tokenizer;
 use crate::arrays;
 use crate::errors::guard;
-use crate::ids::id;
+use crate::ids_from_python::id;
 use crate::model::{self, Model};
 use crate::signals::{self, detached};
 

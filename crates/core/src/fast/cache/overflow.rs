@@ -1,5 +1,5 @@
 //! Pieces that are too long for an entry of the word cache, and their tokens, one behind another in
-//! one list of numbers: where a piece lies is found in a line of places that can be prefetched.
+//! one list of numbers: where a piece lies is told by an index that can be prefetched.
 
 use crate::mem::large_pages;
 use crate::mem::prefetch::prefetch;

@@ -1,5 +1,8 @@
 //! JSON with its place: values that know where in the file they stand, so that errors can say so.
 //!
+//! Look here also for the words of errors that all components share: a name that is unknown, a value of
+//! the wrong kind, a key that is missing.
+//!
 //! Objects keep their order and repeated keys, and strings are borrowed from the file where they
 //! can be: a vocabulary of a quarter of a million tokens is read without copying them.
 

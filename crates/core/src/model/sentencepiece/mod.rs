@@ -2,7 +2,8 @@
 //!
 //! Look here for Llama 2's, Mistral's, T5's or XLM-R's `.model` files. Their BPE and Unigram differ
 //! from those of `tokenizer.json` in [`super::Bpe`] and [`super::Unigram`]: pairs are merged by the
-//! score of the piece they make, and sums of scores are rounded to 32 bits.
+//! score of the piece they make, and sums of scores are rounded to 32 bits. What unknown text becomes,
+//! bytes or the unknown token, is said by `emit`.
 
 mod bpe;
 mod lattice;

@@ -8,7 +8,7 @@ use super::*;
 use crate::pattern::{Dialect, Regex, SearchPattern};
 use crate::pre_tokenizer::SplitBehavior;
 use crate::pre_tokenizer::named::{GPT2_ORIGINAL, NAMED};
-use crate::split::tests::PARTS;
+use crate::split::test_texts::PARTS;
 
 const BEHAVIORS: [SplitBehavior; 5] = [
     SplitBehavior::Removed,

@@ -364,7 +364,7 @@ fn last_safe(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::split::tests::PARTS;
+    use crate::split::test_texts::PARTS;
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 

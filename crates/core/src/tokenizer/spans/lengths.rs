@@ -6,10 +6,10 @@
 //! stretches of the text, the lengths are those of the new text: see `changes`, and `rewritten` for the
 //! walk along it.
 
-use super::changed::Changed;
-use super::changes::{Chain, Changing};
-use super::known::{Known, UnknownToken};
+use super::changed_text::Changed;
+use super::known_characters::{Known, UnknownToken};
 use super::mark::{MARK, MARK_BYTES, has_mark};
+use super::normalizer_changes::{Chain, Changing};
 use super::ruler::At;
 use super::run::Stretch;
 use super::table::{BYTE, MARKED, ODD, Spaces, Table, Tables, UNKNOWN};

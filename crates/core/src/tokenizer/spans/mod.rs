@@ -10,23 +10,24 @@
 //! refuses, and then the stages find the spans. One file a way to know it:
 //!
 //! - `lengths`: nothing changes the text but that spaces are written `▁` and that one is put in front,
-//!   or it is known which stretches change (`changes`). Then the lengths of the tokens alone say where
-//!   they stand. They have to add up to the text's, which they do not where anything else was dropped.
-//! - `steps`: a SentencePiece model's normalizer changes the text, step by step; where it does, the walk
-//!   makes the same steps.
+//!   or it is known which stretches change (`normalizer_changes`). Then the lengths of the tokens alone
+//!   say where they stand. They have to add up to the text's, which they do not where anything else was
+//!   dropped.
+//! - `sentencepiece_walk`: a SentencePiece model's normalizer changes the text, step by step; where it
+//!   does, the walk makes the same steps.
 //! - `words`: each character becomes something by itself, and white space parts words, as with BERT; the
 //!   stages themselves are asked what becomes of a character.
 
-mod changed;
-mod changes;
-mod kept;
-mod known;
+mod changed_text;
+mod changed_text_walk;
+mod kept_stretches;
+mod known_characters;
 mod lengths;
 mod mark;
-mod rewritten;
+mod normalizer_changes;
 mod ruler;
 mod run;
-mod steps;
+mod sentencepiece_walk;
 mod table;
 mod words;
 
@@ -45,7 +46,7 @@ use crate::stages::Stages;
 use crate::text::{AlignedText, Span};
 use lengths::Lengths;
 use ruler::Ruler;
-use steps::Steps;
+use sentencepiece_walk::Steps;
 use words::Words;
 
 /// A span as an array holds it: where it begins and where it ends.

@@ -6,7 +6,7 @@
 use std::mem::MaybeUninit;
 
 use super::Row;
-use super::known::UnknownRun;
+use super::known_characters::UnknownRun;
 use super::ruler::At;
 use super::table::{BYTE, INSIDE, LONG, MARKED, ODD, PARTIAL, Table, UNKNOWN, bytes_of, units_of};
 use crate::interrupt::Pace;

@@ -16,7 +16,6 @@ mod alphabet;
 mod expectation;
 mod fragments;
 mod matches;
-mod model;
 mod parameters;
 mod pruning;
 mod rounds;
@@ -25,6 +24,7 @@ mod seeds;
 mod suffixes;
 #[cfg(test)]
 mod tests;
+mod trainer;
 
 use self::alphabet::Alphabet;
 use self::fragments::Fragments;
@@ -33,9 +33,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::train::word_counts::WordCounts;
 use crate::train::{Phase, Trainer, Watch};
 
-pub use model::{MetaPieces, PiecesById, UnigramTrainer};
 pub use parameters::PieceTrainer;
 pub use rules::PieceRules;
+pub use trainer::{MetaPieces, PiecesById, UnigramTrainer};
 
 /// A piece and the logarithm of its probability.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,8 +10,8 @@ use std::rc::Rc;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::changed::Changed;
-use super::kept::{Ascii, Kept};
+use super::changed_text::Changed;
+use super::kept_stretches::{Ascii, Kept};
 use super::mark::MARK;
 use crate::interrupt::Pace;
 use crate::mem::lazy::Lazy;

@@ -1,4 +1,5 @@
-//! Stretches of text along which each byte stays one byte, so that lengths of tokens are places.
+//! Stretches of text whose bytes the normalizer keeps one for one, so that the lengths of tokens say
+//! where they stand.
 //!
 //! Look here for when the lengths of tokens say where they stand although the normalizer changes text
 //! elsewhere: a *kept stretch* is one of which each character is left or, if it is a space, becomes one

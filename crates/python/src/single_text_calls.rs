@@ -18,7 +18,7 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use crate::arrays;
 use crate::buffers::with_buffer;
 use crate::errors::{Failure, Outcome, guard};
-use crate::ints;
+use crate::lists_of_ids;
 use crate::options::{self, Given};
 use crate::pool;
 use crate::signals::detached;
@@ -182,7 +182,7 @@ impl Calls {
             let text = Text::of("text", text)?;
             with_buffer(&IDS, KEPT, |ids| {
                 tokenizer.encode_into(py, text.as_str(), &options, ids)?;
-                Ok(ints::list(py, ids)?)
+                Ok(lists_of_ids::list(py, ids)?)
             })
         })
     }

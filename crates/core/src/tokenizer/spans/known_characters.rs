@@ -1,4 +1,4 @@
-//! Which characters are tokens by themselves, and so where text ends that an unknown token stands for.
+//! Which characters are tokens by themselves: the text of an unknown token ends where one of them begins.
 
 use crate::interrupt::{Pace, paced};
 use crate::model::Model;

@@ -7,8 +7,8 @@
 
 use std::borrow::Cow;
 
-use super::kept::{Ascii, Kept};
-use super::known::Known;
+use super::kept_stretches::{Ascii, Kept};
+use super::known_characters::Known;
 use super::lengths::STEPS;
 use super::mark::{MARK, MARK_BYTES};
 use super::ruler::At;

@@ -1,7 +1,8 @@
-//! The walk by lengths along a text that normalizers changed in places.
+//! Where tokens stand in a text that normalizers changed in places: their lengths, added up as `lengths`
+//! does, through the origins of the changed stretches.
 
-use super::changed::Changed;
-use super::known::UnknownToken;
+use super::changed_text::Changed;
+use super::known_characters::UnknownToken;
 use super::lengths::{Lengths, STEPS, margins};
 use super::mark::MARK_BYTES;
 use super::ruler::At;
