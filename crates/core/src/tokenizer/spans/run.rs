@@ -12,9 +12,6 @@ use super::table::{BYTE, INSIDE, LONG, MARKED, ODD, PARTIAL, Table, UNKNOWN, byt
 use crate::interrupt::Pace;
 use crate::text::Unit;
 
-/// How many tokens are looked at closely from one that is cut on.
-const CUT: usize = 32;
-
 /// A stretch of a text that is left as it is, but for its spaces: from a place on, up to `end`.
 pub struct Stretch<'s> {
     pub text: &'s [u8],
@@ -104,12 +101,8 @@ impl Table {
     ) -> Option<(usize, At)> {
         let Stretch { text, end, .. } = *stretch;
         let entry = self.entry(ids[0]);
-        if entry & (PARTIAL | BYTE) == PARTIAL {
-            let cut = self.cut::<TRIMS>(&text[..end], ids, at, rows);
-            return (cut.0 > 0).then_some(cut);
-        }
-        if TRIMS {
-            return None;
+        if TRIMS || entry & (PARTIAL | BYTE) == PARTIAL {
+            return self.partial::<TRIMS>(&text[..end], entry, at, rows);
         }
         let mut next = At {
             byte: at.byte + bytes_of(entry),
@@ -131,7 +124,7 @@ impl Table {
         } else {
             let (tokens, next) = self.whole_characters(stretch, ids, at, rows);
             return match tokens {
-                0 => self.byte(&text[..end], entry, at, rows),
+                0 => self.partial::<TRIMS>(&text[..end], entry, at, rows),
                 _ => Some((tokens, next)),
             };
         }
@@ -145,39 +138,6 @@ impl Table {
         let unknown = stretch.unknown.filter(|it| it.id == id)?;
         let next = unknown.end(stretch.text, at, stretch.end, self.unit)?;
         (next.byte < stretch.end || stretch.ends_unknown).then_some(next)
-    }
-
-    /// The spans of the first of these tokens, some of which begin or end inside a character.
-    #[inline]
-    fn cut<const TRIMS: bool>(
-        &self,
-        text: &[u8],
-        ids: &[u32],
-        at: At,
-        rows: &mut [MaybeUninit<Row>],
-    ) -> (usize, At) {
-        let mut now = at;
-        let [mut begun, _] = self.halves(text, now.byte);
-        let mut done = 0;
-        // Tokens that are not cut are done sooner elsewhere.
-        for &id in &ids[..ids.len().min(CUT)] {
-            let entry = self.entry(id);
-            let next = At {
-                byte: now.byte + bytes_of(entry),
-                units: now.units + units_of(entry),
-            };
-            let is_odd = entry & (ODD | PARTIAL) == ODD;
-            if is_odd | (entry & (UNKNOWN | LONG | BYTE | MARKED) != 0) | (next.byte > text.len()) {
-                break;
-            }
-            let [before, after] = self.halves(text, next.byte);
-            let start = now.units.saturating_sub(begun);
-            rows[done].write(row::<TRIMS>(entry, start, next.units + after));
-            begun = before;
-            now = next;
-            done += 1;
-        }
-        (done, now)
     }
 
     /// Of the character that is not at its end at this place of a text: how many units of it count before
@@ -261,27 +221,27 @@ impl Table {
         (done, now)
     }
 
-    /// The span of a token that stands for a byte, which may be one inside a character.
+    /// The span of a token that is odd only because it begins or ends inside a character.
     #[inline]
-    fn byte(
+    fn partial<const TRIMS: bool>(
         &self,
         text: &[u8],
         entry: u32,
         at: At,
         rows: &mut [MaybeUninit<Row>],
     ) -> Option<(usize, At)> {
-        let is_it = entry & BYTE != 0 && text[at.byte] == (entry >> 16) as u8;
-        if !is_it || entry & PARTIAL == 0 {
-            return None;
-        }
         let next = At {
-            byte: at.byte + 1,
+            byte: at.byte + bytes_of(entry),
             units: at.units + units_of(entry),
         };
+        let is_other = || entry & BYTE != 0 && (TRIMS || text[at.byte] != (entry >> 16) as u8);
+        if entry & (PARTIAL | LONG) != PARTIAL || next.byte > text.len() || is_other() {
+            return None;
+        }
         let [begun, _] = self.halves(text, at.byte);
         let [_, after] = self.halves(text, next.byte);
         let start = at.units.checked_sub(begun)?;
-        rows[0].write([start as i64, (next.units + after) as i64]);
+        rows[0].write(row::<TRIMS>(entry, start, next.units + after));
         Some((1, next))
     }
 }
