@@ -574,7 +574,10 @@ fn decode(tokenizer: &Tokenizer, ids: &[u32], text: &str) {
     let all = || {
         [false, true].map(|skip| {
             let bytes = told(tokenizer.decode_bytes(ids, skip));
-            (told(tokenizer.decode(ids, skip, InvalidUtf8::Replace)), bytes)
+            (
+                told(tokenizer.decode(ids, skip, InvalidUtf8::Replace)),
+                bytes,
+            )
         })
     };
     let decoded = all();
