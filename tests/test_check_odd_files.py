@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import sys
 import unicodedata
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -173,6 +174,14 @@ class TestBytes:
         (case,) = finding.cases
         assert case.tried is not None and b"\xd1" in case.tried.encode() and case.told == "dropped"
         assert finding.severity == "error"
+
+    @pytest.mark.parametrize("left_out", ["Ñ", "ÑĠZ"])
+    def test_they_are_missed_in_a_file_that_was_read(self, left_out: str, tmp_path: Path) -> None:
+        printed_bpe(left_out, more=[]).save(tmp_path / "tokenizer.json")
+        tok = jeton.load(tmp_path / "tokenizer.json")
+        assert isinstance(tok.model, models.BPE) and tok.model.alphabet == "bytes"
+        names = {case.name for case in found(tok).cases}
+        assert names == {f"byte {PRINTED.index(character):02X}" for character in left_out}
 
     def test_an_alphabet_of_ascii_with_an_unknown_token(self) -> None:
         beyond = "".join(PRINTED[0x80:])

@@ -73,7 +73,7 @@ def _missing(subject: Subject) -> Iterator[Case]:
 
 def _needs(subject: Subject, byte: int, text: str) -> bool:
     """Whether the model is given a text with this byte in a character that is no token."""
-    seen = subject.spelling.plain_text("".join(_pieces(subject, text)))
+    seen = subject.spelling.of_pieces("".join(_pieces(subject, text)))
     if byte not in seen.encode():
         return False
     return subject.spelling.has_bytes or any(

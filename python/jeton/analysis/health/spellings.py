@@ -33,6 +33,7 @@ class Spelling:
         late = sum(isinstance(step, pre_tokenizers.ByteLevel) for step in cuts)
         early = sum(isinstance(step, normalizers.ByteLevel) for step in normal)
         self._is_odd = late + early > 1  # bytes of bytes, which nobody means
+        self._spells_pieces = late + early == 1
         self._printed_late = late == 1 and not self._is_raw
         self._printed = self._printed_late or (early == 1 and not self._is_raw)
         self.has_bytes = self._is_raw or (
@@ -64,6 +65,12 @@ class Spelling:
     def plain_text(self, spelled: str) -> str:
         """The same of text that a stage gave."""
         return self.plain(spelled.encode()).decode(errors="replace")
+
+    def of_pieces(self, spelled: str) -> str:
+        """The text of pieces of the pre-tokenizer, which may spell bytes for a raw model, too."""
+        if self._spells_pieces and all(character in BYTES for character in spelled):
+            return bytes(BYTES[character] for character in spelled).decode(errors="replace")
+        return self.plain_text(spelled)
 
     def normal(self, spelled: bytes) -> str | None:
         """The normalized text that the pre-tokenizer spells so; `None` where it is no text."""
