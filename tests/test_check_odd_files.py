@@ -17,10 +17,12 @@ import jeton
 from command_line import Run, error_of, here, run  # noqa: F401
 from jeton import samples
 from jeton.analysis import Finding, Health, check
+from jeton.analysis.health.spellings import Spelling
 from jeton.analysis.health.unreachable_proofs import _CLOSED, _KEPT
 from jeton.components import decoders, models, normalizers, pre_tokenizers
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.reference.byte_level import printed
+from kinds import word_piece
 
 PRINTED = [printed(bytes([byte])) for byte in range(256)]
 LINES = [line for text in samples.read_all().values() for line in text.splitlines()]
@@ -164,6 +166,17 @@ def test_words_that_come_back_in_parts() -> None:
         pre_tokenizer=pre_tokenizers.Whitespace(),
     )
     assert "split-words" not in check(whole)
+
+
+def test_spellings_are_undone_without_a_decoder(tmp_path: Path) -> None:
+    spelled = Spelling(printed_bpe(decoder=None))
+    assert spelled.has_bytes and spelled.plain("ĠcafÃ©".encode()) == " café".encode()
+    printed_bpe("Ñ", more=[]).save(tmp_path / "raw.json")
+    raw = Spelling(jeton.load(tmp_path / "raw.json"))
+    assert raw.plain("Ġ".encode()) == "Ġ".encode(), "a raw token is what it says"
+    assert raw.of_pieces("ĠcafÃ©") == " café", "but its pieces are spelled"
+    marked = Spelling(word_piece())
+    assert (marked.bare(b"##er"), marked.bare(b"er"), marked.bare(b"##")) == (b"er", b"er", b"##")
 
 
 class TestBytes:

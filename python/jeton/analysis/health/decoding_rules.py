@@ -67,9 +67,7 @@ def _letters(text: str) -> str:
 
 def _is_one(subject: Subject, word: str) -> bool:
     """Whether the stages before the model leave a word of letters whole."""
-    normalizer, cutter = subject.tok.normalizer, subject.tok.pre_tokenizer
-    normal = word if normalizer is None else normalizer(word)
-    pieces = [normal] if cutter is None else [piece for piece, _ in cutter(normal)]
+    pieces = subject.pieces(word)
     return word.isalpha() and len(pieces) == 1 and len(pieces[0].split()) == 1
 
 

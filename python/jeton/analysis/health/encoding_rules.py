@@ -73,7 +73,7 @@ def _missing(subject: Subject) -> Iterator[Case]:
 
 def _needs(subject: Subject, byte: int, text: str) -> bool:
     """Whether the model is given a text with this byte in a character that is no token."""
-    seen = subject.spelling.of_pieces("".join(_pieces(subject, text)))
+    seen = subject.spelling.of_pieces("".join(subject.pieces(text)))
     if byte not in seen.encode():
         return False
     return subject.spelling.has_bytes or any(
@@ -103,16 +103,9 @@ def _normal(subject: Subject, character: str) -> str:
     return subject.spelling.plain_text(normal).strip(" ▁")
 
 
-def _pieces(subject: Subject, text: str) -> list[str]:
-    """What the stages before the model make of a text."""
-    normalizer, cutter = subject.tok.normalizer, subject.tok.pre_tokenizer
-    normal = text if normalizer is None else normalizer(text)
-    return [normal] if cutter is None else [piece for piece, _ in cutter(normal)]
-
-
 def _is_seen(subject: Subject, character: str) -> bool:
     """Whether the stages before the model leave a character to it."""
-    return any(piece.strip(" ▁") for piece in _pieces(subject, character))
+    return any(piece.strip(" ▁") for piece in subject.pieces(character))
 
 
 def _ids(subject: Subject, text: str) -> list[int] | None:

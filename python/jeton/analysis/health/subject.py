@@ -169,6 +169,12 @@ class Subject:
         except EncodeError:
             return []
 
+    def pieces(self, text: str) -> list[str]:
+        """What the stages before the model make of a text."""
+        normalizer, cutter = self.tok.normalizer, self.tok.pre_tokenizer
+        normal = text if normalizer is None else normalizer(text)
+        return [normal] if cutter is None else [piece for piece, _ in cutter(normal)]
+
     def text_of(self, ids: Iterable[int]) -> bytes:
         """What tokens stand for together, whatever the decoder makes of them."""
         return b"".join(self.surfaces[id] for id in ids)
