@@ -7,7 +7,7 @@ use super::lengths::{Lengths, STEPS, margins};
 use super::mark::MARK_BYTES;
 use super::ruler::At;
 use super::run::Stretch;
-use super::table::{BYTE, INSIDE, MARKED, ODD, Table, UNKNOWN, bytes_of, is_inside, units_of};
+use super::table::{BYTE, CUT, INSIDE, MARKED, ODD, Table, UNKNOWN, bytes_of, is_inside, units_of};
 use super::{Output, Section};
 use crate::interrupt::{Pace, paced};
 use crate::split::safe_cuts::decode;
@@ -128,7 +128,7 @@ impl Call<'_> {
             let entry = self.table.entry(id);
             let next = at.byte + bytes_of(entry);
             let begins = entry & MARKED != 0;
-            if entry & (ODD | INSIDE) != 0
+            if entry & (ODD | INSIDE | CUT) != 0
                 || next > end
                 || begins != (text[at.byte] == b' ')
                 || begins && (bytes_of(entry) == 1 || is_white_space(text, at.byte + 1))

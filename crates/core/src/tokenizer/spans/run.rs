@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use super::Row;
 use super::known_characters::UnknownRun;
 use super::ruler::At;
-use super::table::{BYTE, INSIDE, LONG, MARKED, ODD, PARTIAL, Table, UNKNOWN, bytes_of, units_of};
+use super::table::{BYTE, CUT, INSIDE, MARKED, ODD, Table, UNKNOWN, bytes_of, units_of};
 use crate::interrupt::Pace;
 use crate::text::Unit;
 
@@ -24,12 +24,35 @@ pub struct Stretch<'s> {
     pub unknown: Option<UnknownRun<'s>>,
 }
 
+/// Of the character that the tokens so far have begun and not ended, in units: how many count before
+/// this place, and how many behind it.
+#[derive(Clone, Copy, Default)]
+struct CutCharacter {
+    before: usize,
+    behind: usize,
+}
+
 impl Table {
     /// Adds the spans of the first of these tokens, as long as they lie along the stretch and it is
     /// certain where; says how many they are. `TRIMS` says that spaces at their ends are left out,
-    /// `COLLAPSES` that a `▁` stands for a run of spaces, and that tokens inside characters are odd.
+    /// `COLLAPSES` that a `▁` stands for a run of spaces, and that no token cuts characters.
     #[inline]
     pub fn run<const TRIMS: bool, const COLLAPSES: bool>(
+        &self,
+        stretch: &Stretch<'_>,
+        ids: &[u32],
+        at: &mut At,
+        spans: &mut Vec<Row>,
+    ) -> usize {
+        match self.has_cuts && !COLLAPSES {
+            true => self.run_of::<TRIMS, COLLAPSES, true>(stretch, ids, at, spans),
+            false => self.run_of::<TRIMS, COLLAPSES, false>(stretch, ids, at, spans),
+        }
+    }
+
+    /// The same, where `CUTS` says whether it matters how much of a character a token holds.
+    #[inline]
+    fn run_of<const TRIMS: bool, const COLLAPSES: bool, const CUTS: bool>(
         &self,
         stretch: &Stretch<'_>,
         ids: &[u32],
@@ -41,6 +64,7 @@ impl Table {
         spans.reserve(ids.len());
         let rows = &mut spans.spare_capacity_mut()[..ids.len()];
         let mut now = *at;
+        let mut cut = self.cut_at::<CUTS>(text, now.byte);
         let mut done = 0;
         while done < ids.len() {
             let entry = self.entry(ids[done]);
@@ -54,7 +78,10 @@ impl Table {
                 _ => 0,
             };
             if (entry & odd | is_run != 0) | (next.byte > end) {
-                if !TRIMS && entry & UNKNOWN != 0 {
+                if TRIMS {
+                    break;
+                }
+                if entry & UNKNOWN != 0 {
                     let Some(next) = self.unknown(stretch, ids[done], now) else {
                         break;
                     };
@@ -64,22 +91,30 @@ impl Table {
                     continue;
                 }
                 let (ids, rows) = (&ids[done..], &mut rows[done..]);
-                match self.rare::<TRIMS, COLLAPSES>(stretch, ids, now, rows) {
+                match self.rare::<COLLAPSES>(stretch, ids, now, rows) {
                     Some((tokens, next)) => {
                         done += tokens;
                         now = next;
+                        cut = self.cut_at::<CUTS>(text, now.byte);
                         continue;
                     }
                     None => break,
                 }
             }
-            let start = match COLLAPSES {
-                true => now.units,
-                false => now
-                    .units
-                    .saturating_sub((entry & INSIDE) as usize / INSIDE as usize),
+            let inside = (entry & INSIDE) as usize / INSIDE as usize;
+            let mut row = match (COLLAPSES, CUTS) {
+                (true, _) => [now.units, next.units],
+                (false, false) => [now.units.saturating_sub(inside), next.units],
+                (false, true) => {
+                    let start = now.units.saturating_sub(inside * cut.before);
+                    cut = self.cut_behind(entry, cut);
+                    [start, next.units + cut.behind]
+                }
             };
-            rows[done].write(row::<TRIMS>(entry, start, next.units));
+            if TRIMS {
+                row = trimmed(entry, row);
+            }
+            rows[done].write(row.map(|it| it as i64));
             now = next;
             done += 1;
         }
@@ -89,10 +124,41 @@ impl Table {
         done
     }
 
+    /// What a token leaves unfinished, behind what those before it left. No branches: in text that is not
+    /// ASCII there is no telling which token cuts.
+    #[inline(always)]
+    fn cut_behind(&self, entry: u32, cut: CutCharacter) -> CutCharacter {
+        let is_cut = entry & CUT != 0;
+        let length = match self.unit {
+            Unit::Bytes => bytes_of(entry),
+            _ => 0,
+        };
+        let [before, behind] = [entry >> 20 & 3, entry >> 22 & 3].map(|it| it as usize);
+        // Nobody asks for `before` where the next token begins a character.
+        CutCharacter {
+            before: if is_cut { before } else { cut.before + length },
+            behind: if is_cut {
+                behind
+            } else {
+                cut.behind.saturating_sub(length)
+            },
+        }
+    }
+
+    /// What stands unfinished at a place of a text.
+    #[inline(always)]
+    fn cut_at<const CUTS: bool>(&self, text: &[u8], at: usize) -> CutCharacter {
+        if !CUTS {
+            return CutCharacter::default();
+        }
+        let [before, behind] = self.halves(text, at);
+        CutCharacter { before, behind }
+    }
+
     /// The spans of the first of these tokens, which are odd or the stretch's last; says how many they
     /// are, each of them written to `rows`, and where the next one begins.
     #[inline(never)]
-    fn rare<const TRIMS: bool, const COLLAPSES: bool>(
+    fn rare<const COLLAPSES: bool>(
         &self,
         stretch: &Stretch<'_>,
         ids: &[u32],
@@ -101,32 +167,29 @@ impl Table {
     ) -> Option<(usize, At)> {
         let Stretch { text, end, .. } = *stretch;
         let entry = self.entry(ids[0]);
-        if TRIMS || entry & (PARTIAL | BYTE) == PARTIAL {
-            return self.partial::<TRIMS>(&text[..end], entry, at, rows);
-        }
         let mut next = At {
             byte: at.byte + bytes_of(entry),
             units: at.units + units_of(entry),
         };
         if next.byte > end {
             return None;
-        } else if COLLAPSES && entry & (ODD | MARKED) == MARKED {
-            let mut removed = 0;
-            let mut pace = Pace::default();
-            while at.byte + 1 + removed < end && text[at.byte + 1 + removed] <= b' ' {
-                pace.step();
-                removed += 1;
-            }
-            (next.byte, next.units) = (next.byte + removed, next.units + removed);
-            if next.byte > end {
-                return None;
-            }
-        } else {
+        }
+        if !COLLAPSES || entry & (ODD | MARKED) != MARKED {
             let (tokens, next) = self.whole_characters(stretch, ids, at, rows);
             return match tokens {
-                0 => self.partial::<TRIMS>(&text[..end], entry, at, rows),
+                0 => self.byte_token(&text[..end], entry, at, rows),
                 _ => Some((tokens, next)),
             };
+        }
+        let mut removed = 0;
+        let mut pace = Pace::default();
+        while at.byte + 1 + removed < end && text[at.byte + 1 + removed] <= b' ' {
+            pace.step();
+            removed += 1;
+        }
+        (next.byte, next.units) = (next.byte + removed, next.units + removed);
+        if next.byte > end {
+            return None;
         }
         rows[0].write([at.units as i64, next.units as i64]);
         Some((1, next))
@@ -221,38 +284,39 @@ impl Table {
         (done, now)
     }
 
-    /// The span of a token that is odd only because it begins or ends inside a character.
+    /// The span of a token that stands for a byte: that of the byte's character.
     #[inline]
-    fn partial<const TRIMS: bool>(
+    fn byte_token(
         &self,
         text: &[u8],
         entry: u32,
         at: At,
         rows: &mut [MaybeUninit<Row>],
     ) -> Option<(usize, At)> {
-        let next = At {
-            byte: at.byte + bytes_of(entry),
-            units: at.units + units_of(entry),
-        };
-        let is_other = || entry & BYTE != 0 && (TRIMS || text[at.byte] != (entry >> 16) as u8);
-        if entry & (PARTIAL | LONG) != PARTIAL || next.byte > text.len() || is_other() {
+        let value = (entry >> 16) as u8;
+        // `<` may also begin the spelling of such a token.
+        if entry & BYTE == 0 || value == b'<' || text[at.byte] != value {
             return None;
         }
+        let next = At {
+            byte: at.byte + 1,
+            units: at.units + units_of(entry),
+        };
         let [begun, _] = self.halves(text, at.byte);
         let [_, after] = self.halves(text, next.byte);
         let start = at.units.checked_sub(begun)?;
-        rows[0].write(row::<TRIMS>(entry, start, next.units + after));
+        rows[0].write([start as i64, (next.units + after) as i64]);
         Some((1, next))
     }
 }
 
-/// The span of a token from where it begins to where it ends, in units; `TRIMS` leaves out its spaces.
+/// The span of a token without the spaces at its ends.
 #[inline(always)]
-fn row<const TRIMS: bool>(entry: u32, start: usize, end: usize) -> Row {
-    if !TRIMS {
-        return [start as i64, end as i64];
-    }
+fn trimmed(entry: u32, [start, end]: [usize; 2]) -> [usize; 2] {
+    let back = match entry & CUT {
+        0 => entry >> 20 & 15,
+        _ => 0,
+    };
     let start = start + (entry >> 16 & 15) as usize;
-    let end = end - (entry >> 20 & 15) as usize;
-    [start as i64, end.max(start) as i64]
+    [start, start.max(end - back as usize)]
 }

@@ -14,9 +14,12 @@ use crate::text::Unit;
 
 /// How long each token is: bytes of the text in bits 0 to 7, units in bits 8 to 15, spaces in front in
 /// bits 16 to 19 and at the end in bits 20 to 23 (of a token that stands for a byte, which), then flags.
+/// Of a token that ends inside a character bits 20 to 23 say how, since no spaces are there.
 #[derive(Debug)]
 pub struct Table {
     pub unit: Unit,
+    /// Some tokens begin or end inside a character, and it matters how much of it is theirs.
+    pub has_cuts: bool,
     entries: Box<[u32]>,
     /// What has no room in an entry, by id.
     long: Vec<(u32, [usize; 2])>,
@@ -35,10 +38,10 @@ pub const UNKNOWN: u32 = 1 << 28;
 
 /// It goes on with a word, and is spelled without the mark that says so.
 pub const CONTINUES: u32 = 1 << 29;
-/// It begins inside a character, which is one unit.
+/// It begins inside a character.
 pub const INSIDE: u32 = 1 << 30;
-/// It is odd only because characters and tokens may part at different places.
-pub const PARTIAL: u32 = 1 << 31;
+/// It ends inside a character whose begin it holds, and it matters how much of it.
+pub const CUT: u32 = 1 << 31;
 
 /// How tokens write the spaces of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +72,7 @@ impl Table {
         let ids = stages.model.vocab().max_id()? + 1;
         let mut table = Self {
             unit,
+            has_cuts: false,
             entries: vec![ODD | UNKNOWN; ids as usize].into(),
             long: Vec::new(),
         };
@@ -79,8 +83,9 @@ impl Table {
                 true => table.short_entry(bytes, place),
                 false => None,
             };
-            table.entries[id as usize] =
-                short.unwrap_or_else(|| table.entry_of(stages, spaces, id));
+            let entry = short.unwrap_or_else(|| table.entry_of(stages, spaces, id));
+            table.has_cuts |= unit != Unit::Characters && entry & (CUT | INSIDE) != 0;
+            table.entries[id as usize] = entry;
         }
         Some(table)
     }
@@ -106,24 +111,20 @@ impl Table {
             (halves.wrapping_mul(u64::MAX / 0xFF) >> 56) as u32
         };
         let begun = length as u32 - number(inside);
-        let begins_inside = inside & 0x80 != 0;
-        // The last bytes of a character that has more.
+        let begins_inside = u32::from(inside & 0x80 != 0) * INSIDE;
         let [.., third, second, last_byte] = last.to_le_bytes();
-        let ends_inside = (last_byte >= 0xC0) | (second >= 0xE0) | (third >= 0xF0);
-        let (units, flags) = match self.unit {
-            Unit::Characters => (begun, u32::from(begins_inside) * INSIDE),
-            Unit::Bytes => {
-                let is_cut = u32::from(begins_inside | ends_inside);
-                (length as u32, is_cut * (ODD | PARTIAL))
-            }
+        let cut = cut_end(self.unit, [third, second, last_byte]);
+        let units = match self.unit {
+            Unit::Characters => begun,
+            Unit::Bytes => length as u32,
             Unit::Utf16 => {
                 let longest = first & first << 1 & first << 2 & first << 3 & HIGHEST;
-                let is_cut = u32::from(begins_inside);
-                (begun + number(longest), is_cut * (ODD | PARTIAL))
+                begun + number(longest)
             }
         };
         let front = (first ^ BLANKS).trailing_zeros() / 8;
         let back = (last ^ BLANKS).leading_zeros() / 8;
+        let flags = begins_inside | cut;
         let entry = flags | length as u32 | units << 8 | front << 16 | back << 20;
         (front < 16).then_some(entry)
     }
@@ -141,8 +142,7 @@ impl Table {
                 // not take from text.
                 let odd = match &stages.model {
                     Model::SentencePiece(_) if value.is_ascii() && value != b' ' => 0,
-                    _ if value == b'<' => ODD,
-                    _ => ODD | PARTIAL,
+                    _ => ODD,
                 };
                 return odd | BYTE | 1 | units << 8 | u32::from(value) << 16;
             }
@@ -166,15 +166,15 @@ impl Table {
                 Cow::Owned(text.replace(MARK, " ").into_bytes())
             }
             Ok(_) => token,
-            // It matters where a token begins, and where spans are in bytes where it ends.
             Err(_) => {
-                let inside = token.first().is_some_and(|it| is_inside(*it));
-                flags |= match unit {
-                    Unit::Characters if inside => INSIDE,
-                    Unit::Utf16 if inside => ODD | PARTIAL,
-                    Unit::Bytes => ODD | PARTIAL,
-                    _ => 0,
-                };
+                if token.first().is_some_and(|it| is_inside(*it)) {
+                    flags |= INSIDE;
+                }
+                let mut last = [0; 3];
+                for (last, byte) in last.iter_mut().rev().zip(token.iter().rev()) {
+                    *last = *byte;
+                }
+                flags |= cut_end(*unit, last);
                 token
             }
         };
@@ -202,6 +202,25 @@ impl Table {
             return at.map_or([0, 0], |at| self.long[at].1);
         }
         [bytes_of(entry), units_of(entry)]
+    }
+}
+
+/// Bits 20 to 23 and `CUT` of a token with these last bytes, if it ends inside a character: how many
+/// units before its end count for who begins there, and in the upper two bits how many behind it.
+#[inline(always)]
+fn cut_end(unit: Unit, [third, second, last]: [u8; 3]) -> u32 {
+    let (begun, first) = match (third, second, last) {
+        (.., 0xC0..) => (1, last),
+        (_, 0xE0.., _) => (2, second),
+        (0xF0.., ..) => (3, third),
+        _ => return 0,
+    };
+    let length = 2 + u32::from(first >= 0xE0) + u32::from(first >= 0xF0);
+    match unit {
+        Unit::Characters => 0,
+        Unit::Bytes => CUT | begun << 20 | (length - begun) << 22,
+        // A character of four bytes has two.
+        Unit::Utf16 => CUT | (1 + length / 4) << 20,
     }
 }
 

@@ -9,7 +9,7 @@
 use unicode_normalization_alignments::char::canonical_combining_class;
 
 use super::ruler::At;
-use super::table::{CONTINUES, INSIDE, ODD, Spaces, Table, Tables, bytes_of, units_of};
+use super::table::{CONTINUES, CUT, INSIDE, ODD, Spaces, Table, Tables, bytes_of, units_of};
 use super::{Output, Section};
 use crate::interrupt::{Pace, position};
 use crate::mem::lazy::Lazy;
@@ -342,7 +342,7 @@ impl<'c> Cursor<'c> {
                 byte: at.byte + bytes_of(entry),
                 units: at.units + units_of(entry),
             };
-            if entry & (ODD | INSIDE) != 0 {
+            if entry & (ODD | INSIDE | CUT) != 0 {
                 let end = match unk_id == Some(id) {
                     true => self.unknown_end(at.byte),
                     false => None,
