@@ -44,65 +44,72 @@ impl Table {
         at: &mut At,
         spans: &mut Vec<Row>,
     ) -> usize {
-        match self.has_cuts && !COLLAPSES {
-            true => self.run_of::<TRIMS, COLLAPSES, true>(stretch, ids, at, spans),
-            false => self.run_of::<TRIMS, COLLAPSES, false>(stretch, ids, at, spans),
+        let before = spans.len();
+        spans.reserve(ids.len());
+        let rows = &mut spans.spare_capacity_mut()[..ids.len()];
+        let mut done = 0;
+        loop {
+            let (ids, rows) = (&ids[done..], &mut rows[done..]);
+            let plain = match self.has_cuts && !COLLAPSES {
+                true => self.plain::<TRIMS, COLLAPSES, true>(stretch, ids, at, rows),
+                false => self.plain::<TRIMS, COLLAPSES, false>(stretch, ids, at, rows),
+            };
+            done += plain;
+            let (ids, rows) = (&ids[plain..], &mut rows[plain..]);
+            if TRIMS || ids.is_empty() {
+                break;
+            }
+            match self.odd::<COLLAPSES>(stretch, ids, *at, rows) {
+                Some((odd, next)) => {
+                    done += odd;
+                    *at = next;
+                }
+                None => break,
+            }
         }
+        // SAFETY: `plain` and `odd` write the rows of the tokens that they say they passed, one behind
+        // another, and these lie in the vector's room.
+        unsafe { spans.set_len(before + done) };
+        done
     }
 
-    /// The same, where `CUTS` says whether it matters how much of a character a token holds.
-    #[inline]
-    fn run_of<const TRIMS: bool, const COLLAPSES: bool, const CUTS: bool>(
+    /// The same up to the first token that is odd or ends behind the stretch; its span is written to
+    /// `rows`, and so are those of the others. `CUTS` says whether it matters how much of a character a
+    /// token holds. A function of its own, since its loop needs all registers.
+    #[inline(never)]
+    fn plain<const TRIMS: bool, const COLLAPSES: bool, const CUTS: bool>(
         &self,
         stretch: &Stretch<'_>,
         ids: &[u32],
         at: &mut At,
-        spans: &mut Vec<Row>,
+        rows: &mut [MaybeUninit<Row>],
     ) -> usize {
         let Stretch { text, end, odd, .. } = *stretch;
-        let before = spans.len();
-        spans.reserve(ids.len());
-        let rows = &mut spans.spare_capacity_mut()[..ids.len()];
         let mut now = *at;
-        let mut cut = self.cut_at::<CUTS>(text, now.byte);
+        let mut cut = CutCharacter::default();
+        if CUTS {
+            cut = self.cut_at(text, now.byte);
+        }
         let mut done = 0;
-        while done < ids.len() {
-            let entry = self.entry(ids[done]);
+        for (&id, row) in ids.iter().zip(rows) {
+            let Some(&entry) = self.entries.get(id as usize) else {
+                break;
+            };
             let next = At {
                 byte: now.byte + bytes_of(entry),
                 units: now.units + units_of(entry),
             };
-            // One branch, since half of all tokens begin with a space.
-            let is_run = match text.get(now.byte + 1) {
-                Some(byte) if COLLAPSES => entry & MARKED & if *byte <= b' ' { MARKED } else { 0 },
-                _ => 0,
-            };
-            if (entry & odd | is_run != 0) | (next.byte > end) {
-                if TRIMS {
-                    break;
-                }
-                if entry & UNKNOWN != 0 {
-                    let Some(next) = self.unknown(stretch, ids[done], now) else {
-                        break;
-                    };
-                    rows[done].write([now.units as i64, next.units as i64]);
-                    now = next;
-                    done += 1;
-                    continue;
-                }
-                let (ids, rows) = (&ids[done..], &mut rows[done..]);
-                match self.rare::<COLLAPSES>(stretch, ids, now, rows) {
-                    Some((tokens, next)) => {
-                        done += tokens;
-                        now = next;
-                        cut = self.cut_at::<CUTS>(text, now.byte);
-                        continue;
-                    }
-                    None => break,
-                }
+            let mut odd = odd;
+            if COLLAPSES && let Some(&second) = text.get(now.byte + 1) {
+                // No branch, since half of all tokens begin with a space: all bits but the lower ones are
+                // set where a space follows.
+                odd |= MARKED & u32::from(second).wrapping_sub(u32::from(b' ') + 1);
+            }
+            if (entry & odd != 0) | (next.byte > end) {
+                break;
             }
             let inside = (entry & INSIDE) as usize / INSIDE as usize;
-            let mut row = match (COLLAPSES, CUTS) {
+            let mut span = match (COLLAPSES, CUTS) {
                 (true, _) => [now.units, next.units],
                 (false, false) => [now.units.saturating_sub(inside), next.units],
                 (false, true) => {
@@ -112,14 +119,12 @@ impl Table {
                 }
             };
             if TRIMS {
-                row = trimmed(entry, row);
+                span = trimmed(entry, span);
             }
-            rows[done].write(row.map(|it| it as i64));
+            row.write(span.map(|it| it as i64));
             now = next;
             done += 1;
         }
-        // SAFETY: each round writes the rows that it adds to `done`, and they lie in the vector's room.
-        unsafe { spans.set_len(before + done) };
         *at = now;
         done
     }
@@ -146,19 +151,16 @@ impl Table {
     }
 
     /// What stands unfinished at a place of a text.
-    #[inline(always)]
-    fn cut_at<const CUTS: bool>(&self, text: &[u8], at: usize) -> CutCharacter {
-        if !CUTS {
-            return CutCharacter::default();
-        }
+    #[inline]
+    fn cut_at(&self, text: &[u8], at: usize) -> CutCharacter {
         let [before, behind] = self.halves(text, at);
         CutCharacter { before, behind }
     }
 
     /// The spans of the first of these tokens, which are odd or the stretch's last; says how many they
     /// are, each of them written to `rows`, and where the next one begins.
-    #[inline(never)]
-    fn rare<const COLLAPSES: bool>(
+    #[inline]
+    fn odd<const COLLAPSES: bool>(
         &self,
         stretch: &Stretch<'_>,
         ids: &[u32],
@@ -171,36 +173,65 @@ impl Table {
             byte: at.byte + bytes_of(entry),
             units: at.units + units_of(entry),
         };
-        if next.byte > end {
+        if entry & UNKNOWN != 0 {
+            next = self.unknown(stretch, ids, at)?;
+        } else if next.byte > end {
             return None;
-        }
-        if !COLLAPSES || entry & (ODD | MARKED) != MARKED {
-            let (tokens, next) = self.whole_characters(stretch, ids, at, rows);
-            return match tokens {
-                0 => self.byte_token(&text[..end], entry, at, rows),
-                _ => Some((tokens, next)),
-            };
-        }
-        let mut removed = 0;
-        let mut pace = Pace::default();
-        while at.byte + 1 + removed < end && text[at.byte + 1 + removed] <= b' ' {
-            pace.step();
-            removed += 1;
-        }
-        (next.byte, next.units) = (next.byte + removed, next.units + removed);
-        if next.byte > end {
-            return None;
+        } else if COLLAPSES && entry & (ODD | MARKED) == MARKED {
+            let spaces = &text[at.byte + 1..end];
+            let mut removed = 0;
+            let mut pace = Pace::default();
+            while spaces.get(removed).is_some_and(|byte| *byte <= b' ') {
+                pace.step();
+                removed += 1;
+            }
+            (next.byte, next.units) = (next.byte + removed, next.units + removed);
+            if next.byte > end {
+                return None;
+            }
+        } else {
+            return self.byte_tokens(stretch, ids, at, rows);
         }
         rows[0].write([at.units as i64, next.units as i64]);
         Some((1, next))
     }
 
-    /// Where the text ends that this token stands for, if it is the unknown one and that is certain.
+    /// The spans of the first of these tokens if they stand for bytes, as in [`Self::odd`].
+    #[inline(never)]
+    fn byte_tokens(
+        &self,
+        stretch: &Stretch<'_>,
+        ids: &[u32],
+        at: At,
+        rows: &mut [MaybeUninit<Row>],
+    ) -> Option<(usize, At)> {
+        match self.whole_characters(stretch, ids, at, rows) {
+            (0, _) => self.byte_token(&stretch.text[..stretch.end], ids[0], at, rows),
+            whole => Some(whole),
+        }
+    }
+
+    /// Where the text ends that the first of these tokens stands for, if it is the unknown one and that is
+    /// certain.
     #[inline]
-    fn unknown(&self, stretch: &Stretch<'_>, id: u32, at: At) -> Option<At> {
-        let unknown = stretch.unknown.filter(|it| it.id == id)?;
-        let next = unknown.end(stretch.text, at, stretch.end, self.unit)?;
-        (next.byte < stretch.end || stretch.ends_unknown).then_some(next)
+    fn unknown(&self, stretch: &Stretch<'_>, ids: &[u32], at: At) -> Option<At> {
+        let Stretch { text, end, .. } = *stretch;
+        let unknown = stretch.unknown.filter(|it| it.id == ids[0])?;
+        let next = match ids.get(1).map(|id| self.entry(*id)) {
+            // What it stands for ends before the space.
+            Some(entry) if entry & (ODD | MARKED) == MARKED && begins_with_space(entry) => {
+                let rest = &text[at.byte..end];
+                let length = rest.iter().position(|byte| *byte <= b' ');
+                let unknown = &rest[..length.unwrap_or(rest.len())];
+                At {
+                    byte: at.byte + unknown.len(),
+                    units: at.units + self.unit.count(unknown),
+                }
+            }
+            _ => unknown.end(text, at, end, self.unit)?,
+        };
+        let is_certain = next.byte < end || stretch.ends_unknown;
+        (is_certain && next.byte > at.byte).then_some(next)
     }
 
     /// Of the character that is not at its end at this place of a text: how many units of it count before
@@ -289,10 +320,11 @@ impl Table {
     fn byte_token(
         &self,
         text: &[u8],
-        entry: u32,
+        id: u32,
         at: At,
         rows: &mut [MaybeUninit<Row>],
     ) -> Option<(usize, At)> {
+        let entry = self.entry(id);
         let value = (entry >> 16) as u8;
         // `<` may also begin the spelling of such a token.
         if entry & BYTE == 0 || value == b'<' || text[at.byte] != value {
@@ -308,6 +340,12 @@ impl Table {
         rows[0].write([start as i64, (next.units + after) as i64]);
         Some((1, next))
     }
+}
+
+/// Whether the text of a token begins with a space.
+#[inline(always)]
+fn begins_with_space(entry: u32) -> bool {
+    entry >> 16 & 15 > 0
 }
 
 /// The span of a token without the spaces at its ends.

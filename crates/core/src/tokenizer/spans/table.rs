@@ -20,7 +20,7 @@ pub struct Table {
     pub unit: Unit,
     /// Some tokens begin or end inside a character, and it matters how much of it is theirs.
     pub has_cuts: bool,
-    entries: Box<[u32]>,
+    pub entries: Box<[u32]>,
     /// What has no room in an entry, by id.
     long: Vec<(u32, [usize; 2])>,
 }
