@@ -3,7 +3,7 @@
 //! A page that nobody has touched yet takes the system longer to hand out than a batch takes to fill it
 //! with ids and spans. Pages of 2 MB cost a tenth of that, and those of a result that was dropped, which
 //! wait for the next one, nothing. Look here for why the memory of a process stays some tens of MB
-//! larger after a large batch.
+//! larger after a large batch, and why the last results may have room behind them.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
@@ -76,10 +76,18 @@ mod large {
     const PAGE: usize = 64 << 10;
     /// Bytes of all blocks that are kept, at most, but for threads that keep some at the same time.
     const MOST_KEPT: usize = 64 << 20;
+    /// Bytes that a block in use may have behind what was asked for.
+    const MOST_SPARE: usize = 16 << 20;
 
-    /// Blocks that nobody uses: the address, and in the bits that it leaves free the length in pages. No
+    /// Blocks by their address, and in the bits that it leaves free the length in pages; 0 is none. No
     /// lock, which a child could inherit locked. As many as two results with spans have.
-    static KEPT: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
+    type Blocks = [AtomicU64; 4];
+
+    /// Blocks that nobody uses.
+    static KEPT: Blocks = [const { AtomicU64::new(0) }; 4];
+    /// Blocks in use that are longer than was asked for. What is given back at the end of a large page
+    /// and mapped anew for the next result would come in small ones.
+    static LONGER: Blocks = [const { AtomicU64::new(0) }; 4];
 
     /// Whether a block is one of these.
     #[inline]
@@ -113,39 +121,62 @@ mod large {
     /// As [`std::alloc::GlobalAlloc::realloc`], where both sizes are large.
     #[cold]
     pub unsafe fn realloc(block: *mut u8, old: usize, new: usize) -> *mut u8 {
+        let length = taken_length(block, old);
         // SAFETY: the caller's promise.
-        unsafe { resized(block, length_of(old), length_of(new)) }
+        unsafe {
+            let resized_block = resized(block, length, length_of(new));
+            if resized_block.is_null() {
+                resized(block, length, length_of(old));
+            }
+            resized_block
+        }
     }
 
     /// # Safety
     /// As [`std::alloc::GlobalAlloc::dealloc`].
     #[cold]
     pub unsafe fn dealloc(block: *mut u8, size: usize) {
-        let length = length_of(size);
+        let length = taken_length(block, size);
         let kept = KEPT.iter().map(|slot| slot.load(Ordering::Relaxed));
         let kept: usize = kept.map(|kept| unpacked(kept).1).sum();
-        if kept + length <= MOST_KEPT {
-            let kept = packed(block, length);
-            for slot in &KEPT {
-                let is_put = slot.compare_exchange(0, kept, Ordering::Release, Ordering::Relaxed);
-                if is_put.is_ok() {
-                    return;
-                }
-            }
+        if kept + length <= MOST_KEPT && put(&KEPT, block, length) {
+            return;
         }
         // SAFETY: as above.
         unsafe { unmap(block, length) };
     }
 
-    /// The block that was kept whose length is the nearest, and that length; none where most of it would
-    /// be given back.
+    /// The block that was kept whose length is the nearest, and that length; none where much would be left.
     fn kept(length: usize) -> Option<(*mut u8, usize)> {
         let kept = KEPT.iter().map(|slot| (slot, slot.load(Ordering::Relaxed)));
         let (slot, nearest) = kept
-            .filter(|(_, kept)| *kept != 0 && unpacked(*kept).1 <= 2 * length)
+            .filter(|(_, kept)| *kept != 0 && unpacked(*kept).1 <= length + MOST_SPARE)
             .min_by_key(|(_, kept)| unpacked(*kept).1.abs_diff(length))?;
-        let taken = slot.compare_exchange(nearest, 0, Ordering::Acquire, Ordering::Relaxed);
-        taken.ok().map(unpacked)
+        take(slot, nearest).then(|| unpacked(nearest))
+    }
+
+    /// How long a block in use is that was asked for with this size. From here on nobody else knows.
+    fn taken_length(block: *mut u8, size: usize) -> usize {
+        let longer = LONGER.iter().find_map(|slot| {
+            let longer = slot.load(Ordering::Relaxed);
+            let (start, length) = unpacked(longer);
+            (longer != 0 && start == block && take(slot, longer)).then_some(length)
+        });
+        longer.unwrap_or_else(|| length_of(size))
+    }
+
+    fn take(slot: &AtomicU64, block: u64) -> bool {
+        slot.compare_exchange(block, 0, Ordering::Acquire, Ordering::Relaxed)
+            .is_ok()
+    }
+
+    /// Whether there was a place for the block.
+    fn put(blocks: &Blocks, block: *mut u8, length: usize) -> bool {
+        let block = packed(block, length);
+        blocks.iter().any(|slot| {
+            slot.compare_exchange(0, block, Ordering::Release, Ordering::Relaxed)
+                .is_ok()
+        })
     }
 
     fn length_of(size: usize) -> usize {
@@ -199,14 +230,18 @@ mod large {
         }
     }
 
-    /// The block with another length, which may have moved, or null.
+    /// The block with another length, or a greater one that is noted, which may have moved; or null, and
+    /// the block is as it was.
     ///
     /// # Safety
-    /// The block has the old length, and nobody uses it meanwhile.
+    /// The block has the old length, which is noted nowhere, and nobody uses it meanwhile.
     unsafe fn resized(block: *mut u8, old: usize, new: usize) -> *mut u8 {
         if new <= old {
-            // SAFETY: the caller's promise.
-            unsafe { unmap(block.add(new), old - new) };
+            let is_noted = old - new <= MOST_SPARE && (old == new || put(&LONGER, block, old));
+            if !is_noted {
+                // SAFETY: the caller's promise.
+                unsafe { unmap(block.add(new), old - new) };
+            }
             return block;
         }
         // SAFETY: the caller's promise; the pages move to memory that was mapped for nothing else, and is
