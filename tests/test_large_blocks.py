@@ -105,3 +105,29 @@ def test_a_bounded_part_of_dropped_results_is_kept() -> None:
     )
     full, left = map(int, run.stdout.split())
     assert full > 300 and left < 100
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_bounded_part_of_memory_lies_behind_results() -> None:
+    script = """
+        from pathlib import Path
+
+        import jeton
+
+        def megabytes():
+            status = Path("/proc/self/status").read_text()
+            return int(status.split("VmRSS:")[1].split()[0]) >> 10
+
+        ranks = {bytes([byte]): byte for byte in range(256)}
+        tok = jeton.Tokenizer.from_ranks(ranks, pattern="gpt4")
+        text = "a b " * 135_000
+        tok.encode_array(text)
+        before = megabytes()
+        held = [tok.encode_array(text) for _ in range(150)]
+        print(megabytes() - before, sum(ids.nbytes for ids in held) >> 20)
+    """
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=True
+    )
+    taken, asked = map(int, run.stdout.split())
+    assert asked > 300 and taken - asked < 100

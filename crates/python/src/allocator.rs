@@ -68,7 +68,7 @@ unsafe impl GlobalAlloc for Allocator {
 mod large {
     use std::alloc::Layout;
     use std::ptr::{null_mut, without_provenance_mut};
-    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
     /// Bytes of a large page, at which each block begins.
     const LARGE_PAGE: usize = 2 << 20;
@@ -76,18 +76,20 @@ mod large {
     const PAGE: usize = 64 << 10;
     /// Bytes of all blocks that are kept, at most, but for threads that keep some at the same time.
     const MOST_KEPT: usize = 64 << 20;
-    /// Bytes that a block in use may have behind what was asked for.
+    /// Bytes that a block in use may have behind what was asked for; of all such blocks [`MOST_KEPT`].
     const MOST_SPARE: usize = 16 << 20;
 
-    /// Blocks by their address, and in the bits that it leaves free the length in pages; 0 is none. No
-    /// lock, which a child could inherit locked. As many as two results with spans have.
-    type Blocks = [AtomicU64; 4];
+    /// A block by its address, and in the bits that it leaves free the length in pages; 0 is none. No
+    /// lock, which a child could inherit locked.
+    type Slot = AtomicU64;
 
-    /// Blocks that nobody uses.
-    static KEPT: Blocks = [const { AtomicU64::new(0) }; 4];
-    /// Blocks in use that are longer than was asked for. What is given back at the end of a large page
-    /// and mapped anew for the next result would come in small ones.
-    static LONGER: Blocks = [const { AtomicU64::new(0) }; 4];
+    /// Blocks that nobody uses: as many as two results with spans have.
+    static KEPT: [Slot; 4] = [const { Slot::new(0) }; 4];
+    /// Blocks in use that are longer than was asked for. What lies before the end of a large page and is
+    /// not a block's own would have the next one begin in small ones.
+    static LONGER: [Slot; 32] = [const { Slot::new(0) }; 32];
+    /// Bytes that they all have behind what was asked for.
+    static SPARE: AtomicUsize = AtomicUsize::new(0);
 
     /// Whether a block is one of these.
     #[inline]
@@ -124,11 +126,11 @@ mod large {
         let length = taken_length(block, old);
         // SAFETY: the caller's promise.
         unsafe {
-            let resized_block = resized(block, length, length_of(new));
-            if resized_block.is_null() {
-                resized(block, length, length_of(old));
+            let to = resized(block, length, length_of(new));
+            if to.is_null() {
+                shrunk(block, length, length_of(old));
             }
-            resized_block
+            to
         }
     }
 
@@ -162,18 +164,39 @@ mod large {
             let (start, length) = unpacked(longer);
             (longer != 0 && start == block && take(slot, longer)).then_some(length)
         });
-        longer.unwrap_or_else(|| length_of(size))
+        let Some(length) = longer else {
+            return length_of(size);
+        };
+        SPARE.fetch_sub(length - length_of(size), Ordering::Relaxed);
+        length
     }
 
-    fn take(slot: &AtomicU64, block: u64) -> bool {
+    /// Whether a block of this length may stay so where less is asked for; it is noted then.
+    fn stays(block: *mut u8, length: usize, asked: usize) -> bool {
+        let spare = length - asked;
+        if spare == 0 {
+            return true;
+        }
+        if spare > MOST_SPARE || length / PAGE >= LARGE_PAGE {
+            return false;
+        }
+        let all = spare + SPARE.fetch_add(spare, Ordering::Relaxed);
+        let stays = all <= MOST_KEPT && put(&LONGER, block, length);
+        if !stays {
+            SPARE.fetch_sub(spare, Ordering::Relaxed);
+        }
+        stays
+    }
+
+    fn take(slot: &Slot, block: u64) -> bool {
         slot.compare_exchange(block, 0, Ordering::Acquire, Ordering::Relaxed)
             .is_ok()
     }
 
-    /// Whether there was a place for the block.
-    fn put(blocks: &Blocks, block: *mut u8, length: usize) -> bool {
+    /// Whether there was a slot for the block.
+    fn put(slots: &[Slot], block: *mut u8, length: usize) -> bool {
         let block = packed(block, length);
-        blocks.iter().any(|slot| {
+        slots.iter().any(|slot| {
             slot.compare_exchange(0, block, Ordering::Release, Ordering::Relaxed)
                 .is_ok()
         })
@@ -192,8 +215,19 @@ mod large {
         (without_provenance_mut(kept as usize - pages), pages * PAGE)
     }
 
-    /// New memory in large pages, where the system has them for the asking; or null.
+    /// A new block, or null.
     fn map(length: usize) -> *mut u8 {
+        let mapped = length.next_multiple_of(LARGE_PAGE);
+        let block = map_pages(mapped);
+        match block.is_null() {
+            true => block,
+            // SAFETY: the block is new.
+            false => unsafe { shrunk(block, mapped, length) },
+        }
+    }
+
+    /// New memory in large pages, where the system has them for the asking; or null.
+    fn map_pages(length: usize) -> *mut u8 {
         let Some(reserved) = length.checked_add(LARGE_PAGE) else {
             return null_mut();
         };
@@ -230,34 +264,44 @@ mod large {
         }
     }
 
-    /// The block with another length, or a greater one that is noted, which may have moved; or null, and
-    /// the block is as it was.
+    /// The block, of which less is asked for than it has.
+    ///
+    /// # Safety
+    /// As [`resized`].
+    unsafe fn shrunk(block: *mut u8, old: usize, new: usize) -> *mut u8 {
+        if !stays(block, old, new) {
+            // SAFETY: the caller's promise.
+            unsafe { unmap(block.add(new), old - new) };
+        }
+        block
+    }
+
+    /// The block with room for another length, which may have moved; or null, and it is as it was.
     ///
     /// # Safety
     /// The block has the old length, which is noted nowhere, and nobody uses it meanwhile.
     unsafe fn resized(block: *mut u8, old: usize, new: usize) -> *mut u8 {
         if new <= old {
-            let is_noted = old - new <= MOST_SPARE && (old == new || put(&LONGER, block, old));
-            if !is_noted {
-                // SAFETY: the caller's promise.
-                unsafe { unmap(block.add(new), old - new) };
-            }
-            return block;
+            // SAFETY: the caller's promise.
+            return unsafe { shrunk(block, old, new) };
         }
         // SAFETY: the caller's promise; the pages move to memory that was mapped for nothing else, and is
         // as long as they are.
         unsafe {
-            if libc::mremap(block.cast(), old, new, 0) != libc::MAP_FAILED {
-                return block;
+            let mapped = new.next_multiple_of(LARGE_PAGE);
+            if libc::mremap(block.cast(), old, mapped, 0) != libc::MAP_FAILED {
+                return shrunk(block, mapped, new);
             }
-            let to = map(new);
+            let to = map_pages(mapped);
+            if to.is_null() {
+                return to;
+            }
             let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
-            if !to.is_null() && libc::mremap(block.cast(), old, new, flags, to) == libc::MAP_FAILED
-            {
+            if libc::mremap(block.cast(), old, mapped, flags, to) == libc::MAP_FAILED {
                 // What was at `to` may be gone already, and its place another thread's.
                 return null_mut();
             }
-            to
+            shrunk(to, mapped, new)
         }
     }
 }
