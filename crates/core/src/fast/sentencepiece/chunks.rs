@@ -25,14 +25,7 @@ pub trait Solver<S: Sink> {
 
     /// Adds the tokens of `text`, which are the next for `sink`, to `ids` and gives them to `sink`;
     /// says whether they are the same wherever the text stands.
-    /// What it remembers itself is in `words`, under keys that no text has.
-    fn solve(
-        &mut self,
-        text: &str,
-        words: &mut WordCache,
-        ids: &mut Vec<u32>,
-        sink: &mut S,
-    ) -> bool;
+    fn solve(&mut self, text: &str, ids: &mut Vec<u32>, sink: &mut S) -> bool;
 
     /// Whether a chunk may be remembered whose parts have these tokens wherever they stand.
     fn may_remember(&self, _ids: &[u32]) -> bool {
@@ -350,7 +343,7 @@ impl<'c, V> ChunksCall<'c, V> {
     {
         gathered.give(sink);
         let first = gathered.ids.len();
-        let anywhere = (self.solver).solve(part, self.words, &mut gathered.ids, sink);
+        let anywhere = self.solver.solve(part, &mut gathered.ids, sink);
         // A part that ends in a space is not to be taken for a chunk, whose next may begin in one.
         let kept = key.len() <= LONGEST
             && (!part.ends_with(SPACE) || key.iter().all(|byte| self.delimiters().is_space(*byte)));

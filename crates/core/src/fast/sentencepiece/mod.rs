@@ -16,6 +16,10 @@ mod short_merge;
 mod unknown;
 mod viterbi;
 
+use std::hash::BuildHasher;
+
+use foldhash::fast::RandomState;
+
 use crate::error::Result;
 use crate::fast::Place;
 use crate::fast::cache::lookup;
@@ -61,35 +65,59 @@ pub struct SentencePiece {
     /// Which characters of a long chunk need no look at the character map; made likewise.
     kept: Lazy<KeptCharacters>,
     solving: Solving,
-    pool: WorkspacePool<SentencePieceWorkspace>,
 }
 
-/// What a model's algorithm needs to know of its pieces.
+/// What a model's algorithm needs to know of its pieces, and what calls work in.
 enum Solving {
-    /// Their spellings; none if there are too many. Made at the first call.
-    Bpe(Lazy<Option<PieceIndex>>),
-    /// Their scores.
-    Unigram(Scores),
+    Bpe {
+        /// Their spellings; none if there are too many. Made at the first call.
+        index: Lazy<Option<PieceIndex>>,
+        pool: WorkspacePool<BpeWorkspace>,
+    },
+    Unigram {
+        scores: Scores,
+        pool: WorkspacePool<UnigramWorkspace>,
+    },
 }
 
-/// What one call works with.
-struct SentencePieceWorkspace {
+/// What one call works with, where pieces are merged.
+#[derive(Default)]
+struct BpeWorkspace {
     lookup: lookup::ChunkWorkspace,
     room: MergeRoom,
-    waiting: Box<[u32; WAITING_TOKENS]>,
 }
 
-impl Reusable for SentencePieceWorkspace {
+impl Reusable for BpeWorkspace {
     fn new() -> Box<Self> {
-        Box::new(Self {
-            lookup: lookup::ChunkWorkspace::default(),
-            room: MergeRoom::default(),
-            waiting: Box::new([0; WAITING_TOKENS]),
-        })
+        Box::default()
     }
 
     fn is_current(&self) -> bool {
         self.lookup.is_current()
+    }
+}
+
+/// What one call works with, where scores are summed.
+struct UnigramWorkspace {
+    chunks: Chunks,
+    words: WordCache,
+    /// What the solver remembers of text that has no clear winner.
+    unclear: WordCache,
+    waiting: [u32; WAITING_TOKENS],
+}
+
+impl Reusable for UnigramWorkspace {
+    fn new() -> Box<Self> {
+        Box::new(Self {
+            chunks: Chunks::default(),
+            words: WordCache::half(RandomState::default().hash_one(0)),
+            unclear: WordCache::half(RandomState::default().hash_one(1)),
+            waiting: [0; WAITING_TOKENS],
+        })
+    }
+
+    fn is_current(&self) -> bool {
+        self.words.keeps_the_limit()
     }
 }
 
@@ -183,10 +211,15 @@ impl SentencePiece {
             cuts: Lazy::new(),
             kept: Lazy::new(),
             solving: match algorithm {
-                Algorithm::Unigram => Solving::Unigram(Scores::new(model)),
-                _ => Solving::Bpe(Lazy::new()),
+                Algorithm::Unigram => Solving::Unigram {
+                    scores: Scores::new(model),
+                    pool: WorkspacePool::default(),
+                },
+                _ => Solving::Bpe {
+                    index: Lazy::new(),
+                    pool: WorkspacePool::default(),
+                },
             },
-            pool: WorkspacePool::default(),
         })
     }
 
@@ -202,21 +235,23 @@ impl SentencePiece {
         place: Place,
         sink: &mut impl Sink,
     ) -> Result<()> {
-        let mut workspace = self.pool.take();
-        let SentencePieceWorkspace {
-            lookup,
-            room,
-            waiting,
-        } = &mut *workspace;
-        let lookup::ChunkWorkspace { chunks, words, .. } = lookup;
-        let call = self.call(model, normalizer, words);
         match &self.solving {
-            Solving::Unigram(scores) => {
+            Solving::Unigram { scores, pool } => {
+                let UnigramWorkspace {
+                    chunks,
+                    words,
+                    unclear,
+                    waiting,
+                } = &mut *pool.take();
+                let call = self.call(model, normalizer, words);
+                let call = call.with(Viterbi::new(model, scores, unclear));
                 let sink = Summing::new(scores, model.unk_id(), waiting, sink);
-                let call = call.with(Viterbi::new(model, scores));
                 Sequential::new(call, sink).run(chunks, text, place);
             }
-            Solving::Bpe(index) => {
+            Solving::Bpe { index, pool } => {
+                let BpeWorkspace { lookup, room } = &mut *pool.take();
+                let lookup::ChunkWorkspace { chunks, words, .. } = lookup;
+                let call = self.call(model, normalizer, words);
                 let index = index.get(|| PieceIndex::new(model)).as_ref();
                 let call = call.with(Merging { model, index });
                 match model.unk_id().filter(|_| model.byte_ids().is_none()) {
@@ -253,7 +288,7 @@ impl SentencePiece {
     /// Whether the tokens of a text depend on all that stands before them, so that it cannot be encoded
     /// in parts.
     pub fn needs_whole_text(&self) -> bool {
-        matches!(self.solving, Solving::Unigram(_))
+        matches!(self.solving, Solving::Unigram { .. })
     }
 
     /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes.

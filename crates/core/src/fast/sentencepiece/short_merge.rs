@@ -8,7 +8,6 @@ use super::chunks::Solver;
 use super::long_merge;
 use super::pieces::{AskedPair, MARK, NO_PIECE, PieceIndex, SPACE};
 use super::unknown::UNKNOWN;
-use crate::fast::cache::word_cache::WordCache;
 use crate::fast::sink::Sink;
 use crate::model::{Sampler, Sampling, SentencePiece};
 #[cfg(target_arch = "x86_64")]
@@ -187,7 +186,7 @@ impl<S: Sink> Solver<S> for Merging<'_> {
         true
     }
 
-    fn solve(&mut self, text: &str, _: &mut WordCache, ids: &mut Vec<u32>, sink: &mut S) -> bool {
+    fn solve(&mut self, text: &str, ids: &mut Vec<u32>, sink: &mut S) -> bool {
         let first = ids.len();
         match self.index {
             // Places take 32 bits.

@@ -19,10 +19,8 @@ use crate::model::SentencePiece;
 
 /// Score that is more than 64-bit sums of chunks can be wrong by.
 const SLACK: f64 = 1e-6;
-/// Byte that no UTF-8 begins with, before the key of text that has no clear winner.
-const UNCLEAR: u8 = 0x80;
-/// Byte like it, before the key of such text where the sum before it has some magnitude.
-const BINADES: u8 = 0x81;
+/// Byte that no UTF-8 begins with, before the key of text where the sum before it has some magnitude.
+const BINADES: u8 = 0x80;
 /// Exponent of the power of two that all sums of scores are below.
 const MOST_EXPONENT: i32 = 17;
 
@@ -61,6 +59,9 @@ impl Best {
 pub struct Viterbi<'m> {
     model: &'m SentencePiece,
     scores: &'m Scores,
+    /// What is remembered of text that has no clear winner: up to which sum which path wins, and behind
+    /// [`BINADES`] what wins where the sum has some magnitude.
+    unclear: &'m mut WordCache,
     /// Room for keys, for what is found under them, for the best ways to all places, and for the
     /// ends of a path's pieces.
     key: Vec<u8>,
@@ -71,10 +72,11 @@ pub struct Viterbi<'m> {
 
 impl<'m> Viterbi<'m> {
     /// Segments as `model` does.
-    pub fn new(model: &'m SentencePiece, scores: &'m Scores) -> Self {
+    pub fn new(model: &'m SentencePiece, scores: &'m Scores, unclear: &'m mut WordCache) -> Self {
         Self {
             model,
             scores,
+            unclear,
             key: Vec::new(),
             found: Vec::new(),
             best: Vec::new(),
@@ -158,16 +160,22 @@ impl<'m> Viterbi<'m> {
         !scores.any(|score| in_the_middle(score, binade))
     }
 
-    /// Finds what is remembered of `text` under this first byte of a key; says whether there is any.
-    fn recall(&mut self, first: u8, text: &str, words: &WordCache) -> bool {
-        self.set_key(first, text);
+    /// Finds what is remembered of `text` wherever it stands; says whether there is any.
+    fn recall(&mut self, text: &str) -> bool {
         self.found.clear();
-        words.emit(&self.key, &mut self.found)
+        self.unclear.emit(text.as_bytes(), &mut self.found)
     }
 
-    fn set_key(&mut self, first: u8, text: &str) {
+    /// The same where the sum before it has this magnitude.
+    fn recall_in(&mut self, binade: u8, text: &str) -> bool {
+        self.set_key(binade, text);
+        self.found.clear();
+        self.unclear.emit(&self.key, &mut self.found)
+    }
+
+    fn set_key(&mut self, binade: u8, text: &str) {
         self.key.clear();
-        self.key.push(first);
+        self.key.push(BINADES + binade);
         self.key.extend_from_slice(text.as_bytes());
     }
 
@@ -188,19 +196,13 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
         sink.may_recall()
     }
 
-    fn solve(
-        &mut self,
-        text: &str,
-        words: &mut WordCache,
-        ids: &mut Vec<u32>,
-        sink: &mut Summing<'_, S>,
-    ) -> bool {
+    fn solve(&mut self, text: &str, ids: &mut Vec<u32>, sink: &mut Summing<'_, S>) -> bool {
         let first = ids.len();
         // What is too long to be remembered is computed once.
         let short = text.len() < LONGEST;
         let mut known = false;
         if short {
-            known = self.recall(UNCLEAR, text, words);
+            known = self.recall(text);
             if let [limit, found @ ..] = self.found.as_slice()
                 && *limit > 0
                 && sink.is_within(*limit)
@@ -214,7 +216,7 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
         if known {
             binade = Scores::binade(sink.sum());
             if let Some(binade) = binade
-                && self.recall(BINADES + binade, text, words)
+                && self.recall_in(binade, text)
                 && let [change, found @ ..] = self.found.as_slice()
                 && self.scores.stay(sink.sum(), f64::from(*change))
             {
@@ -247,8 +249,7 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
                     self.push_path(text, &mut path);
                     self.found = path;
                 }
-                self.set_key(UNCLEAR, text);
-                words.insert(&self.key, &self.found);
+                self.unclear.insert(text.as_bytes(), &self.found);
             }
             if within {
                 ids.extend_from_slice(&self.found[1..]);
@@ -273,8 +274,8 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
             self.found.clear();
             self.found.push(change as u32);
             self.found.extend_from_slice(&ids[first..]);
-            self.set_key(BINADES + binade, text);
-            words.insert(&self.key, &self.found);
+            self.set_key(binade, text);
+            self.unclear.insert(&self.key, &self.found);
         }
         false
     }
@@ -319,7 +320,8 @@ mod tests {
         let proto = ModelProto::new(pieces, trainer, NormalizerSpec::default());
         let model = SentencePiece::new(proto).unwrap();
         let scores = Scores::new(&model);
-        let mut viterbi = Viterbi::new(&model, &scores);
+        let mut unclear = WordCache::new(1);
+        let mut viterbi = Viterbi::new(&model, &scores, &mut unclear);
         let change = viterbi.find_best(text.as_bytes());
         let lead = viterbi.least_lead(text);
         (same_below(lead, text) == Some(MOST_EXPONENT), change)
