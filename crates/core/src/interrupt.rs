@@ -82,6 +82,13 @@ pub fn poll() {
     }
 }
 
+/// As [`poll`]. Inlined, finding out what this thread asks would be done before each loop, however short.
+#[cold]
+#[inline(never)]
+fn poll_of_loop() {
+    poll();
+}
+
 #[inline(never)]
 fn ask(is_to_end: Ask<'_>) {
     if is_to_end() {
@@ -100,7 +107,7 @@ impl Pace {
     pub fn step(&mut self) {
         self.0 = self.0.wrapping_add(1);
         if self.0.is_multiple_of(STEPS) {
-            poll();
+            poll_of_loop();
         }
     }
 
@@ -110,7 +117,7 @@ impl Pace {
         let before = self.0;
         self.0 = before.wrapping_add(count as u32);
         if before / STEPS != self.0 / STEPS {
-            poll();
+            poll_of_loop();
         }
     }
 }

@@ -99,12 +99,10 @@ impl UnknownRun<'_> {
     /// `end`. A space ends it.
     #[inline]
     pub fn end(&self, text: &[u8], at: At, end: usize, unit: Unit) -> Option<At> {
-        let At {
-            byte: mut next,
-            mut units,
-        } = at;
+        let text = &text[..end];
+        let (mut next, mut units) = (at.byte, at.units);
         let mut pace = Pace::default();
-        while next < end && text[next] > b' ' {
+        while let Some(b'!'..) = text.get(next) {
             pace.step();
             let (character, length) = decode(text, next);
             if self.known.characters.may_have(character) {

@@ -106,6 +106,14 @@ impl Table {
                 odd |= MARKED & u32::from(second).wrapping_sub(u32::from(b' ') + 1);
             }
             if (entry & odd != 0) | (next.byte > end) {
+                if entry & UNKNOWN != 0
+                    && let Some(next) = self.unknown(stretch, id, now)
+                {
+                    row.write([now.units, next.units].map(|it| it as i64));
+                    now = next;
+                    done += 1;
+                    continue;
+                }
                 break;
             }
             let inside = (entry & INSIDE) as usize / INSIDE as usize;
@@ -173,11 +181,10 @@ impl Table {
             byte: at.byte + bytes_of(entry),
             units: at.units + units_of(entry),
         };
-        if entry & UNKNOWN != 0 {
-            next = self.unknown(stretch, ids, at)?;
-        } else if next.byte > end {
+        if entry & UNKNOWN != 0 || next.byte > end {
             return None;
-        } else if COLLAPSES && entry & (ODD | MARKED) == MARKED {
+        }
+        if COLLAPSES && entry & (ODD | MARKED) == MARKED {
             let spaces = &text[at.byte + 1..end];
             let mut removed = 0;
             let mut pace = Pace::default();
@@ -211,27 +218,12 @@ impl Table {
         }
     }
 
-    /// Where the text ends that the first of these tokens stands for, if it is the unknown one and that is
-    /// certain.
-    #[inline]
-    fn unknown(&self, stretch: &Stretch<'_>, ids: &[u32], at: At) -> Option<At> {
-        let Stretch { text, end, .. } = *stretch;
-        let unknown = stretch.unknown.filter(|it| it.id == ids[0])?;
-        let next = match ids.get(1).map(|id| self.entry(*id)) {
-            // What it stands for ends before the space.
-            Some(entry) if entry & (ODD | MARKED) == MARKED && begins_with_space(entry) => {
-                let rest = &text[at.byte..end];
-                let length = rest.iter().position(|byte| *byte <= b' ');
-                let unknown = &rest[..length.unwrap_or(rest.len())];
-                At {
-                    byte: at.byte + unknown.len(),
-                    units: at.units + self.unit.count(unknown),
-                }
-            }
-            _ => unknown.end(text, at, end, self.unit)?,
-        };
-        let is_certain = next.byte < end || stretch.ends_unknown;
-        (is_certain && next.byte > at.byte).then_some(next)
+    /// Where the text ends that a token stands for, if it is the unknown one and that is certain.
+    #[inline(never)]
+    fn unknown(&self, stretch: &Stretch<'_>, id: u32, at: At) -> Option<At> {
+        let unknown = stretch.unknown.filter(|it| it.id == id)?;
+        let next = unknown.end(stretch.text, at, stretch.end, self.unit)?;
+        (next.byte < stretch.end || stretch.ends_unknown).then_some(next)
     }
 
     /// Of the character that is not at its end at this place of a text: how many units of it count before
@@ -340,12 +332,6 @@ impl Table {
         rows[0].write([start as i64, (next.units + after) as i64]);
         Some((1, next))
     }
-}
-
-/// Whether the text of a token begins with a space.
-#[inline(always)]
-fn begins_with_space(entry: u32) -> bool {
-    entry >> 16 & 15 > 0
 }
 
 /// The span of a token without the spaces at its ends.

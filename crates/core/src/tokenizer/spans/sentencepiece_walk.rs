@@ -380,6 +380,10 @@ impl<'c> Call<'c> {
         let mut pace = Pace::default();
         while self.at < self.text.len() {
             pace.step();
+            let kept = self.characters.kept.length(self.text, self.at, true);
+            if kept.is_some() {
+                break;
+            }
             let (length, new) = self.ask(self.at);
             let is_removed = match self.after_space {
                 true => new.trim_start_matches(' ').is_empty(),
