@@ -366,3 +366,39 @@ def test_other_units_are_refused(unit: Any) -> None:
             call("the", unit=unit)
     with pytest.raises((errors.ArgumentError, errors.ArgumentTypeError), match="unit"):
         tok.encode_batch_with_spans(["the"], unit=unit)
+
+
+def test_tokens_that_cut_characters_have_whole_ones() -> None:
+    """Tokens of every stretch of bytes of such a text, whatever they cut at either end."""
+    text = "aé中🙂🙂中éb"
+    data = text.encode()
+    starts = [len(text[:number].encode()) for number in range(len(text) + 1)]
+    stretches = {data[at:end] for at in range(len(data)) for end in range(at + 1, len(data) + 1)}
+    ordered = sorted(
+        stretches | {bytes([byte]) for byte in range(256)}, key=lambda it: (len(it), it)
+    )
+    ids = {token: number for number, token in enumerate(ordered)}
+    draw = random.Random(0)
+    for _ in range(200):
+        cuts = sorted(draw.sample(range(1, len(data)), draw.randint(1, 9)))
+        places = list(pairwise([0, *cuts, len(data)]))
+        tokens = [data[start:end] for start, end in places]
+        # Ranks that merge bytes to these tokens and no further.
+        merged = {token[:end] for token in tokens for end in range(1, len(token) + 1)}
+        tok = jeton.Tokenizer.from_ranks(
+            {token: ids[token] for token in merged | {bytes([byte]) for byte in range(256)}},
+            pattern="gpt4",
+        )
+        lengths = [len(tok.id_to_bytes(number)) for number in tok.encode(text)]
+        whole = [0, *accumulate(lengths)]
+        for unit in UNITS:
+            _, spans = tok.encode_array_with_spans(text, unit=unit)
+            for (start, end), span in zip(pairwise(whole), spans.tolist(), strict=True):
+                first = max(number for number, at in enumerate(starts) if at <= start)
+                last = min(number for number, at in enumerate(starts) if at >= end)
+                of_unit = {
+                    "characters": len,
+                    "bytes": lambda it: len(it.encode()),
+                    "utf-16": lambda it: len(it.encode("utf-16-le")) // 2,
+                }[unit]
+                assert span == [of_unit(text[:first]), of_unit(text[:last])]
