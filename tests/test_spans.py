@@ -22,6 +22,12 @@ from shared_data import VOCABULARIES, needed
 Unit = Literal["characters", "bytes", "utf-16"]
 UNITS: tuple[Unit, ...] = ("characters", "bytes", "utf-16")
 
+LENGTHS: dict[Unit, Callable[[str], int]] = {
+    "characters": len,
+    "bytes": lambda text: len(text.encode()),
+    "utf-16": lambda text: len(text.encode("utf-16-le")) // 2,
+}
+
 PARTS = [
     *["the", " weather", " there", "It's", " 1234", ".", ",", " ", "  ", "        ", "\n", "\r\n"],
     *[
@@ -396,9 +402,4 @@ def test_tokens_that_cut_characters_have_whole_ones() -> None:
             for (start, end), span in zip(pairwise(whole), spans.tolist(), strict=True):
                 first = max(number for number, at in enumerate(starts) if at <= start)
                 last = min(number for number, at in enumerate(starts) if at >= end)
-                of_unit = {
-                    "characters": len,
-                    "bytes": lambda it: len(it.encode()),
-                    "utf-16": lambda it: len(it.encode("utf-16-le")) // 2,
-                }[unit]
-                assert span == [of_unit(text[:first]), of_unit(text[:last])]
+                assert span == [LENGTHS[unit](text[:first]), LENGTHS[unit](text[:last])]
