@@ -24,7 +24,7 @@ use crate::vocab::Vocab;
 /// Bytes of the longest word that is scanned for the best pair; longer ones are merged with a queue.
 pub const SCANNED: usize = MOST_SYMBOLS;
 /// Code points from which on characters always begin as bytes.
-const WIDE: usize = 0x1_0000;
+const CHARACTERS_BELOW: usize = 0x1_0000;
 
 /// The merges of a byte-level BPE.
 pub struct Merges<T = PerfectHash> {
@@ -158,11 +158,11 @@ impl<T: Table> Merges<T> {
                 *first = rank.min(*first);
             }
         }
-        let mut characters = vec![NONE; WIDE];
+        let mut characters = vec![NONE; CHARACTERS_BELOW];
         let mut work = ShortWord::NEW;
         for (token, id) in vocab.iter() {
             if let Some(code_point) = only_character(token)
-                && code_point < WIDE as u32
+                && code_point < CHARACTERS_BELOW as u32
             {
                 let highest = self.merge(token, &mut work);
                 let made_it = *work.tokens() == [id];

@@ -18,10 +18,10 @@ const TIME_PER_BYTE: Duration = Duration::from_micros(32);
 const MORE_TIME: Duration = Duration::from_secs(4);
 
 /// Time between two looks at the clock that counts at most: a process may have been stopped.
-const MOST_BETWEEN: Duration = Duration::from_secs(1);
+const MAX_COUNTED_GAP: Duration = Duration::from_secs(1);
 /// Time above which every match is followed by a look at the clock; and matches that are not, below it.
-const OFTEN: Duration = Duration::from_millis(1);
-const MOST_UNSEEN: u32 = 1 << 10;
+const OFTEN_ABOVE: Duration = Duration::from_millis(1);
+const MAX_UNSEEN: u32 = 1 << 10;
 
 /// What is left for the matches of a text.
 #[derive(Clone)]
@@ -113,11 +113,11 @@ impl Budget {
         let now = Instant::now();
         let between = self.seen.map_or(Duration::ZERO, |seen| now - seen);
         (self.seen, self.unseen) = (Some(now), 0);
-        self.gap = match between < OFTEN {
-            true => MOST_UNSEEN.min(self.gap * 2),
+        self.gap = match between < OFTEN_ABOVE {
+            true => MAX_UNSEEN.min(self.gap * 2),
             false => 1.max(self.gap / 8),
         };
-        self.spent += between.min(MOST_BETWEEN);
+        self.spent += between.min(MAX_COUNTED_GAP);
         match self.spent.as_micros() <= self.allowed().as_micros() {
             true => Ok(()),
             false => self.end(Spent::Time),
@@ -166,7 +166,7 @@ mod tests {
     fn time_counts_where_no_steps_show() {
         let mut budget = Budget::of("");
         budget.spent = MORE_TIME;
-        let wait = || std::thread::sleep(OFTEN * 2);
+        let wait = || std::thread::sleep(OFTEN_ABOVE * 2);
         let ended = (0..1000).find_map(|_| {
             wait();
             budget.tick().err()

@@ -9,7 +9,7 @@ use crate::mem::prefetch::prefetch;
 use crate::vocab::Vocab;
 
 /// Characters for which the table is prefetched ahead.
-const ASKED: usize = 32;
+const PREFETCHED: usize = 32;
 /// Bits of a hash of a pair of characters; two pairs with one hash only mean a cut fewer.
 const BITS: u32 = 21;
 
@@ -120,12 +120,12 @@ impl SafeCuts {
         let (mut left, length) = decode(text, start);
         let mut at = start + length;
         let mut count = 0;
-        let mut places = [(0, 0); ASKED];
+        let mut places = [(0, 0); PREFETCHED];
         let mut pace = Pace::default();
         while at < end {
             pace.step();
             let mut asked = 0;
-            while at < end && asked < ASKED {
+            while at < end && asked < PREFETCHED {
                 let (right, length) = decode(text, at);
                 let pair = Self::hash(left, right);
                 prefetch(&self.pairs, pair / 64);

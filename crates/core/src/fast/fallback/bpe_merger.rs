@@ -9,7 +9,7 @@ use crate::model::{Bpe, byte_token};
 use crate::split::safe_cuts::SafeCuts;
 
 /// Bytes of the longest word: places take 32 bits, and the model says what is too long for it.
-const MOST: usize = u32::MAX as usize;
+const MAX_LENGTH: usize = u32::MAX as usize;
 
 /// The merges of a BPE.
 pub struct BpeMerger {
@@ -113,8 +113,10 @@ impl BpeMerger {
                 merges.merge_together(&[part], 1, std::slice::from_mut(work));
                 ids.extend_from_slice(work.tokens());
             }
-            Tables::Bytes(merges) if part.len() < MOST => ids.extend(merges.merge_long(part)),
-            Tables::Units(units, pairs) if units.begin(part, ids) && ids.len() - start < MOST => {
+            Tables::Bytes(merges) if part.len() < MAX_LENGTH => ids.extend(merges.merge_long(part)),
+            Tables::Units(units, pairs)
+                if units.begin(part, ids) && ids.len() - start < MAX_LENGTH =>
+            {
                 merge_from(start, pairs, work, ids);
             }
             _ => return false,

@@ -21,7 +21,7 @@ const CODE_POINTS: usize = 0x2_0000;
 /// Entries that are made room for together.
 const ROW: usize = 256;
 /// Bytes that an entry holds, at most.
-const MOST: usize = 15;
+const MAX_BYTES: usize = 15;
 /// What stands on both sides of a character. No stage changes it, and nothing joins it.
 const LETTER: &str = "a";
 
@@ -37,7 +37,7 @@ pub struct CharacterTable {
 struct Entry([AtomicU64; 2]);
 
 /// What becomes of a character: its bytes, in the last byte how many, and what they are.
-type Become = [u8; MOST + 1];
+type Become = [u8; MAX_BYTES + 1];
 
 /// Above the count of bytes: they belong to the piece around them.
 const JOINS: u8 = 1 << 4;
@@ -89,10 +89,10 @@ impl CharacterTable {
             let become_of = entry
                 .get()
                 .unwrap_or_else(|| entry.set(self.asked(stages, character)));
-            match become_of[MOST] & !(MOST as u8) {
+            match become_of[MAX_BYTES] & !(MAX_BYTES as u8) {
                 JOINS => {
                     // What leaves nothing behind may leave two marks side by side.
-                    after_mark &= become_of[MOST] == JOINS;
+                    after_mark &= become_of[MAX_BYTES] == JOINS;
                     cut.push(become_of);
                 }
                 MOVES if !after_mark => {
@@ -135,7 +135,7 @@ impl CharacterTable {
         let moves = |it: char| self.reorders && canonical_combining_class(it) != 0;
         let marks = text.chars().filter(|&it| moves(it)).count();
         match (what, marks, text.chars().count()) {
-            _ if text.len() > MOST => entry(UNSURE, ""),
+            _ if text.len() > MAX_BYTES => entry(UNSURE, ""),
             (_, 0, _) => entry(what, text),
             (JOINS, 1, 1) => entry(MOVES, text),
             _ => entry(UNSURE, ""),
@@ -174,9 +174,9 @@ fn reorders(normalizer: &Normalizer) -> bool {
 }
 
 fn entry(what: u8, text: &str) -> Become {
-    let mut entry = [0; MOST + 1];
+    let mut entry = [0; MAX_BYTES + 1];
     entry[..text.len()].copy_from_slice(text.as_bytes());
-    entry[MOST] = what | text.len() as u8;
+    entry[MAX_BYTES] = what | text.len() as u8;
     entry
 }
 
@@ -224,7 +224,7 @@ impl CutWord {
         }
         let end = self.length + become_of.len();
         self.text[self.length..end].copy_from_slice(&become_of);
-        self.length += usize::from(become_of[MOST] & MOST as u8);
+        self.length += usize::from(become_of[MAX_BYTES] & MAX_BYTES as u8);
     }
 
     /// A piece ends here, unless it has no bytes.

@@ -42,7 +42,7 @@ pub struct LookAround {
 const BEGINS: u8 = 1 << 7;
 
 /// Bytes in which most matches begin.
-const NEAR: usize = 256;
+const NEARBY_BYTES: usize = 256;
 
 /// What is found out about all places of a text.
 struct Pass {
@@ -123,7 +123,7 @@ impl LookAround {
     ) -> Option<Range<usize>> {
         let begins = |place: u8| place & BEGINS != 0;
         let rest = places.get(from..)?;
-        let (near, far) = rest.split_at(rest.len().min(NEAR));
+        let (near, far) = rest.split_at(rest.len().min(NEARBY_BYTES));
         let start = match near.iter().position(|&place| begins(place)) {
             Some(at) => from + at,
             None => from + near.len() + position(far, begins)?,

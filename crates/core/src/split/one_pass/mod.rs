@@ -23,7 +23,7 @@ use table::{MOST_HELD, Table, TableStep, held, read};
 /// Bytes between two looks for an interrupt.
 const POLLED: usize = 64 << 10;
 /// Characters that are held back before all stages are run, one after another.
-const PATIENCE: usize = 128;
+const MAX_HELD_BACK: usize = 128;
 /// Stages at most: what a table takes to be made grows with their square. Published files have six.
 const MOST_STAGES: usize = 16;
 /// Bytes that are searched for a split point.
@@ -200,7 +200,7 @@ impl OnePass {
         let before = reader.before[..held(&states)].iter().rev();
         let mut places: VecDeque<usize> = before.copied().collect();
         let (mut at, mut known, mut pace) = (reader.at, Vec::new(), Pace::default());
-        while places.len() <= PATIENCE {
+        while places.len() <= MAX_HELD_BACK {
             pace.step();
             let (class, length) = match at < bytes.len() {
                 true => classes.at(bytes, at),

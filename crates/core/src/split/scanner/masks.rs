@@ -15,7 +15,7 @@ use crate::simd::Avx2;
 
 /// Blocks from which on it pays to work on several at once.
 #[cfg(target_arch = "x86_64")]
-const MANY: usize = 4;
+const STRIP_FROM: usize = 4;
 
 /// The runs of some blocks.
 #[derive(Clone, Copy)]
@@ -81,7 +81,7 @@ impl Scanner {
     /// The piece starts, contractions and what is undecided aside.
     pub(super) fn mask_starts(&mut self, rules: Rules, text: &[u8]) {
         #[cfg(target_arch = "x86_64")]
-        if self.blocks.len() >= MANY {
+        if self.blocks.len() >= STRIP_FROM {
             if let Some(avx512) = Avx512::detected() {
                 // SAFETY: the processor has the features that the function is compiled for.
                 unsafe { self.mask_starts_avx512(avx512, rules, text) };

@@ -26,7 +26,7 @@ pub(super) struct BlockOptions {
 }
 
 /// Bytes at the end of a line that are searched for a place to cut.
-const NEAR: usize = 1 << 16;
+const SEARCHED_FOR_CUT: usize = 1 << 16;
 
 const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();
 
@@ -141,7 +141,7 @@ impl<R: Read> Blocks<R> {
     /// A safe split point near the end of a line: words part there whatever follows.
     fn split_point(&self, line: &[u8]) -> Option<usize> {
         let stages = self.options.stages.as_ref()?;
-        let mut near = line.len().saturating_sub(NEAR);
+        let mut near = line.len().saturating_sub(SEARCHED_FOR_CUT);
         while near < line.len() && line[near] & 0xC0 == 0x80 {
             near += 1;
         }
@@ -249,7 +249,7 @@ fn newlines(bytes: &[u8]) -> u64 {
 
 /// Where a line that is too long is cut: before a blank, else before a character.
 fn cut_of_line(line: &[u8]) -> usize {
-    let near = line.len().saturating_sub(NEAR).max(1);
+    let near = line.len().saturating_sub(SEARCHED_FOR_CUT).max(1);
     let last = |wanted: &dyn Fn(u8) -> bool| {
         let at = line[near..].iter().rposition(|&byte| wanted(byte));
         at.map(|at| near + at)

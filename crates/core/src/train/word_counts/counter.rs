@@ -88,12 +88,12 @@ const PART: usize = if cfg!(test) { 64 } else { 1 << 19 };
 
 /// What share of the memory budget the tables of all threads may note as theirs. They may have
 /// three times that, since they grow by doubling; and joined, they are there three times.
-const TABLES: u64 = 8;
+const TABLES_SHARE: u64 = 8;
 
 /// Bytes of memory that a byte of text takes at most while all stages run on it.
-const STAGED: u64 = 32;
+const STAGED_PER_BYTE: u64 = 32;
 /// One in so many bytes of the memory budget may be taken so.
-const STAGING: u64 = 4;
+const STAGING_SHARE: u64 = 4;
 
 impl WordCounter {
     /// A counter of the words that these stages make.
@@ -110,7 +110,9 @@ impl WordCounter {
             table: Table::new(seed, longest),
         };
         let memory = options.memory.as_ref();
-        let table_limit = memory.map_or(u64::MAX, |memory| memory.bytes / TABLES / threads as u64);
+        let table_limit = memory.map_or(u64::MAX, |memory| {
+            memory.bytes / TABLES_SHARE / threads as u64
+        });
         Self {
             workers: (0..threads).map(|_| Mutex::new(worker())).collect(),
             place: 0,
@@ -270,9 +272,9 @@ impl WordCounter {
         let Some(memory) = self.memory() else {
             return Ok(None);
         };
-        let (needed, share) = (STAGED * length as u64, memory / STAGING);
+        let (needed, share) = (STAGED_PER_BYTE * length as u64, memory / STAGING_SHARE);
         if needed > share {
-            let (length, least) = (amount(length as u64), amount(needed * STAGING));
+            let (length, least) = (amount(length as u64), amount(needed * STAGING_SHARE));
             let message = format!("a text of {length} needs more memory than the budget allows");
             return Err(Error::new(ErrorKind::Training, message)
                 .hint(format!("allow {least}, or cut the text in two")));
@@ -358,7 +360,7 @@ impl WordCounter {
         let (tables, spill, _) = self.into_tables()?;
         let mut batch = Batch::default();
         let most = words.memory().map_or(BATCH, |memory| {
-            BATCH.min(usize::try_from(memory / BATCHES).unwrap_or(BATCH))
+            BATCH.min(usize::try_from(memory / BATCHES_SHARE).unwrap_or(BATCH))
         });
         let mut take = |word: &[u8], entry: Entry| {
             batch.push(word, entry);
@@ -468,7 +470,7 @@ fn end_between(text: &str, is_separator: impl Fn(u8) -> bool) -> usize {
 /// Bytes of the stretches that run through the stages together, at most.
 const BATCH: usize = 1 << 20;
 /// One in so many bytes of the memory budget may be taken by them.
-const BATCHES: u64 = 256;
+const BATCHES_SHARE: u64 = 256;
 /// Stretches that a thread takes at a time.
 const STRETCHES: usize = 1 << 10;
 
