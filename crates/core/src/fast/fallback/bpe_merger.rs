@@ -1,6 +1,6 @@
 //! Merging the new words of a BPE that does not have the byte-level strategy, one at a time, with its tables.
 
-use super::initial_symbols::Units;
+use super::initial_symbols::InitialSymbols;
 use crate::interrupt::Pace;
 use crate::mem::lazy::Lazy;
 use crate::merge::{Merges, Pairs, SCANNED, ShortWord, long_words};
@@ -24,7 +24,7 @@ pub struct BpeMerger {
 enum Tables {
     /// Each byte is a token.
     Bytes(Merges),
-    Units(Units, Pairs),
+    Characters(InitialSymbols, Pairs),
 }
 
 impl BpeMerger {
@@ -43,13 +43,15 @@ impl BpeMerger {
             None if *bpe.rule() == MergeRule::Ranks || bpe.refuses_some_units() => return None,
             None => {
                 let pairs = Pairs::new(&bpe.reachable_merges(), bpe.vocab().max_id()?)?;
-                Tables::Units(Units::new(bpe), pairs)
+                Tables::Characters(InitialSymbols::new(bpe), pairs)
             }
         };
         let whole = bpe.takes_whole_pieces() && !bpe.merges_make_all_tokens();
         let parts_stand_alone = match &tables {
             Tables::Bytes(_) => true,
-            Tables::Units(units, _) => units.parts_stand_alone() && merges_nothing_unknown(bpe),
+            Tables::Characters(initial, _) => {
+                initial.parts_stand_alone() && merges_nothing_unknown(bpe)
+            }
         };
         Some(Self {
             tables,
@@ -58,8 +60,8 @@ impl BpeMerger {
         })
     }
 
-    /// Where the first part of `piece[start..]` ends whose tokens, if it is cut there, are those that
-    /// it has alone: between two characters that no token holds side by side, so no merge takes both.
+    /// The end of the first part of `piece[start..]` whose tokens do not depend on what follows: between
+    /// two characters that no token holds side by side, so no merge takes both.
     pub fn first_cut(&self, bpe: &Bpe, piece: &[u8], start: usize) -> usize {
         let Some(cuts) = &self.cuts else {
             return piece.len();
@@ -71,7 +73,7 @@ impl BpeMerger {
             let is_end = end == piece.len()
                 || match &self.tables {
                     Tables::Bytes(_) => true,
-                    Tables::Units(units, _) => units.leaves_nothing(&piece[..end]),
+                    Tables::Characters(initial, _) => initial.leaves_nothing(&piece[..end]),
                 };
             if is_end {
                 return end;
@@ -79,8 +81,8 @@ impl BpeMerger {
         }
     }
 
-    /// Appends the tokens of a piece of `bpe`, which is whole characters and not empty; says false, and
-    /// appends none, if the model has to be asked.
+    /// Appends the tokens of a piece of `bpe`, which is whole characters and not empty; returns `false`,
+    /// and appends none, if the model has to be asked.
     pub fn merge(&self, bpe: &Bpe, piece: &[u8], work: &mut ShortWord, ids: &mut Vec<u32>) -> bool {
         if self.whole
             && let Some(id) = bpe.vocab().text_id(piece)
@@ -114,8 +116,8 @@ impl BpeMerger {
                 ids.extend_from_slice(work.tokens());
             }
             Tables::Bytes(merges) if part.len() < MAX_LENGTH => ids.extend(merges.merge_long(part)),
-            Tables::Units(units, pairs)
-                if units.begin(part, ids) && ids.len() - start < MAX_LENGTH =>
+            Tables::Characters(initial, pairs)
+                if initial.begin(part, ids) && ids.len() - start < MAX_LENGTH =>
             {
                 merge_from(start, pairs, work, ids);
             }
@@ -125,7 +127,7 @@ impl BpeMerger {
     }
 }
 
-/// Whether no merge takes what stands for characters without a token.
+/// Whether no merge takes a token that stands for characters without one.
 pub fn merges_nothing_unknown(bpe: &Bpe) -> bool {
     let vocab = bpe.vocab();
     let unk_token = bpe.options().unk_token.as_ref();

@@ -44,16 +44,16 @@ const BEGINS: u8 = 1 << 7;
 /// Bytes in which most matches begin.
 const NEARBY_BYTES: usize = 256;
 
-/// What is found out about all places of a text.
+/// A pass over a text that sets one bit of each place.
 struct Pass {
-    /// The bit of a place where it is so.
+    /// The bit, set where the look succeeds or the match begins.
     bit: u8,
-    /// A step for each state and letter: the row of the next state, and whether it is so there.
+    /// A step for each state and letter: the row of the next state, and [`IS`] if the bit is set there.
     steps: Vec<u32>,
     start: u32,
 }
 
-/// Whether it is so; the row lies below.
+/// The bit of a step at whose place the bit of the pass is set; the row lies below.
 const IS: u32 = 1 << 31;
 
 impl LookAround {

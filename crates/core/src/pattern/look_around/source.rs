@@ -26,9 +26,9 @@ pub enum Node {
     Class(ClassUnicode),
     /// The end of the text.
     End,
-    /// Whether something follows, and whether it shall.
+    /// A look-ahead: for what, and whether that must follow or must not.
     Ahead(Box<Node>, bool),
-    /// Whether something stands before, and whether it shall.
+    /// A look-behind: for what, and whether that must stand before or must not.
     Behind(Box<Node>, bool),
     /// One after another.
     Concat(Vec<Node>),

@@ -244,7 +244,7 @@ impl OnePass {
         from: usize,
         mut stretches: Stretches<impl FnMut(usize, usize, &[u64])>,
     ) -> Result<()> {
-        let pieces = by_stages(&self.0.plain, text)?.into_iter();
+        let pieces = stage_by_stage(&self.0.plain, text)?.into_iter();
         // One that ends there is yet to be ended, where what follows is dropped.
         let pieces = pieces.filter(|piece| piece.end >= from);
         let mut pieces = paced(pieces).peekable();
@@ -330,7 +330,7 @@ impl OnePass {
 }
 
 /// The pieces that stages make of `text`, one after another.
-fn by_stages(stages: &[PreTokenizer], text: &str) -> Result<Vec<Range<usize>>> {
+fn stage_by_stage(stages: &[PreTokenizer], text: &str) -> Result<Vec<Range<usize>>> {
     let whole = std::iter::once(0..text.len()).filter(|whole| !whole.is_empty());
     stages.iter().try_fold(whole.collect(), |coarse, stage| {
         let mut pieces = Vec::new();

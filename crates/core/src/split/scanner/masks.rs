@@ -291,12 +291,12 @@ fn blank_starts_of<B: Bits>(
         | first(block, block.other(), before, before.other());
     let space = block.space;
     let after_blank = previous(block, block.blank, before, before.blank);
-    let bare = runs & !(after_blank & !rules.apart(block));
+    let bare = runs & !(after_blank & !rules.cut_first(block));
     let run = first(block, space, before, before.space);
     let goes_on = next(
         block,
-        space | rules.apart(block),
-        after.space | rules.apart(after),
+        space | rules.cut_first(block),
+        after.space | rules.cut_first(after),
     );
     let starts = bare | run | space & !goes_on;
     if rules.numbers == Numbers::All {
@@ -371,8 +371,8 @@ fn starts_of<B: Bits>(
     let last = runs.inline
         & !next(
             block,
-            space | rules.apart(block),
-            runs_after.space | rules.apart(after),
+            space | rules.cut_first(block),
+            runs_after.space | rules.cut_first(after),
         );
     let indents = runs.inline
         & previous(
