@@ -15,7 +15,7 @@ const MAX_LENGTH: usize = u32::MAX as usize;
 pub struct BpeMerger {
     tables: Tables,
     /// Whether a piece that is a token as a whole is that token, though its merges make something else.
-    whole: bool,
+    takes_whole_pieces: bool,
     /// Where long pieces are cut, made when the first one comes; none if the parts might not have the
     /// tokens that they have alone.
     cuts: Option<Lazy<SafeCuts>>,
@@ -46,7 +46,7 @@ impl BpeMerger {
                 Tables::Characters(InitialSymbols::new(bpe), pairs)
             }
         };
-        let whole = bpe.takes_whole_pieces() && !bpe.merges_make_all_tokens();
+        let takes_whole_pieces = bpe.takes_whole_pieces() && !bpe.merges_make_all_tokens();
         let parts_stand_alone = match &tables {
             Tables::Bytes(_) => true,
             Tables::Characters(initial, _) => {
@@ -55,8 +55,8 @@ impl BpeMerger {
         };
         Some(Self {
             tables,
-            whole,
-            cuts: (parts_stand_alone && !whole).then(Lazy::new),
+            takes_whole_pieces,
+            cuts: (parts_stand_alone && !takes_whole_pieces).then(Lazy::new),
         })
     }
 
@@ -84,7 +84,7 @@ impl BpeMerger {
     /// Appends the tokens of a piece of `bpe`, which is whole characters and not empty; returns `false`,
     /// and appends none, if the model has to be asked.
     pub fn merge(&self, bpe: &Bpe, piece: &[u8], work: &mut ShortWord, ids: &mut Vec<u32>) -> bool {
-        if self.whole
+        if self.takes_whole_pieces
             && let Some(id) = bpe.vocab().text_id(piece)
         {
             ids.push(id);

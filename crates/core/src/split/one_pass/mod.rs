@@ -36,9 +36,9 @@ const CHARACTER: usize = 4;
 
 /// The stages of a pre-tokenizer that only cut, as one table.
 #[derive(Clone)]
-pub struct OnePass(Arc<Compiled>);
+pub struct OnePass(Arc<Automata>);
 
-struct Compiled {
+struct Automata {
     /// The stages as they are, each of which cuts the pieces of the one before it.
     plain: Vec<PreTokenizer>,
     stages: Vec<Stage>,
@@ -85,7 +85,7 @@ impl OnePass {
             return None;
         }
         let table = Table::new(&stages)?;
-        Some(Self(Arc::new(Compiled {
+        Some(Self(Arc::new(Automata {
             plain,
             stages,
             classes,
@@ -135,7 +135,7 @@ impl OnePass {
         reader: &mut Reader,
         stretches: &mut Stretches<impl FnMut(usize, usize, &[u64])>,
     ) -> bool {
-        let Compiled { classes, table, .. } = &*self.0;
+        let Automata { classes, table, .. } = &*self.0;
         let Reader {
             mut row,
             mut at,
@@ -177,7 +177,7 @@ impl OnePass {
         reader: &mut Reader,
         stretches: &mut Stretches<impl FnMut(usize, usize, &[u64])>,
     ) -> bool {
-        let Compiled {
+        let Automata {
             stages,
             classes,
             table,
@@ -260,13 +260,13 @@ impl OnePass {
         Ok(())
     }
 
-    /// Where the part of `text` that begins at `start` and has about `reach` bytes ends, so that the pieces
-    /// of what lies before and behind are those of the text. No such place near by: a longer part.
+    /// A safe split point of `text`, about `reach` bytes after `start`, or farther on if there is none near:
+    /// the pieces before and behind it are those of the text.
     pub fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {
         self.split_point_counted(text, start, reach, &mut 0)
     }
 
-    /// The same, which counts the steps that it takes, and takes the whole text past [`MOST_STEPS`] of them.
+    /// The same, counting steps; past [`MOST_STEPS`] of them it is the end of the text.
     fn split_point_counted(
         &self,
         text: &str,
@@ -298,7 +298,7 @@ impl OnePass {
         limit: usize,
         steps: &mut usize,
     ) -> Option<usize> {
-        let Compiled {
+        let Automata {
             stages, classes, ..
         } = &*self.0;
         let mut at = boundary_before(text, start.max(limit.saturating_sub(WINDOW)));
