@@ -96,7 +96,7 @@ const MAX_BLOCKS: u64 = BLOCKS_AHEAD as u64 + 4;
 /// Bytes of a block, about, where there is memory enough, and at least.
 const BLOCK: usize = if cfg!(test) { 64 } else { 4 << 20 };
 const LEAST_BLOCK: usize = if cfg!(test) { 64 } else { 1 << 16 };
-/// Bytes above which a line is cut, at a blank if there is one near: memory has to be bounded.
+/// Bytes above which a line is cut, at a space if there is one near: memory has to be bounded.
 const LONGEST_LINE: usize = if cfg!(test) { 1 << 10 } else { 64 << 20 };
 
 /// Bytes of the longest document that is read whole: a small compressed file may hold any number.

@@ -18,7 +18,7 @@ use super::counts::WordCounts;
 use super::merged_words::MergedWords;
 use super::provenance::Provenance;
 use super::spill::Spill;
-use super::stages::{FirstStages, Shortcut, is_blank};
+use super::stages::{FirstStages, Shortcut, is_white_space};
 use super::table::{self, Entry, Table, pieces};
 use crate::error::{Error, ErrorKind, Result};
 use crate::split::scanner::{Rules, Scanner};
@@ -100,9 +100,9 @@ impl WordCounter {
     pub fn new(stages: FirstStages, options: CountingOptions) -> Self {
         let threads = rayon::current_num_threads().max(1);
         let seed = RandomState::default().hash_one(0);
-        // Stretches between blanks are no words yet: those are cut later.
+        // Stretches between white space are no words yet: those are cut later.
         let longest = match stages.shortcut {
-            Shortcut::Blanks => usize::MAX,
+            Shortcut::WhiteSpace => usize::MAX,
             _ => options.max_word_length.unwrap_or(usize::MAX).max(1),
         };
         let worker = || Worker {
@@ -171,7 +171,7 @@ impl WordCounter {
         let rules = match &self.stages.shortcut {
             _ if !self.stages.added_tokens_stay_in_lines() => None,
             Shortcut::Splitter(Splitter::Scanner(rules)) => Some(Some(*rules)),
-            Shortcut::Blanks => Some(None),
+            Shortcut::WhiteSpace => Some(None),
             _ => None,
         };
         let Some(rules) = rules else {
@@ -187,7 +187,7 @@ impl WordCounter {
                 self.with_worker(|worker| {
                     match rules {
                         Some(rules) => worker.split_lines(rules, text, place),
-                        None => worker.count_between(text, place, is_blank),
+                        None => worker.count_between(text, place, is_white_space),
                     }
                     Ok(())
                 })?;
@@ -243,7 +243,7 @@ impl WordCounter {
                     Ok(())
                 })
             },
-            Shortcut::Blanks => &|part| self.count_between(text, part, place, is_blank),
+            Shortcut::WhiteSpace => &|part| self.count_between(text, part, place, is_white_space),
             Shortcut::Between(separators) => {
                 &|part| self.count_between(text, part, place, |byte| separators.contains(&byte))
             }
@@ -305,7 +305,7 @@ impl WordCounter {
     fn safe_split_point(&self, text: &str) -> usize {
         match &self.stages.shortcut {
             Shortcut::Splitter(splitter) => splitter.split_point(text, 0, PART),
-            Shortcut::Blanks => end_between(text, is_blank),
+            Shortcut::WhiteSpace => end_between(text, is_white_space),
             Shortcut::Between(separators) => end_between(text, |byte| separators.contains(&byte)),
             Shortcut::Characters => boundary_before(text, PART),
             Shortcut::None | Shortcut::InForm(..) => text.len(),
@@ -341,7 +341,7 @@ impl WordCounter {
         let most = self.options.max_word_length;
         let is_limited = self.memory().is_some();
         let mut counted = match self.stages.shortcut {
-            Shortcut::Blanks => self.finish_stretches(),
+            Shortcut::WhiteSpace => self.finish_stretches(),
             _ => self.finish_words(),
         }?;
         counted.counts.provenance = Some(Provenance {
@@ -354,9 +354,9 @@ impl WordCounter {
         Ok(counted)
     }
 
-    /// Makes words of the stretches between blanks, and counts those.
+    /// Makes words of the stretches between white space, and counts those.
     fn finish_stretches(self) -> Result<CountingOutcome> {
-        let mut words = Self::new(self.stages.after_blanks(), self.options.clone());
+        let mut words = Self::new(self.stages.after_white_space(), self.options.clone());
         let (tables, spill, _) = self.into_tables()?;
         let mut batch = Batch::default();
         let most = words.memory().map_or(BATCH, |memory| {
@@ -474,7 +474,7 @@ const BATCHES_SHARE: u64 = 256;
 /// Stretches that a thread takes at a time.
 const STRETCHES: usize = 1 << 10;
 
-/// Stretches between blanks that wait to be staged.
+/// Stretches between white space that wait to be staged.
 #[derive(Default)]
 struct Batch {
     text: Vec<u8>,
