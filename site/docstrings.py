@@ -1,6 +1,7 @@
 """What the reference makes of docstrings: those of the compiled core, and examples as code.
 
-Look here if the built site misses a method that `calls.rs` documents, or shows an example as text.
+Look here if the built site misses a method that `single_text_calls.rs` documents, or shows an
+example as text.
 """
 
 from __future__ import annotations

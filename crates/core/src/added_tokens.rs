@@ -102,7 +102,7 @@ pub struct AddedTokens {
 }
 
 /// Bytes before a place that are searched for tokens on which the cut there may depend.
-const NEAR: usize = 1 << 10;
+const WINDOW: usize = 1 << 10;
 
 /// A stretch of text between added tokens, or one of them.
 #[derive(Clone, Debug)]
@@ -225,12 +225,12 @@ impl AddedTokens {
         let searches = [&self.all.original, &self.all.normalized];
         let automata = || searches.into_iter().flatten().map(|it| &it.automaton);
         let longest = automata().map(Automaton::longest).max().unwrap_or(0);
-        let near = at.saturating_sub(NEAR)..text.len().min(at + longest);
+        let near = at.saturating_sub(WINDOW)..text.len().min(at + longest);
         let (before, behind) = text.split_at(at);
         let spaces = before.chars().rev().take_while(|it| it.is_whitespace());
-        let spaces: usize = spaces.take(NEAR).map(char::len_utf8).sum();
+        let spaces: usize = spaces.take(WINDOW).map(char::len_utf8).sum();
         let goes_on = spaces > 0 && behind.starts_with(char::is_whitespace);
-        longest <= NEAR
+        longest <= WINDOW
             && at > near.start + spaces
             && !goes_on
             // Two families find places by what stands there from a space on.
@@ -482,7 +482,7 @@ mod tests {
     #[test]
     fn places_without_tokens_near() {
         let added = AddedTokens::new(vec![token(1, "<a>", false)], None).unwrap();
-        let words = "some words ".repeat(NEAR / 8);
+        let words = "some words ".repeat(WINDOW / 8);
         let text = [&words, "  <a> and ", &words].concat();
         let behind = words.len() + "  <a> and".len();
         for (at, is_alone) in [
@@ -493,18 +493,18 @@ mod tests {
             (words.len() + 2, false),
             (words.len() + 3, false),
             (behind, false),
-            (behind + NEAR, true),
+            (behind + WINDOW, true),
             // White space behind a word, and behind a token that may take it.
             (text.len() - 1, true),
             (text.len() + 9, true),
-            (text.len() + 9 + "x<a>".len() + 2 * NEAR, false),
+            (text.len() + 9 + "x<a>".len() + 2 * WINDOW, false),
         ] {
-            let text = [&text, "         x<a>", &" ".repeat(2 * NEAR), "word"].concat();
+            let text = [&text, "         x<a>", &" ".repeat(2 * WINDOW), "word"].concat();
             assert_eq!(added.surely_apart_from(&text, at), is_alone, "{at}");
         }
-        assert!(!added.surely_apart_from(&"a".repeat(4 * NEAR), 2 * NEAR));
-        let long = AddedTokens::new(vec![token(1, &"b".repeat(NEAR + 1), false)], None).unwrap();
-        assert!(!long.surely_apart_from(&text, behind + NEAR));
+        assert!(!added.surely_apart_from(&"a".repeat(4 * WINDOW), 2 * WINDOW));
+        let long = AddedTokens::new(vec![token(1, &"b".repeat(WINDOW + 1), false)], None).unwrap();
+        assert!(!long.surely_apart_from(&text, behind + WINDOW));
     }
 
     #[test]

@@ -110,7 +110,7 @@ impl Tokenizer {
         let (parts, tasks) = self.parts_and_tasks(texts, options, threads, true);
         let flat = Flat::with_capacity(bytes / 2 + texts.len());
         let work = |task: usize| {
-            let mut ids = flat.spare();
+            let mut ids = flat.buffer();
             let mut counts = Vec::with_capacity(tasks[task].len());
             for part in &parts[tasks[task].clone()] {
                 let before = ids.len();
@@ -188,7 +188,7 @@ impl Tokenizer {
         let refused = Mutex::new(BTreeSet::new());
         let before = units_before(&parts, options.unit);
         let work = |task: usize| {
-            let (mut ids, mut spans) = (flat.spare(), flat_spans.spare());
+            let (mut ids, mut spans) = (flat.buffer(), flat_spans.buffer());
             let mut counts = Vec::with_capacity(tasks[task].len());
             let mut pace = Pace::default();
             for number in tasks[task].clone() {

@@ -113,9 +113,9 @@ const LETTER: usize = 16;
 /// Cost of a mark between words.
 const MARK: usize = 1;
 /// Cost of the rest of a name of which the beginning is given.
-const REST: usize = LETTER / 2;
+const REST_OF_NAME: usize = LETTER / 2;
 /// Letters that a beginning must have to stand for the name.
-const BEGINNING: usize = 4;
+const MIN_BEGINNING: usize = 4;
 
 /// The candidate closest to `given`, if it is close enough to be what was meant: it begins so, or at
 /// most a third of its letters differ. Marks between words hardly count, and of numbers the nearest
@@ -137,8 +137,8 @@ pub fn did_you_mean<'a>(
 /// with costs.
 fn distance(given: &[char], name: &str) -> usize {
     let name: Vec<char> = name.to_lowercase().chars().collect();
-    if given.len() >= BEGINNING && name.len() > given.len() && name.starts_with(given) {
-        return REST;
+    if given.len() >= MIN_BEGINNING && name.len() > given.len() && name.starts_with(given) {
+        return REST_OF_NAME;
     }
     let is_mark = |c: char| "-_. /".contains(c);
     let alone = |c: char| if is_mark(c) { MARK } else { LETTER };

@@ -8,13 +8,16 @@
 //!
 //! The modules from the ground up; each uses only those before it:
 //!
-//! - ground: [`error`], `log`, `mem`, [`interrupt`], [`text`] (text that knows where each of its bytes came
-//!   from), [`pattern`], `threads`, [`files`], [`vocab`], `tables`;
+//! - ground: [`error`], `mem`, `log`, [`interrupt`], `nesting_limit`, `length_limit`, [`files`];
+//!   [`printable`], [`scripts`], [`published_ranks`] and `simd`, which need nothing else;
+//! - [`text`], which knows where each of its bytes came from, and [`encoding`], what a text becomes;
+//!   [`pattern`] and `threads`; [`vocab`] and `tables`, tokens and how they are found;
 //! - the stages around the model: [`normalizer`], [`pre_tokenizer`], [`added_tokens`],
 //!   [`post_processor`], [`decoder`];
 //! - `split`, which cuts fast, and `merge`, which merges fast; [`model`], the meaning of each model;
-//! - [`stages`], all of them put together, and the order of those before the model; [`format`](mod@format), which reads and writes them;
-//!   [`train`], which makes a model of a corpus;
+//! - [`stages`], all of them put together, and the order of those before the model;
+//!   [`special_token_roles`], which special token is for what; [`format`](mod@format), which reads and
+//!   writes stages; [`train`], which makes a model of a corpus;
 //! - [`fast`], the same ids in less time for the stages that it knows; [`tokenizer`], which
 //!   runs the stages in order; [`batch`] and [`token_blocks`], many texts at once;
 //! - [`convert`], from one kind of tokenizer to another; [`measure`].

@@ -16,7 +16,7 @@ use crate::arrays::Numbers;
 use crate::errors::{argument, guard};
 
 /// Ids from this one on are made anew each time, so that odd vocabularies take no memory.
-const MOST: usize = 1 << 20;
+const SHARED_BELOW: usize = 1 << 20;
 
 /// Ids that are put into a list before Ctrl-C is asked for again.
 const LISTED: usize = 1 << 20;
@@ -24,7 +24,8 @@ const LISTED: usize = 1 << 20;
 /// The int of each id, with a reference that is never given back; null before it is first asked
 /// for. Pages that nothing was written to take no memory. It asks nothing of an int but that it may
 /// be shared, so it holds for every version of Python.
-static INTS: [AtomicPtr<ffi::PyObject>; MOST] = [const { AtomicPtr::new(null_mut()) }; MOST];
+static INTS: [AtomicPtr<ffi::PyObject>; SHARED_BELOW] =
+    [const { AtomicPtr::new(null_mut()) }; SHARED_BELOW];
 
 /// A list of ids.
 #[inline]

@@ -35,7 +35,7 @@ static POOL: Mutex<Option<Arc<Pool>>> = Mutex::new(None);
 pub const WITHOUT_GIL: usize = 1 << 10;
 
 /// Bytes of work below which the calling thread does it: waking others would take longer.
-const SMALL: usize = 16 << 10;
+const THREADS_FROM: usize = 16 << 10;
 
 fn pool(py: Python<'_>) -> PyResult<Arc<Pool>> {
     end_before_fork(py)?;
@@ -110,7 +110,7 @@ fn end_threads() {
 }
 
 /// Runs `work` without the GIL, with as many threads of the pool as it is told, and with a flag that
-/// is set when Ctrl-C is pressed. Work on fewer than [`SMALL`] bytes gets the calling thread.
+/// is set when Ctrl-C is pressed. Work on fewer than [`THREADS_FROM`] bytes gets the calling thread.
 pub fn run<R: Send>(
     py: Python<'_>,
     bytes: usize,
@@ -120,7 +120,7 @@ pub fn run<R: Send>(
     if bytes < WITHOUT_GIL {
         return Ok(work(1, &cancelled));
     }
-    if bytes < SMALL {
+    if bytes < THREADS_FROM {
         return detached(py, || work(1, &cancelled));
     }
     let pool = pool(py)?;

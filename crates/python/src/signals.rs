@@ -21,7 +21,7 @@ use crate::errors::{Failure, Outcome};
 pub const SIGNAL_CHECK: Duration = Duration::from_millis(50);
 
 /// Questions of the core of which one looks at the clock.
-const ASKED: u32 = 4;
+const QUESTIONS_PER_LOOK: u32 = 4;
 
 /// The signals that the calling thread hears while it works.
 struct Signals {
@@ -59,7 +59,7 @@ impl Signals {
             return false;
         }
         self.asked.store(asked.wrapping_add(1), Ordering::Relaxed);
-        if !asked.is_multiple_of(ASKED) {
+        if !asked.is_multiple_of(QUESTIONS_PER_LOOK) {
             return false;
         }
         let now = self.start.elapsed();

@@ -26,7 +26,7 @@ use crate::text::Text;
 use crate::tokenizer::Tokenizer;
 
 /// Bytes from which on a text is cut into parts for all cores, where that is possible.
-const HUGE: usize = 256 << 10;
+const PARTS_FROM: usize = 256 << 10;
 
 /// Bytes of text below which its array is copied from a buffer that is used again; a larger array is
 /// the memory that the ids were written to.
@@ -44,7 +44,7 @@ thread_local! {
 }
 
 /// Ids up to which such a buffer is kept.
-const KEPT: usize = 1 << 16;
+const MAX_KEPT: usize = 1 << 16;
 
 impl Calls {
     fn tokenizer(&self) -> Outcome<&Tokenizer> {
@@ -61,7 +61,7 @@ impl Tokenizer {
     /// Whether a text is encoded in parts, on all cores. That may take reading all of it.
     fn has_parts(&self, py: Python<'_>, text: &str, options: &EncodeOptions) -> Outcome<bool> {
         let end = || self.core.split_point(text, 0, 1, options);
-        Ok(text.len() >= HUGE && detached(py, end)? < text.len())
+        Ok(text.len() >= PARTS_FROM && detached(py, end)? < text.len())
     }
 
     /// Appends the ids of a text to `ids`.
@@ -180,7 +180,7 @@ impl Calls {
             let drawing = [dropout, alpha, nbest_size, seed];
             let options = tokenizer.options(special, add_special_tokens, drawing)?;
             let text = Text::of("text", text)?;
-            with_buffer(&IDS, KEPT, |ids| {
+            with_buffer(&IDS, MAX_KEPT, |ids| {
                 tokenizer.encode_into(py, text.as_str(), &options, ids)?;
                 Ok(lists_of_ids::list(py, ids)?)
             })
@@ -223,7 +223,7 @@ impl Calls {
             let text = Text::of("text", text)?;
             let text = text.as_str();
             if text.len() < SMALL_ARRAY {
-                return with_buffer(&IDS, KEPT, |ids| {
+                return with_buffer(&IDS, MAX_KEPT, |ids| {
                     tokenizer.encode_into(py, text, &options, ids)?;
                     Ok(arrays::copied(py, ids)?)
                 });
@@ -296,7 +296,7 @@ impl Calls {
             let string = text.as_str();
             let mut spans = Vec::new();
             let ids = if string.len() < SMALL_ARRAY {
-                with_buffer(&IDS, KEPT, |ids| {
+                with_buffer(&IDS, MAX_KEPT, |ids| {
                     tokenizer.encode_with_spans_into(py, string, &options, ids, &mut spans)?;
                     Ok::<_, Failure>(arrays::copied(py, ids)?)
                 })?

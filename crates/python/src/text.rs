@@ -59,7 +59,7 @@ impl<'a> Text<'a> {
     /// The text of a string.
     pub fn of_string(string: &'a Bound<'_, PyString>) -> Outcome<Self> {
         // Python turns a string into UTF-8 in one go, and keeps that.
-        if string.len()? >= LONG && !has_utf8(string)? {
+        if string.len()? >= PARTS_FROM && !has_utf8(string)? {
             return Self::of_long(string);
         }
         match string.to_str() {
@@ -162,7 +162,7 @@ impl Mended {
 }
 
 /// Characters of a string, or bytes of a text, from which on it is converted part by part.
-const LONG: usize = 1 << 22;
+const PARTS_FROM: usize = 1 << 22;
 
 /// Characters or bytes of a part; between parts, Ctrl-C is heard.
 const AT_ONCE: usize = 1 << 18;
@@ -282,7 +282,7 @@ pub fn string_of<'py>(
         "backslashreplace",
         "surrogateescape",
     ];
-    if bytes.len() < LONG || !KNOWN.contains(&errors) {
+    if bytes.len() < PARTS_FROM || !KNOWN.contains(&errors) {
         return part_of(py, bytes, errors);
     }
     let mut parts = Vec::with_capacity(bytes.len() / AT_ONCE + 1);
@@ -301,7 +301,7 @@ pub fn string_of<'py>(
 
 /// Many bytes as a Python object.
 pub fn bytes_of<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-    if bytes.len() < LONG {
+    if bytes.len() < PARTS_FROM {
         return Ok(PyBytes::new(py, bytes));
     }
     // SAFETY: it is a new object, or null.

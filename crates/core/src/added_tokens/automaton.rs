@@ -13,11 +13,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::interrupt::{self, Pace};
 
 /// Bytes of all spellings from which on the plain automaton finds them.
-const MANY: usize = 1 << 14;
+const PLAIN_FROM: usize = 1 << 14;
 
 /// Bytes of one spelling above which the automaton of the crate is not made deterministic: that takes
 /// time in the square of a spelling that repeats itself.
-const LONG: usize = 512;
+const MAX_DETERMINISTIC: usize = 512;
 
 /// Bytes that are searched in one go.
 const STRETCH: usize = 1 << 20;
@@ -63,8 +63,11 @@ impl Automaton {
         let lengths = || spellings.iter().map(|spelling| spelling.len());
         let has_empty = lengths().any(|length| length == 0);
         let kind = match lengths().sum::<usize>() {
-            MANY.. if !has_empty => Kind::Many(Plain::new(spellings)?),
-            _ => Kind::Few(few(spellings, lengths().any(|length| length > LONG))?),
+            PLAIN_FROM.. if !has_empty => Kind::Many(Plain::new(spellings)?),
+            _ => Kind::Few(few(
+                spellings,
+                lengths().any(|length| length > MAX_DETERMINISTIC),
+            )?),
         };
         Ok(Self {
             kind,

@@ -1,4 +1,4 @@
-//! The ids of added tokens: those that a file's get, and which are refused.
+//! The ids of added tokens: which ids those of a file get, and which ids are refused.
 
 use std::collections::{BTreeMap, HashMap};
 

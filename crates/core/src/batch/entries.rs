@@ -36,7 +36,7 @@ impl Tokenizer {
         let encoder = Encoder::new(self, options);
         let flat = Flat::with_capacity(tasks.bytes / 2 + entries.len());
         let counts = tasks.run(threads, cancelled, |task, rows| {
-            let mut ids = flat.spare();
+            let mut ids = flat.buffer();
             let counts = counted(rows, |row| {
                 let before = ids.len();
                 let encoded = encoder.ids(&entries[row], &mut ids);
@@ -70,8 +70,8 @@ impl Tokenizer {
         let flat_spans = Flat::with_capacity(room);
         let flat_origins = Flat::with_capacity(room);
         let counts = tasks.run(threads, cancelled, |task, rows| {
-            let (mut ids, mut spans) = (flat.spare(), flat_spans.spare());
-            let mut origins = flat_origins.spare();
+            let (mut ids, mut spans) = (flat.buffer(), flat_spans.buffer());
+            let mut origins = flat_origins.buffer();
             let counts = counted(rows, |row| {
                 let before = ids.len();
                 let encoded = encoder.spans(&entries[row], &mut ids, &mut spans, &mut origins);

@@ -15,18 +15,18 @@ pub(super) struct Flat<T> {
 }
 
 struct State<T> {
-    /// The tasks whose places are not known yet.
-    waiting: BTreeMap<usize, Vec<T>>,
-    /// The first task that has not been counted, and where its items begin.
+    /// The items of tasks that were taken before an earlier task was.
+    early: BTreeMap<usize, Vec<T>>,
+    /// The first task that has not been taken, and where its items begin.
     next: usize,
     start: usize,
     /// The items of tasks for which there was no room, by where they begin.
     overflow: BTreeMap<usize, Vec<T>>,
-    /// Buffers for tasks to come.
-    spare: Vec<Vec<T>>,
+    /// Empty buffers, for tasks to come.
+    buffers: Vec<Vec<T>>,
 }
 
-/// Memory that threads write to, each to places of its own.
+/// Memory that threads write to, each to a range of its own.
 struct Room<T> {
     start: *mut T,
     size: usize,
@@ -47,28 +47,28 @@ impl<T: Copy> Flat<T> {
             },
             items,
             state: Mutex::new(State {
-                waiting: BTreeMap::new(),
+                early: BTreeMap::new(),
                 next: 0,
                 start: 0,
                 overflow: BTreeMap::new(),
-                spare: Vec::new(),
+                buffers: Vec::new(),
             }),
         }
     }
 
     /// An empty buffer, one that was used before if there is one.
-    pub(super) fn spare(&self) -> Vec<T> {
-        lock(&self.state).spare.pop().unwrap_or_default()
+    pub(super) fn buffer(&self) -> Vec<T> {
+        lock(&self.state).buffers.pop().unwrap_or_default()
     }
 
     /// Takes the items of a task.
     pub(super) fn take(&self, task: usize, items: Vec<T>) {
         let mut placed = Vec::new();
         let mut state = lock(&self.state);
-        state.waiting.insert(task, items);
+        state.early.insert(task, items);
         loop {
             let next = state.next;
-            let Some(items) = state.waiting.remove(&next) else {
+            let Some(items) = state.early.remove(&next) else {
                 break;
             };
             let start = state.start;
@@ -84,7 +84,8 @@ impl<T: Copy> Flat<T> {
         drop(state);
         for (start, items) in &placed {
             let mut done = *start;
-            // Memory that nobody touched yet takes the system longer to hand out than to fill.
+            // In parts, so that an interrupt is heard: the system takes longer to hand out new memory than
+            // filling it takes.
             for part in parts(items) {
                 // SAFETY: `start + items.len() <= size`, as was checked; no other task has these places,
                 // since `state.start` has moved past them under the lock; and `items` is another list.
@@ -95,14 +96,14 @@ impl<T: Copy> Flat<T> {
                 done += part.len();
             }
         }
-        let buffers = placed.into_iter().map(|(_, mut items)| {
+        let emptied = placed.into_iter().map(|(_, mut items)| {
             items.clear();
             items
         });
-        lock(&self.state).spare.extend(buffers);
+        lock(&self.state).buffers.extend(emptied);
     }
 
-    /// All items, once all tasks up to some one were taken.
+    /// All items. Each task before the last that was taken must have been taken too.
     pub(super) fn into_list(self) -> Vec<T> {
         let Self {
             mut items, state, ..
@@ -129,7 +130,7 @@ mod tests {
         for room in [0, 1, 7, 64, 1000] {
             let flat = Flat::with_capacity(room);
             for task in [2, 0, 1, 4, 3, 5] {
-                let mut ids = flat.spare();
+                let mut ids = flat.buffer();
                 ids.extend((0..task as u32 * 5).map(|n| 100 * task as u32 + n));
                 flat.take(task, ids);
             }

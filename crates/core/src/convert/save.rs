@@ -165,14 +165,14 @@ fn is_published(stages: &Stages, ranks: &[u8]) -> bool {
 /// The pattern that cuts text, as messages name it.
 fn pattern_of(pre_tokenizer: Option<&PreTokenizer>) -> String {
     /// Characters of a pattern that are shown.
-    const LONGEST: usize = 40;
+    const MAX_SHOWN: usize = 40;
     let Some(regex) = pre_tokenizer.and_then(regex_of) else {
         return "the pattern".to_owned();
     };
     match named::of_regex(regex) {
         Some(known) => format!("the pattern {:?}", known.name),
         None => {
-            let source: String = regex.source().chars().take(LONGEST).collect();
+            let source: String = regex.source().chars().take(MAX_SHOWN).collect();
             let end = if source.len() < regex.source().len() {
                 "…"
             } else {
@@ -201,17 +201,17 @@ fn regex_of(pre_tokenizer: &PreTokenizer) -> Option<&Regex> {
 /// Some special tokens as messages list them: the first by name.
 fn listed(tokens: &[&AddedToken]) -> Option<String> {
     /// Tokens that are named.
-    const NAMED: usize = 4;
-    let names = tokens.iter().take(NAMED);
+    const MAX_NAMED: usize = 4;
+    let names = tokens.iter().take(MAX_NAMED);
     let names: Vec<String> = names.map(|it| format!("{:?}", it.content)).collect();
     let names = names.join(", ");
     match tokens.len() {
         0 => None,
         1 => Some(format!("the special token {names}")),
-        2..=NAMED => Some(format!("the special tokens {names}")),
+        2..=MAX_NAMED => Some(format!("the special tokens {names}")),
         more => Some(format!(
             "the special tokens {names} and {} more",
-            more - NAMED
+            more - MAX_NAMED
         )),
     }
 }

@@ -1,5 +1,5 @@
-//! Whether a tokenizer that was converted means what it was made of: both encode and decode texts
-//! made of its pieces.
+//! Checks a conversion: the original and the converted tokenizer encode and decode texts made of the
+//! pieces, and must agree.
 //!
 //! Look here for the texts that a conversion is held to before anything is written.
 

@@ -15,7 +15,7 @@ const SHORT: usize = 15;
 /// Tokens after which decoding asks whether it is to go on.
 const POLLED: usize = 1 << 14;
 /// What the last byte of an entry is where the entry holds no short text.
-const LONG: u8 = 0x80;
+const NOT_SHORT: u8 = 0x80;
 const BYTE: u8 = 0x81;
 const ABSENT: u8 = 0xFF;
 
@@ -118,7 +118,7 @@ impl DecodeTable {
         let length = u32::try_from(text.len()).ok()?;
         entry[..4].copy_from_slice(&start.to_le_bytes());
         entry[4..8].copy_from_slice(&length.to_le_bytes());
-        entry[SHORT] = LONG;
+        entry[SHORT] = NOT_SHORT;
         self.long.extend_from_slice(text);
         Some(())
     }
@@ -228,7 +228,7 @@ impl DecodeTable {
                 }
                 SentencePieceDecoder::join_bytes(&mut bytes, invalid, text);
                 match tag {
-                    LONG => {
+                    NOT_SHORT => {
                         let number = |at: usize| {
                             let bytes = [entry[at], entry[at + 1], entry[at + 2], entry[at + 3]];
                             u32::from_le_bytes(bytes) as usize

@@ -125,8 +125,8 @@ impl CachedPieces {
         tokens_of(&mut call, &text, &pieces, &mut sink)
     }
 
-    /// Where a part of `text` that is encoded by itself ends, if it begins at `start` and shall have
-    /// about `reach` bytes. The whole rest where no such place is known.
+    /// A safe split point of `text`, about `reach` bytes after `start`; the end of the text if none is
+    /// known.
     pub fn split_point(
         &self,
         normalizer: Option<&Normalizer>,

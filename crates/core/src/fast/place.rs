@@ -1,7 +1,7 @@
-//! Where text stands that is encoded by itself: at the front, behind an added token or behind
-//! another part; this decides whether a space is put in front of it.
+//! Where in its text a stretch stands that is encoded by itself: at the front, behind an added token or
+//! behind another part. Whether a space is put in front of it depends on that.
 
-/// Where text stands that is encoded by itself.
+/// Where in its text a stretch stands that is encoded by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// At the front of its text.
@@ -13,7 +13,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// Where a section stands that begins with this byte of text which stands here.
+    /// The place of a section that begins at byte `start` of a text whose own place is `self`.
     pub fn of_section(self, start: usize) -> Self {
         match start {
             0 => self,

@@ -224,8 +224,9 @@ impl Compiled {
         matches!(self, Self::SentencePiece(compiled) if compiled.needs_whole_text())
     }
 
-    /// Where a part of `text` ends, if it begins at `start` and shall have about `reach` bytes; the
-    /// whole rest where no such place is known.
+    /// A safe split point of `text`, about `reach` bytes after `start`: the text before it and the text
+    /// behind it, each encoded at its [`Place`], have the tokens of both together. The end of the text if
+    /// none is known.
     pub fn split_point(&self, stages: &Stages, text: &str, start: usize, reach: usize) -> usize {
         match (self, &stages.normalizer) {
             (Self::ByteLevel(compiled), _) => compiled.split_point(text, start, reach),

@@ -79,13 +79,13 @@ pub fn stages(vocab: Vocab, merges: Merges) -> Result<Stages> {
 /// A few are in real files (`madeupword0000` in RoBERTa's), beside special tokens in brackets.
 pub fn warnings(stages: &Stages) -> Vec<String> {
     /// Tokens that are named.
-    const FEW: usize = 4;
+    const MAX_NAMED: usize = 4;
     let Model::Bpe(bpe) = &stages.model else {
         return Vec::new();
     };
     let vocab = bpe.vocab();
     let merges = bpe.merges().merges;
-    if vocab.len() <= 256 + merges.len() + FEW {
+    if vocab.len() <= 256 + merges.len() + MAX_NAMED {
         return Vec::new();
     }
     let whole = |&(left, right): &(u32, u32)| {
@@ -106,7 +106,7 @@ pub fn warnings(stages: &Stages) -> Vec<String> {
         return Vec::new();
     };
     let count = unmade.count() + 1;
-    if count <= FEW {
+    if count <= MAX_NAMED {
         return Vec::new();
     }
     vec![format!(

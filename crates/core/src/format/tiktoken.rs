@@ -217,9 +217,9 @@ fn lines(data: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 /// A field as messages show it: no more than the beginning.
 fn excerpt(field: &[u8]) -> String {
     /// Characters that are shown.
-    const LONGEST: usize = 40;
-    match field.get(..LONGEST) {
-        Some(beginning) if field.len() > LONGEST => format!("{}…", show(beginning)),
+    const MAX_SHOWN: usize = 40;
+    match field.get(..MAX_SHOWN) {
+        Some(beginning) if field.len() > MAX_SHOWN => format!("{}…", show(beginning)),
         _ => show(field),
     }
 }

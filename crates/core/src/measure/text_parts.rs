@@ -5,10 +5,10 @@
 use crate::text::Unit;
 
 /// Newlines that are looked at before a cut.
-const TRIES: usize = 64;
+const MAX_NEWLINES: usize = 64;
 
 /// Bytes that are counted at once in search of a character.
-const STEP: usize = 1 << 10;
+const COUNTED_AT_ONCE: usize = 1 << 10;
 
 /// Texts in parts, one after another.
 ///
@@ -143,7 +143,7 @@ fn first_cut(text: &str, start: usize, longest: usize) -> Option<usize> {
         place.map(|place| earliest + place)
     };
     let mut end = latest;
-    for _ in 0..TRIES {
+    for _ in 0..MAX_NEWLINES {
         let Some(at) = last(b'\n', end) else { break };
         let before = text[..at].chars().next_back();
         let after = text[at + 1..].chars().next();
@@ -160,12 +160,12 @@ fn behind(text: &str, start: usize, characters: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let is_first = |byte: u8| byte & 0xC0 != 0x80;
     let (mut at, mut left) = (start, characters);
-    while let Some(step) = bytes.get(at..at + STEP) {
+    while let Some(step) = bytes.get(at..at + COUNTED_AT_ONCE) {
         let count = Unit::Characters.count(step);
         if count > left {
             break;
         }
-        (at, left) = (at + STEP, left - count);
+        (at, left) = (at + COUNTED_AT_ONCE, left - count);
     }
     // What was counted may end in the midst of a character.
     for (place, &byte) in bytes[at..].iter().enumerate() {
@@ -197,7 +197,7 @@ mod tests {
         while text.len() - start > longest {
             let (earliest, latest) = (start + (longest / 2).max(1), start + longest);
             let newlines = (earliest..latest).rev().filter(|&at| text[at] == '\n');
-            let line = newlines.take(TRIES).find(|&at| {
+            let line = newlines.take(MAX_NEWLINES).find(|&at| {
                 let after = text.get(at + 1);
                 !is_space(text[at - 1]) && !after.is_some_and(|&after| is_space(after))
             });

@@ -6,11 +6,11 @@ pub const SHORT: usize = 15;
 /// Bytes of the longest long text, whose key is four machine words.
 pub const LONG: usize = 30;
 
-/// An odd number whose bits look random: what keys are mixed with.
+/// An odd number whose bits look random, with which keys are mixed.
 pub const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 const MIX_LONG: u64 = 0xD6E8_FEB8_6659_FD93;
 
-/// What is kept of 16 bytes of which the first `n` belong to a piece, as two words.
+/// By `n`, the mask that keeps the first `n` of 16 bytes, as two words.
 const KEPT: [[u64; 2]; 17] = {
     let mut kept = [[0, 0]; 17];
     let mut n = 1;
@@ -51,7 +51,7 @@ pub struct ShortKey {
     pub(crate) high: u64,
 }
 
-/// Both words at once: which of them differs is nothing that a processor could guess.
+/// Both words at once, without a branch: a processor cannot guess which of them differs.
 impl PartialEq for ShortKey {
     #[inline(always)]
     fn eq(&self, other: &Self) -> bool {
@@ -60,9 +60,9 @@ impl PartialEq for ShortKey {
 }
 
 impl ShortKey {
-    /// The key of a place where no piece is.
+    /// The key of an empty place.
     pub const EMPTY: Self = Self { low: 0, high: 0 };
-    /// The key of no piece, which no place has, not even one where no piece is.
+    /// A key that equals no other, not even that of an empty place.
     pub const NONE: Self = Self { low: 1, high: 0 };
 
     /// The key of `text[start..start + length]`, where `length <= SHORT`.
@@ -86,7 +86,7 @@ impl ShortKey {
     /// Where the key belongs in a hash table.
     #[inline(always)]
     pub fn hash(self, seed: u64) -> u64 {
-        // Who knew one factor could make it a number that hides the other.
+        // Both factors are seeded: a text could choose one that it knew so that the other did not matter.
         fold(self.low ^ seed, self.high ^ seed.rotate_left(32))
     }
 }
@@ -117,8 +117,8 @@ impl LongKey {
         Self([a, b, c, d | (length as u64) << 48])
     }
 
-    /// Where the key belongs in a hash table, in the upper half. The lower half is zero: who looks among
-    /// the short pieces first finds the same line each time, and so one that is near.
+    /// Where the key belongs in a hash table, in the upper half. The lower half is zero: a look-up that
+    /// goes to the short pieces first reads the same line each time, which stays near.
     #[inline(always)]
     pub fn hash(self, seed: u64) -> u64 {
         let [a, b, c, d] = self.0;

@@ -26,7 +26,7 @@ impl GrowingPairs {
         }
     }
 
-    /// Takes in the rank of a pair that is not there yet.
+    /// Inserts the rank of a pair that is not there yet.
     #[inline]
     pub fn insert(&mut self, pair: u64, rank: u32) {
         let mut address = self.address(pair);
@@ -75,7 +75,7 @@ impl Table for GrowingPairs {
         if !found & (alike.are_many() | alike.is_full()) {
             return self.rank_behind(place.into(), is);
         }
-        // Whether it is found is nothing that a processor could guess.
+        // A processor cannot guess whether it is found.
         select_unpredictable(found, rank, NONE)
     }
 }

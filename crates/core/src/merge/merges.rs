@@ -24,7 +24,7 @@ use crate::vocab::Vocab;
 /// Bytes of the longest word that is scanned for the best pair; longer ones are merged with a queue.
 pub const SCANNED: usize = MOST_SYMBOLS;
 /// Code points from which on characters always begin as bytes.
-const WIDE: usize = 0x1_0000;
+const CHARACTERS_BELOW: usize = 0x1_0000;
 
 /// The merges of a byte-level BPE.
 pub struct Merges<T = PerfectHash> {
@@ -158,11 +158,11 @@ impl<T: Table> Merges<T> {
                 *first = rank.min(*first);
             }
         }
-        let mut characters = vec![NONE; WIDE];
+        let mut characters = vec![NONE; CHARACTERS_BELOW];
         let mut work = ShortWord::NEW;
         for (token, id) in vocab.iter() {
             if let Some(code_point) = only_character(token)
-                && code_point < WIDE as u32
+                && code_point < CHARACTERS_BELOW as u32
             {
                 let highest = self.merge(token, &mut work);
                 let made_it = *work.tokens() == [id];
@@ -296,7 +296,7 @@ impl<T: Table> Merges<T> {
             if first < 0x80 {
                 ids[count] = self.bytes[first as usize];
                 (at, count) = (at + 1, count + 1);
-                clean = at < piece.len() && self.apart(piece, at);
+                clean = at < piece.len() && self.is_clean(piece, at);
                 continue;
             }
             let (code_point, length) = match first {
@@ -304,7 +304,7 @@ impl<T: Table> Merges<T> {
                 _ => (NONE, 1),
             };
             let end = at + length;
-            let clean_after = end == piece.len() || self.apart(piece, end);
+            let clean_after = end == piece.len() || self.is_clean(piece, end);
             let id = match self.characters.get(code_point as usize) {
                 Some(&id) if clean && clean_after => id,
                 _ => NONE,
@@ -325,7 +325,7 @@ impl<T: Table> Merges<T> {
 
     /// Whether no token spans the place `at` while holding one of its two characters in part.
     #[inline(always)]
-    fn apart(&self, piece: &[u8], at: usize) -> bool {
+    fn is_clean(&self, piece: &[u8], at: usize) -> bool {
         let bit = ends(piece[at - 1], piece[at]);
         self.partial[bit / 64] >> (bit % 64) & 1 == 0
     }

@@ -21,7 +21,7 @@ use crate::pattern::dead_ends::DeadEnds;
 use crate::text::boundary_before;
 
 /// Bytes of the largest automaton: far above what split patterns need, and soon made.
-const ROOM: usize = 1 << 20;
+const MAX_AUTOMATON_BYTES: usize = 1 << 20;
 
 /// Which pattern of an automaton reads more than its match: the white space of the tail, or a letter behind
 /// a look. The other is the branches as written.
@@ -127,7 +127,7 @@ impl Automaton {
         dead_ends: &mut DeadEnds,
     ) -> Result<Option<Range<usize>>, usize> {
         /// Bytes that may be read again.
-        const PATIENCE: usize = 4 << 10;
+        const MAX_READ_AGAIN: usize = 4 << 10;
         let mut read_again = 0;
         let mut start = from;
         let mut pace = Pace::default();
@@ -139,7 +139,7 @@ impl Automaton {
             }
             start += self.classes.at(text.as_bytes(), start).1;
             read_again += found.read.saturating_sub(start);
-            if read_again > PATIENCE {
+            if read_again > MAX_READ_AGAIN {
                 return Err(start);
             }
         }
@@ -160,7 +160,7 @@ pub(crate) fn steps_over(classes: &CharacterClasses, patterns: &[Hir]) -> Option
                 .utf8(false)
                 .look_matcher(looks)
                 .which_captures(thompson::WhichCaptures::None)
-                .nfa_size_limit(Some(ROOM)),
+                .nfa_size_limit(Some(MAX_AUTOMATON_BYTES)),
         )
         .build_many_from_hir(&patterns)
         .ok()?;
@@ -168,8 +168,8 @@ pub(crate) fn steps_over(classes: &CharacterClasses, patterns: &[Hir]) -> Option
         .configure(
             dense::Config::new()
                 .start_kind(StartKind::Anchored)
-                .dfa_size_limit(Some(ROOM))
-                .determinize_size_limit(Some(ROOM)),
+                .dfa_size_limit(Some(MAX_AUTOMATON_BYTES))
+                .determinize_size_limit(Some(MAX_AUTOMATON_BYTES)),
         )
         .build_from_nfa(&nfa)
         .ok()?;

@@ -16,16 +16,24 @@ use crate::mem::lazy::Lazy;
 
 /// Steps that a try may take, one limit after another, of an engine that is compiled for each; of the
 /// other, each time twice as many.
-const LIMITS: [u32; 7] = [256, 2 << 10, 16 << 10, 128 << 10, 1 << 20, 8 << 20, MOST];
+const LIMITS: [u32; 7] = [
+    256,
+    2 << 10,
+    16 << 10,
+    128 << 10,
+    1 << 20,
+    8 << 20,
+    MAX_STEPS,
+];
 /// Steps that any try may take: a second or so, and three times what Oniguruma allows by itself.
-const MOST: u32 = 30_000_000;
+const MAX_STEPS: u32 = 30_000_000;
 
 /// Places that are tried by themselves before the engine searches on.
-const ALONE: usize = 64;
+const PLACES_ALONE: usize = 64;
 
 /// Places to come back to that Oniguruma may have at first. It may look through all of them at
 /// each step, which is no step back: so that it comes back to say so, the limit rises by two.
-const PLACES: u32 = 4 << 10;
+const FIRST_PLACES: u32 = 4 << 10;
 
 /// Bytes from which on a try may take tenths of a second: those that it may read if each of its steps
 /// goes over the rest of the text.
@@ -149,7 +157,7 @@ impl<'t> Matches<'t> {
             engine,
             text,
             searcher: matches!(engine, Engine::Oniguruma(_)).then(Searcher::new),
-            places: PLACES,
+            places: FIRST_PLACES,
             may_try_alone: !continues(source),
             state,
             may_take_long: true,
@@ -221,7 +229,7 @@ impl<'t> Matches<'t> {
                 Some(found) => return Ok(found),
                 None => spend(budget.take(LIMITS[0].into()))?,
             }
-            for _ in 0..ALONE {
+            for _ in 0..PLACES_ALONE {
                 if let Some(found) = self.rising(self.place(place, true), budget)? {
                     return Ok(Some(found));
                 }
@@ -253,8 +261,8 @@ impl<'t> Matches<'t> {
             }
             spend(budget.take(limit.into()))?;
             spend(budget.look())?;
-            if limit == MOST {
-                let millions = MOST / 1_000_000;
+            if limit == MAX_STEPS {
+                let millions = MAX_STEPS / 1_000_000;
                 return Err(Stop::GaveUp(format!(
                     "{millions} million steps for one match are not enough"
                 )));
@@ -267,7 +275,7 @@ impl<'t> Matches<'t> {
     fn limit(&self, number: usize) -> u32 {
         match self.engine {
             Engine::Fancy(_) => LIMITS[number],
-            Engine::Oniguruma(_) => MOST.min(LIMITS[0] << number),
+            Engine::Oniguruma(_) => MAX_STEPS.min(LIMITS[0] << number),
         }
     }
 

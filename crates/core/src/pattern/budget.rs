@@ -1,9 +1,9 @@
 //! How much work the matches of a text may take: in proportion to its length, and no more.
 //!
-//! Look here for the limits. Steps are those that show that a pattern goes over the same text again and
-//! again: tries of a backtracking engine that were given up, and bytes that an automaton has read
-//! behind the end of its match. What takes none at all, as do the patterns of published models, is
-//! never held to account. Where steps do not show, the time that it takes does.
+//! Look here for the limits. A step is work that shows that a pattern goes over the same text again and
+//! again: a step of a backtracking engine in a try that it gave up, or a byte that an automaton has read
+//! behind the end of its match. A pattern that takes no steps, such as those of published models, never
+//! meets the limit. Work that shows in no steps is limited by the clock.
 
 use std::time::{Duration, Instant};
 
@@ -17,11 +17,12 @@ const MORE_BYTES: u64 = 16;
 const TIME_PER_BYTE: Duration = Duration::from_micros(32);
 const MORE_TIME: Duration = Duration::from_secs(4);
 
-/// Time between two looks at the clock that counts at most: a process may have been stopped.
-const MOST_BETWEEN: Duration = Duration::from_secs(1);
-/// Time above which every match is followed by a look at the clock; and matches that are not, below it.
-const OFTEN: Duration = Duration::from_millis(1);
-const MOST_UNSEEN: u32 = 1 << 10;
+/// Time between two looks at the clock that is counted, at most: the process may have been stopped.
+const MAX_COUNTED_GAP: Duration = Duration::from_secs(1);
+/// Time between two looks above which they become more frequent, and less frequent below; and matches
+/// between two looks, at most.
+const OFTEN_ABOVE: Duration = Duration::from_millis(1);
+const MAX_UNSEEN: u32 = 1 << 10;
 
 /// What is left for the matches of a text.
 #[derive(Clone)]
@@ -31,14 +32,14 @@ pub(super) struct Budget {
     spent: Duration,
     /// Set once there is nothing left.
     over: Option<Spent>,
-    /// When the clock was looked at, how many matches were looked for since then, and after how many
+    /// When the clock was last looked at, how many matches were searched for since, and after how many
     /// it is looked at again.
     seen: Option<Instant>,
     unseen: u32,
     gap: u32,
 }
 
-/// The budget is spent; the text says for whom.
+/// Which of the two budgets is spent. The message continues one that names the pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spent {
     Steps,
@@ -59,7 +60,10 @@ impl Budget {
         }
     }
 
-    /// Takes steps; says whether there were as many.
+    /// Takes steps from the budget.
+    ///
+    /// # Errors
+    /// Fewer are left.
     #[inline]
     pub(super) fn take(&mut self, steps: u64) -> Result<(), Spent> {
         match self.steps.checked_sub(steps) {
@@ -77,7 +81,10 @@ impl Budget {
         STEPS_PER_BYTE * (self.bytes + MORE_BYTES) - self.steps
     }
 
-    /// Whether so many steps are left.
+    /// Checks that so many steps are left.
+    ///
+    /// # Errors
+    /// Fewer are left.
     pub(super) fn has(&self, steps: u64) -> Result<(), Spent> {
         match steps <= self.steps {
             true => Ok(()),
@@ -87,13 +94,15 @@ impl Budget {
 
     #[cold]
     fn end(&mut self, spent: Spent) -> Result<(), Spent> {
-        // Whoever asks next is told as well.
+        // So that the next `tick` looks, and fails too.
         self.gap = 0;
         Err(*self.over.insert(spent))
     }
 
-    /// Says, each time that a match was looked for, whether anything is left. Here an interrupt is
-    /// heard.
+    /// Checks after each search for a match that anything is left, and polls for an interrupt.
+    ///
+    /// # Errors
+    /// The budget is spent.
     #[inline]
     pub(super) fn tick(&mut self) -> Result<(), Spent> {
         self.unseen += 1;
@@ -113,11 +122,11 @@ impl Budget {
         let now = Instant::now();
         let between = self.seen.map_or(Duration::ZERO, |seen| now - seen);
         (self.seen, self.unseen) = (Some(now), 0);
-        self.gap = match between < OFTEN {
-            true => MOST_UNSEEN.min(self.gap * 2),
+        self.gap = match between < OFTEN_ABOVE {
+            true => MAX_UNSEEN.min(self.gap * 2),
             false => 1.max(self.gap / 8),
         };
-        self.spent += between.min(MOST_BETWEEN);
+        self.spent += between.min(MAX_COUNTED_GAP);
         match self.spent.as_micros() <= self.allowed().as_micros() {
             true => Ok(()),
             false => self.end(Spent::Time),
@@ -166,7 +175,7 @@ mod tests {
     fn time_counts_where_no_steps_show() {
         let mut budget = Budget::of("");
         budget.spent = MORE_TIME;
-        let wait = || std::thread::sleep(OFTEN * 2);
+        let wait = || std::thread::sleep(OFTEN_ABOVE * 2);
         let ended = (0..1000).find_map(|_| {
             wait();
             budget.tick().err()

@@ -10,7 +10,7 @@ use regex_syntax::hir::{Capture, Hir, HirKind, Look, Repetition};
 use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange};
 
 /// Classes that there may be.
-const MOST: usize = 127;
+const MAX_CLASSES: usize = 127;
 
 /// One row for the last six bits of a code point.
 type Row = [u8; 64];
@@ -40,7 +40,7 @@ impl CharacterClasses {
         sets.dedup();
         let stretches = Stretches::of(&sets)?;
         let mut rows = Vec::new();
-        let mut alike = [None; MOST];
+        let mut alike = [None; MAX_CLASSES];
         let mut row_of = Vec::with_capacity(ROWS);
         let mut walk = Walk {
             begins: &stretches.begins,
@@ -210,7 +210,7 @@ impl Stretches {
             }
             let class = match classes.get(&inside) {
                 Some(class) => *class,
-                None if classes.len() == MOST => return None,
+                None if classes.len() == MAX_CLASSES => return None,
                 None => {
                     let class = classes.len() as u8;
                     classes.insert(inside.clone(), class);
@@ -292,11 +292,14 @@ mod tests {
 
     #[test]
     fn too_many_kinds_are_refused() {
-        let source: Vec<_> = ('一'..).take(MOST).map(String::from).collect();
+        let source: Vec<_> = ('一'..).take(MAX_CLASSES).map(String::from).collect();
         let classes = |count: usize| {
             CharacterClasses::of(&[regex_syntax::parse(&source[..count].join("+|")).unwrap()])
         };
-        assert_eq!(classes(MOST - 1).map(|classes| classes.count()), Some(MOST));
-        assert!(classes(MOST).is_none());
+        assert_eq!(
+            classes(MAX_CLASSES - 1).map(|classes| classes.count()),
+            Some(MAX_CLASSES)
+        );
+        assert!(classes(MAX_CLASSES).is_none());
     }
 }

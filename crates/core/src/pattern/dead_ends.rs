@@ -15,9 +15,9 @@ use crate::interrupt::{Pace, paced};
 /// Bytes of a block. Their first character is where the automaton looks whether it has been there.
 const BLOCK: usize = 64;
 /// Bytes that may be read in vain, as often as it happens.
-const NEAR: usize = 512;
+const MAX_IN_VAIN: usize = 512;
 /// Places that are kept at least.
-const ROOM: usize = 1 << 12;
+const MIN_PLACES: usize = 1 << 12;
 /// States that are kept for each block of a long text. A pattern that comes there in more of them, as
 /// `(?:aaa)+b|a` does, reads on until the budget of a text is spent.
 const STATES: usize = 2;
@@ -77,7 +77,7 @@ impl DeadEnds {
     pub(super) fn stop(&mut self, start: usize, read: usize, end: Option<usize>, length: usize) {
         let in_vain = read - end.unwrap_or(start);
         self.read_in_vain += in_vain as u64;
-        if in_vain >= NEAR {
+        if in_vain >= MAX_IN_VAIN {
             self.keep(start, end, length);
         }
     }
@@ -86,12 +86,12 @@ impl DeadEnds {
     fn keep(&mut self, start: usize, end: Option<usize>, length: usize) {
         if self.last < start {
             // Clearing takes time for all that it was made for.
-            match self.known.capacity() > 8 * ROOM.max(self.known.len()) {
+            match self.known.capacity() > 8 * MIN_PLACES.max(self.known.len()) {
                 true => self.known = HashSet::default(),
                 false => self.known.clear(),
             }
         }
-        let room = ROOM.max(length / BLOCK * STATES);
+        let room = MIN_PLACES.max(length / BLOCK * STATES);
         let looks = self.looks.iter().filter(|(_, at)| Some(*at) > end);
         for &(row, at) in paced(looks.take(room.saturating_sub(self.known.len()))) {
             self.known.insert((row, at));
@@ -184,7 +184,7 @@ mod tests {
             let mut matches = regex.matches(&text);
             assert_eq!(matches.by_ref().filter_map(Result::ok).count(), text.len());
             assert!(
-                matches.read_in_vain() < (NEAR * text.len()) as u64,
+                matches.read_in_vain() < (MAX_IN_VAIN * text.len()) as u64,
                 "{source}"
             );
         }
@@ -201,6 +201,6 @@ mod tests {
             assert!(places.all(|at| !dead_ends.ends(start, at, None)));
             dead_ends.stop(start, text.len(), None, text.len());
         }
-        assert!(dead_ends.known.len() <= ROOM);
+        assert!(dead_ends.known.len() <= MIN_PLACES);
     }
 }

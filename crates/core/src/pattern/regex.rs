@@ -198,8 +198,8 @@ impl From<Regex> for Source {
 /// What replaces a pattern by a text, for people.
 pub(crate) fn replacing(pattern: &SearchPattern, content: &str) -> String {
     /// Characters that are shown.
-    const SHOWN: usize = 40;
-    let start = |text: &str| text.chars().take(SHOWN).collect::<String>();
+    const MAX_SHOWN: usize = 40;
+    let start = |text: &str| text.chars().take(MAX_SHOWN).collect::<String>();
     let pattern = match pattern {
         SearchPattern::Literal(literal) => start(literal),
         SearchPattern::Regex(regex) => start(regex.source()),

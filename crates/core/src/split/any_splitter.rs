@@ -171,9 +171,9 @@ impl AnySplitter {
         )
     }
 
-    /// Where a part of `text` ends that is normalized and cut by itself, if it begins at `start` and
-    /// shall have about `reach` bytes; `normalizer` does the same to words wherever they stand. The
-    /// whole rest where no such place is known.
+    /// A place in `text`, about `reach` bytes after `start`, at which it may be parted before it is
+    /// normalized and cut; the end of the text if none is known. `normalizer` must do the same to words
+    /// wherever they stand.
     pub fn split_point(
         &self,
         normalizer: Option<&Normalizer>,
@@ -203,7 +203,8 @@ impl AnySplitter {
         }
     }
 
-    /// The same for stages that look at characters, `first` before the others: between two of ASCII that one of them parts.
+    /// The same for stages that look at single characters, `first` before the others: between two
+    /// characters of ASCII at which one of the stages cuts.
     fn split_point_between(
         &self,
         first: &[PreTokenizer],

@@ -9,12 +9,12 @@ use std::ops::RangeInclusive;
 /// Bytes of a block.
 const BLOCK: usize = 64;
 /// Blocks that are scanned before their chunks are handed on.
-const BLOCKS: usize = 16;
+const BLOCKS_AT_ONCE: usize = 16;
 /// Places that are written at a time.
 const ROW: usize = 8;
 /// Chunks, at most, that begin in so many blocks, and one that began before; and a row of room, since
 /// whole rows are written, where a block has AVX-512 write eight.
-const MOST: usize = BLOCK * BLOCKS + 1 + ROW;
+const MAX_CHUNKS: usize = BLOCK * BLOCKS_AT_ONCE + 1 + ROW;
 
 /// Sets of ASCII characters, each as ranges.
 pub type Set = Vec<RangeInclusive<u8>>;
@@ -32,8 +32,8 @@ pub struct Delimiters {
 
 /// Chunks as they are found: where each begins and ends.
 pub struct Chunks {
-    starts: [usize; MOST],
-    ends: [usize; MOST],
+    starts: [usize; MAX_CHUNKS],
+    ends: [usize; MAX_CHUNKS],
 }
 
 impl Delimiters {
@@ -194,7 +194,7 @@ impl Delimiters {
             }
             at += BLOCK;
             blocks += 1;
-            if blocks == BLOCKS || at >= text.len() {
+            if blocks == BLOCKS_AT_ONCE || at >= text.len() {
                 // Each chunk ends where the next begins, unless spaces are dropped.
                 if !self.dropped {
                     ended = begun - 1;
@@ -226,8 +226,8 @@ impl Delimiters {
 impl Default for Chunks {
     fn default() -> Self {
         Self {
-            starts: [0; MOST],
-            ends: [0; MOST],
+            starts: [0; MAX_CHUNKS],
+            ends: [0; MAX_CHUNKS],
         }
     }
 }
@@ -240,7 +240,8 @@ trait Way: Copy {
     /// Writes `base + i` behind the first `count` of `places` for each bit `i` of `mask`; returns how
     /// many there are then. Whole rows are written, since how many bits are set is no guess that a
     /// processor often gets right.
-    fn write(self, mask: u64, base: usize, places: &mut [usize; MOST], count: usize) -> usize;
+    fn write(self, mask: u64, base: usize, places: &mut [usize; MAX_CHUNKS], count: usize)
+    -> usize;
 }
 
 /// With what each processor of the family has.
@@ -254,7 +255,13 @@ impl Way for Portable {
     }
 
     #[inline(always)]
-    fn write(self, mask: u64, base: usize, places: &mut [usize; MOST], count: usize) -> usize {
+    fn write(
+        self,
+        mask: u64,
+        base: usize,
+        places: &mut [usize; MAX_CHUNKS],
+        count: usize,
+    ) -> usize {
         let mut rest = mask;
         let mut next = count;
         while rest != 0 {
@@ -331,7 +338,7 @@ mod avx512 {
 
     use std::arch::x86_64::*;
 
-    use super::{BLOCK, MOST, ROW, Set, Way};
+    use super::{BLOCK, MAX_CHUNKS, ROW, Set, Way};
 
     const NUMBERS: [u8; BLOCK] = {
         let mut numbers = [0; BLOCK];
@@ -377,7 +384,13 @@ mod avx512 {
         }
 
         #[inline(always)]
-        fn write(self, mask: u64, base: usize, places: &mut [usize; MOST], count: usize) -> usize {
+        fn write(
+            self,
+            mask: u64,
+            base: usize,
+            places: &mut [usize; MAX_CHUNKS],
+            count: usize,
+        ) -> usize {
             let behind = count + mask.count_ones() as usize;
             let room = places[count..].first_chunk_mut::<BLOCK>();
             let room = room.expect("no block has more places than bytes");

@@ -9,7 +9,7 @@ use crate::mem::prefetch::prefetch;
 use crate::vocab::Vocab;
 
 /// Characters for which the table is prefetched ahead.
-const ASKED: usize = 32;
+const PREFETCHED: usize = 32;
 /// Bits of a hash of a pair of characters; two pairs with one hash only mean a cut fewer.
 const BITS: u32 = 21;
 
@@ -29,7 +29,7 @@ impl SafeCuts {
             pairs: vec![0; 1 << (BITS - 6)],
             partial: vec![0; 1 << 10],
         };
-        // Most neighbours are two of 128 characters, and come again and again.
+        // Most neighbours are both ASCII, and come again and again.
         let mut ascii = vec![false; 1 << 14];
         for (token, _) in vocab.iter() {
             if token.is_ascii() {
@@ -53,7 +53,7 @@ impl SafeCuts {
         cuts
     }
 
-    /// Takes in the neighbours inside a token that is not text.
+    /// Joins the neighbours inside a token that is not text.
     fn join_inside(&mut self, token: &[u8]) {
         for at in (1..token.len()).filter(|&at| token[at] & 0xC0 != 0x80) {
             let (left, right) = token.split_at(at);
@@ -72,6 +72,7 @@ impl SafeCuts {
         &self.partial
     }
 
+    /// Notes that a token holds these two characters side by side.
     fn join(&mut self, left: u32, right: u32) {
         let bit = Self::hash(left, right);
         self.pairs[bit / 64] |= 1 << (bit % 64);
@@ -106,10 +107,10 @@ impl SafeCuts {
         end
     }
 
-    /// Where the first parts of `text[start..end]` end that may be merged by themselves, in `ends`;
-    /// returns how many they are. The table is asked for on behalf of some characters before the first of
-    /// them is looked at. Whether a part ends is nothing that a processor could guess, so each place is
-    /// written, and counted or not.
+    /// Writes the ends of the first parts of `text[start..end]` that may be merged by themselves to
+    /// `ends`; returns how many they are. The table is prefetched for some characters before the first of
+    /// them is looked up. A processor cannot guess whether a part ends, so each place is written, and
+    /// counted or not.
     pub fn first_cuts<const N: usize>(
         &self,
         text: &[u8],
@@ -120,12 +121,12 @@ impl SafeCuts {
         let (mut left, length) = decode(text, start);
         let mut at = start + length;
         let mut count = 0;
-        let mut places = [(0, 0); ASKED];
+        let mut places = [(0, 0); PREFETCHED];
         let mut pace = Pace::default();
         while at < end {
             pace.step();
             let mut asked = 0;
-            while at < end && asked < ASKED {
+            while at < end && asked < PREFETCHED {
                 let (right, length) = decode(text, at);
                 let pair = Self::hash(left, right);
                 prefetch(&self.pairs, pair / 64);

@@ -92,13 +92,13 @@ impl Splitter {
         })
     }
 
-    /// Where a part of `text` that is split by itself ends, if it begins at `start` and shall have
-    /// about `reach` bytes. The whole rest where an expression tells no such place.
+    /// A safe split point of `text`, about `reach` bytes after `start`; the end of the text if none is
+    /// known, as of a pattern that only its regex engine runs.
     pub fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {
         self.split_point_where(text, start, reach, |_, _| true)
     }
 
-    /// The same; a scanner's only at places that `accepts` counts, see [`safe_end`].
+    /// The same; of a scanner's places only one that `accepts` accepts, see [`safe_end`].
     pub fn split_point_where(
         &self,
         text: &str,

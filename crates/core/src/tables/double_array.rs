@@ -13,7 +13,7 @@ const FREE: u32 = u32::MAX;
 /// The owner of the root.
 const NOBODY: u32 = u32::MAX - 1;
 /// Places that are tried for the children of a node before they go to the end.
-const TRIES: usize = 16;
+const GAPS_TRIED: usize = 16;
 
 /// A trie whose node for the byte `c` behind a node is the one at that node's `base + c`, if that
 /// node is its owner.
@@ -158,7 +158,7 @@ impl Room {
             while places(at).any(|place| self.is_taken(place)) {
                 tries += 1;
                 at = match tries {
-                    TRIES => self.end,
+                    GAPS_TRIED => self.end,
                     _ => self.free_from(at + 1),
                 };
             }

@@ -99,7 +99,7 @@ impl PerfectHash {
 
     /// Takes the places of a bucket's keys under a displacement, if all are free.
     fn take(&self, keys: &[(u64, u64)], displacement: u8, taken: &mut [bool]) -> bool {
-        // Which key clashes is nothing that a processor could guess; that some key does, often is.
+        // A processor cannot guess which key clashes; that some key does, it often can.
         let clash = keys.iter().fold(false, |clash, &(hash, _)| {
             clash | taken[self.displaced(hash, displacement)]
         });
@@ -161,8 +161,8 @@ impl PerfectHash {
         prefetch(&self.places, place as usize);
     }
 
-    /// The number of a key that belongs there, or [`NONE`]. Whether there is one is nothing that a
-    /// processor could guess, so the answer is chosen, not branched to.
+    /// The number of a key that belongs there, or [`NONE`]. A processor cannot guess whether
+    /// there is one, so the answer is selected without a branch.
     #[inline(always)]
     pub fn number_at(&self, place: u32, key: u64) -> u32 {
         let number = self.places[place as usize] ^ key << NUMBER_BITS;

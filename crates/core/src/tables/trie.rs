@@ -43,7 +43,7 @@ impl Trie {
         }
         let token = |at: usize| token_of(sorted[at]);
         let byte = |at: usize, depth: usize| match depth {
-            ..FRONT => sorted[at].to_be_bytes()[depth],
+            ..COMPARED_BYTES => sorted[at].to_be_bytes()[depth],
             _ => token(at).0[depth],
         };
         // How many bytes each token begins with that the one before begins with too.
@@ -199,12 +199,12 @@ impl Trie {
 }
 
 /// Bytes of a token that are compared at once.
-const FRONT: usize = 12;
+const COMPARED_BYTES: usize = 12;
 
 /// The first bytes of a token, in the upper bits: tokens with other fronts are in their order.
 fn front(token: &[u8]) -> u128 {
     let mut bytes = [0; 16];
-    let length = token.len().min(FRONT);
+    let length = token.len().min(COMPARED_BYTES);
     bytes[..length].copy_from_slice(&token[..length]);
     u128::from_be_bytes(bytes)
 }
@@ -213,7 +213,7 @@ fn front(token: &[u8]) -> u128 {
 fn shared([(front, token), (other_front, other)]: [(u128, &[u8]); 2]) -> u32 {
     let most = token.len().min(other.len());
     let alike = match (front ^ other_front).leading_zeros() as usize / 8 {
-        FRONT.. => (token.iter().zip(other))
+        COMPARED_BYTES.. => (token.iter().zip(other))
             .take_while(|(a, b)| a == b)
             .count(),
         alike => alike,

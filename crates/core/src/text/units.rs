@@ -22,8 +22,8 @@ impl Unit {
         let begins = |byte: u8| byte as i8 >= -0x40;
         match self {
             Self::Bytes => text.len(),
-            Self::Characters => number(text, begins),
-            Self::Utf16 => number(text, begins) + number(text, |byte| byte >= 0xF0),
+            Self::Characters => count_bytes(text, begins),
+            Self::Utf16 => count_bytes(text, begins) + count_bytes(text, |byte| byte >= 0xF0),
         }
     }
 
@@ -38,11 +38,11 @@ impl Unit {
     }
 }
 
-/// How many bytes `is_it` accepts.
+/// How many bytes of `text` are accepted.
 #[inline]
-fn number(text: &[u8], is_it: impl Fn(u8) -> bool) -> usize {
-    // A sum that fits into a byte is what vectors add most of at once.
-    let of_part = |part: &[u8]| part.iter().map(|&byte| u8::from(is_it(byte))).sum::<u8>();
+fn count_bytes(text: &[u8], accepts: impl Fn(u8) -> bool) -> usize {
+    // Vectors add the most numbers at once where the sum fits into a byte.
+    let of_part = |part: &[u8]| part.iter().map(|&byte| u8::from(accepts(byte))).sum::<u8>();
     let parts = text.chunks(u8::MAX as usize / 32 * 32);
     parts.map(|part| usize::from(of_part(part))).sum()
 }

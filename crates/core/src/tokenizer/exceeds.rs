@@ -8,8 +8,8 @@ use crate::interrupt;
 
 /// Bytes of text that are encoded at a time, at least and at most and about; and bytes for each token
 /// that is still missing.
-const LEAST: usize = 1 << 10;
-const MOST: usize = 1 << 16;
+const MIN_BYTES: usize = 1 << 10;
+const MAX_BYTES: usize = 1 << 16;
 const BYTES_PER_TOKEN: usize = 4;
 
 impl Tokenizer {
@@ -54,7 +54,9 @@ impl Tokenizer {
         loop {
             interrupt::poll();
             let missing = (most - count).saturating_add(1);
-            let reach = missing.saturating_mul(BYTES_PER_TOKEN).clamp(LEAST, MOST);
+            let reach = missing
+                .saturating_mul(BYTES_PER_TOKEN)
+                .clamp(MIN_BYTES, MAX_BYTES);
             let end = match text.len() - start <= 2 * reach {
                 true => text.len(),
                 false => self.split_point(text, start, reach, options),

@@ -19,9 +19,8 @@ const SEARCH_STEP: usize = 1 << 10;
 const SEARCH_WINDOW: usize = 1 << 16;
 
 impl Tokenizer {
-    /// Where a part of `text` ends that a batch encodes by itself, if it begins at `start` and shall
-    /// have about `reach` bytes: the tokens of the parts, each encoded as what it is of the text,
-    /// are those of the text. The whole rest where no such place is known.
+    /// A safe split point of `text`, about `reach` bytes after `start`: the parts before and behind it,
+    /// each encoded at its [`Place`], have the tokens of the text. The end of the text if none is known.
     pub fn split_point(
         &self,
         text: &str,

@@ -126,9 +126,9 @@ impl DecodeStream {
 /// Bytes of a text, about, that are encoded at a time.
 const BLOCK: usize = if cfg!(test) { 32 } else { 256 << 10 };
 /// Bytes at the end of these that are searched for a place to cut.
-const NEAR: usize = if cfg!(test) { 24 } else { 64 << 10 };
+const SEARCHED_FOR_CUT: usize = if cfg!(test) { 24 } else { 64 << 10 };
 /// Bytes of a text that are kept, at most, for want of a place to cut.
-const LONGEST: usize = 512 << 20;
+const MAX_KEPT: usize = 512 << 20;
 
 /// The ids of a text that comes piece by piece.
 #[derive(Debug)]
@@ -177,7 +177,7 @@ impl EncodeStream {
         self.kept.push_str(text);
         while self.kept.len() >= self.room {
             let Some(cut) = self.cut() else {
-                if self.kept.len() > LONGEST {
+                if self.kept.len() > MAX_KEPT {
                     return Err(Error::new(
                         ErrorKind::Unsupported,
                         "more than 512 MiB of text have no safe split point",
@@ -205,7 +205,7 @@ impl EncodeStream {
 
     /// A place near the end of what is kept where tokens surely part.
     fn cut(&self) -> Option<usize> {
-        let mut near = self.kept.len().saturating_sub(NEAR);
+        let mut near = self.kept.len().saturating_sub(SEARCHED_FOR_CUT);
         while !self.kept.is_char_boundary(near) {
             near += 1;
         }

@@ -23,7 +23,7 @@ thread_local! {
 }
 
 /// Bytes up to which such a buffer is kept.
-const KEPT: usize = 1 << 20;
+const MAX_KEPT: usize = 1 << 20;
 
 #[pymethods]
 impl Tokenizer {
@@ -68,7 +68,7 @@ impl Tokenizer {
         guard(py, || {
             let skip_special_tokens = flag("skip_special_tokens", skip_special_tokens)?;
             let ids = ids("ids", token_ids)?;
-            with_buffer(&TEXT, KEPT, |bytes| {
+            with_buffer(&TEXT, MAX_KEPT, |bytes| {
                 let replace = errors == "replace";
                 match ids.len() < pool::WITHOUT_GIL && !self.core.backtracks() {
                     true => self

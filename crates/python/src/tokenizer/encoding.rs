@@ -1,4 +1,6 @@
-//! Text to ids and spans: the calls for batches, for encodings, and the rarer ones. The most frequent ones are in `calls.rs`.
+//! Text to ids and spans: the calls for batches, for encodings, and the rarer ones.
+//!
+//! The frequent calls for one text are in `single_text_calls.rs`.
 
 use std::sync::Arc;
 

@@ -58,7 +58,7 @@ def arithmetic_alignment(sums: Sequence[Sequence[Sequence[int]]]) -> Value:
     """The share of sums a + b = c whose tokens hold the same places of a decimal number.
 
     Cuts are counted from the right; two numbers are aligned if they have the same cuts where both
-    have digits. A sum is if each two of its numbers are.
+    have digits. A sum is aligned if every two of its numbers are.
 
     Unit: share, from 0 to 1. Source: the argument of Singh and Strouse (2024) for groups from the
     right, as a measure.

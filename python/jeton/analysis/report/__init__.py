@@ -1,7 +1,8 @@
 """Reports: a comparison as one page to look at, to mail and to print.
 
 Look here for `page`, which `Comparison.html` and `jeton report` give, and for `write_pictures`, the
-same as files. `charts.py` draws, `samples.py` cuts the lines that are shown side by side.
+same as files. `svg_charts.py` draws for the page and `matplotlib_pictures.py` for files;
+`samples.py` cuts the lines that are shown side by side.
 """
 
 from __future__ import annotations

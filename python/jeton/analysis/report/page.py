@@ -1,9 +1,9 @@
 """A comparison as a page: one file that holds all it needs, works offline and can be mailed.
 
-Look here for what the page consists of. The pictures are SVG made in `charts.py`, the look is in
-`report.css`, sorting and filtering in `report.js`. Nothing is loaded from anywhere, and the page's
-policy lets nothing run or style but those two files, by their hashes: a text that looks like a
-script stays a text even if it were not escaped.
+Look here for what the page consists of. The pictures are SVG made in `svg_charts.py`, the look is
+in `report.css`, sorting and filtering in `report.js`. Nothing is loaded from anywhere, and the
+page's policy lets nothing run or style but those two files, by their hashes: a text that looks like
+a script stays a text even if it were not escaped.
 """
 
 from __future__ import annotations

@@ -32,9 +32,9 @@ use short_tokens::ShortTokens;
 use whole_piece_tokens::WholePieceTokens;
 
 /// Bytes, about, that are copied where a space is put in front.
-const FRONT: usize = 1 << 10;
+const SPACED_FRONT: usize = 1 << 10;
 /// Blocks of 64 bytes whose word starts are found together.
-const PLACED: usize = 1 << 10;
+const BLOCKS_AT_ONCE: usize = 1 << 10;
 /// Rounds of new words in which whole tokens are not looked for, after few were found.
 const PAUSE: u32 = 16;
 
@@ -176,7 +176,10 @@ impl ByteLevel {
                     return;
                 };
                 bounds.clear();
-                for (base, bits) in (0..).step_by(PLACED * 64).zip(bits.chunks(PLACED)) {
+                for (base, bits) in (0..)
+                    .step_by(BLOCKS_AT_ONCE * 64)
+                    .zip(bits.chunks(BLOCKS_AT_ONCE))
+                {
                     pieces.pace.step();
                     set_bits(bits, base, bounds);
                 }
@@ -198,7 +201,7 @@ impl ByteLevel {
         if !self.prefix_space || text.is_empty() || text.starts_with(' ') {
             return (String::new(), text);
         }
-        let (first, rest) = text.split_at(self.splitter.split_point(text, 0, FRONT));
+        let (first, rest) = text.split_at(self.splitter.split_point(text, 0, SPACED_FRONT));
         (format!(" {first}"), rest)
     }
 

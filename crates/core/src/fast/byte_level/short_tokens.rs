@@ -86,7 +86,7 @@ impl ShortTokens {
         }
         let mut left = 0;
         for (i, ((&key, &id), work)) in keys.iter().zip(&ids).zip(works).enumerate() {
-            // Which pieces are tokens is nothing that a processor could guess.
+            // A processor cannot guess which pieces are tokens.
             work.become_tokens(&[id]);
             left |= u64::from(self.keys[id as usize] != key) << i;
         }

@@ -11,11 +11,11 @@ const PLACES: usize = 8;
 /// A place of no record: none begins with the first word.
 const FREE: u64 = 0;
 /// Lines at first.
-const FEWEST: usize = 8;
+const FIRST_LINES: usize = 8;
 /// Bytes of which one is for lines, at most; the others are for the records.
-const SHARE: usize = 4;
+const LINES_SHARE: usize = 4;
 /// Places of which one is taken when lines grow.
-const FULL: usize = 3;
+const PLACES_PER_RECORD: usize = 3;
 /// Times by which lines, and the room for records, grow.
 const GROWTH: usize = 4;
 /// Words of 32 bits of all records, at most: places are numbers of 32 bits.
@@ -59,12 +59,12 @@ pub struct Overflow {
 impl Overflow {
     /// No pieces, and room for so many bytes of lines and records.
     pub fn new(seed: u64, bytes: usize) -> Self {
-        let lines = (bytes / SHARE / size_of::<Line>()).checked_ilog2();
-        let most_lines = lines.map_or(FEWEST, |bits| FEWEST.max(1 << bits));
+        let lines = (bytes / LINES_SHARE / size_of::<Line>()).checked_ilog2();
+        let most_lines = lines.map_or(FIRST_LINES, |bits| FIRST_LINES.max(1 << bits));
         let left = bytes.saturating_sub(most_lines * size_of::<Line>());
         Self {
             seed,
-            lines: vec![Line::EMPTY; FEWEST],
+            lines: vec![Line::EMPTY; FIRST_LINES],
             count: 0,
             records: vec![0],
             most_lines,
@@ -166,7 +166,9 @@ impl Overflow {
             self.forget();
             old = FREE;
         }
-        if FULL * self.count > PLACES * self.lines.len() && self.lines.len() < self.most_lines {
+        if PLACES_PER_RECORD * self.count > PLACES * self.lines.len()
+            && self.lines.len() < self.most_lines
+        {
             self.grow();
         }
         self.put(hash | self.records.len() as u64, old);
@@ -301,7 +303,7 @@ mod tests {
         let beside = |piece: &[u8; 40]| rest.line(rest.hash(piece)) / 2 == line / 2;
         let pieces: Vec<_> = pieces.iter().filter(|piece| beside(piece)).collect();
         assert!(pieces.len() > 2 * PLACES);
-        rest.most_lines = FEWEST;
+        rest.most_lines = FIRST_LINES;
         for (n, piece) in pieces.iter().enumerate() {
             rest.insert(*piece, &[n as u32]);
             assert_eq!(rest.find(*piece, rest.hash(*piece)), Some(&[n as u32][..]));

@@ -433,7 +433,7 @@ impl WordCache {
         }
     }
 
-    /// Which place is free is nothing that a processor could guess, so it is computed.
+    /// A processor cannot guess which place is free, so it is computed.
     #[inline(always)]
     fn put_short(&mut self, entry: ShortEntry, hash: u64) {
         let at = hash as usize & (self.short.len() - 1);

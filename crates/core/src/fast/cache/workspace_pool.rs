@@ -28,7 +28,7 @@ pub struct WorkspacePool<T> {
 #[repr(align(64))]
 struct Slot<T>(AtomicPtr<T>);
 
-// SAFETY: a thing is owned by whoever took it or by its slot, never by two threads.
+// SAFETY: a workspace is owned by whoever took it or by its slot, never by two threads.
 unsafe impl<T: Send> Sync for WorkspacePool<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Send for WorkspacePool<T> {}
@@ -46,10 +46,10 @@ impl<T: Reusable> WorkspacePool<T> {
     /// A workspace that no other call has: one that another call gave back, else a new one. It goes
     /// back when it is dropped, whatever the call comes to.
     pub fn take(&self) -> Taken<'_, T> {
-        let kept = self.kept().filter(|thing| thing.is_current());
+        let kept = self.kept().filter(|workspace| workspace.is_current());
         Taken {
             pool: self,
-            thing: Some(kept.unwrap_or_else(T::new)),
+            workspace: Some(kept.unwrap_or_else(T::new)),
         }
     }
 }
@@ -58,15 +58,15 @@ impl<T: Reusable> WorkspacePool<T> {
 pub struct Taken<'p, T> {
     pool: &'p WorkspacePool<T>,
     /// None only while it goes back.
-    thing: Option<Box<T>>,
+    workspace: Option<Box<T>>,
 }
 
 impl<T> Deref for Taken<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        match &self.thing {
-            Some(thing) => thing,
+        match &self.workspace {
+            Some(workspace) => workspace,
             None => unreachable!("it goes back once, at the end"),
         }
     }
@@ -74,8 +74,8 @@ impl<T> Deref for Taken<'_, T> {
 
 impl<T> DerefMut for Taken<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        match &mut self.thing {
-            Some(thing) => thing,
+        match &mut self.workspace {
+            Some(workspace) => workspace,
             None => unreachable!("it goes back once, at the end"),
         }
     }
@@ -84,10 +84,10 @@ impl<T> DerefMut for Taken<'_, T> {
 impl<T> Drop for Taken<'_, T> {
     fn drop(&mut self) {
         // A call that is interrupted or panics may leave it half changed.
-        if let Some(thing) = self.thing.take()
+        if let Some(workspace) = self.workspace.take()
             && !std::thread::panicking()
         {
-            self.pool.put(thing);
+            self.pool.put(workspace);
         }
     }
 }
@@ -96,23 +96,23 @@ impl<T> WorkspacePool<T> {
     /// A workspace that a call gave back, if one is left.
     pub(in crate::fast) fn kept(&self) -> Option<Box<T>> {
         self.near().find_map(|Slot(slot)| {
-            let thing = slot.swap(null_mut(), Ordering::Acquire);
+            let workspace = slot.swap(null_mut(), Ordering::Acquire);
             // SAFETY: what is not null came from `Box::into_raw` in `put`, and only the thread that
             // swapped it out has it.
-            (!thing.is_null()).then(|| unsafe { Box::from_raw(thing) })
+            (!workspace.is_null()).then(|| unsafe { Box::from_raw(workspace) })
         })
     }
 
     /// Keeps a workspace for another call, as many as there are cores.
-    fn put(&self, thing: Box<T>) {
-        let thing = Box::into_raw(thing);
+    fn put(&self, workspace: Box<T>) {
+        let workspace = Box::into_raw(workspace);
         let kept = self.near().any(|Slot(slot)| {
-            slot.compare_exchange(null_mut(), thing, Ordering::Release, Ordering::Relaxed)
+            slot.compare_exchange(null_mut(), workspace, Ordering::Release, Ordering::Relaxed)
                 .is_ok()
         });
         if !kept {
             // SAFETY: it came from `Box::into_raw` above, and no slot has taken it.
-            drop(unsafe { Box::from_raw(thing) });
+            drop(unsafe { Box::from_raw(workspace) });
         }
     }
 
@@ -198,15 +198,15 @@ mod tests {
     }
 
     #[test]
-    fn no_thing_is_with_two_threads() {
+    fn no_workspace_is_with_two_threads() {
         let pool = WorkspacePool::default();
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..10_000 {
-                        let mut thing = pool.kept().unwrap_or_else(|| Box::new(0u64));
-                        *thing += 1;
-                        pool.put(thing);
+                        let mut workspace = pool.kept().unwrap_or_else(|| Box::new(0u64));
+                        *workspace += 1;
+                        pool.put(workspace);
                     }
                 });
             }

@@ -1,6 +1,6 @@
 //! Merging the new words of a BPE that does not have the byte-level strategy, one at a time, with its tables.
 
-use super::initial_symbols::Units;
+use super::initial_symbols::InitialSymbols;
 use crate::interrupt::Pace;
 use crate::mem::lazy::Lazy;
 use crate::merge::{Merges, Pairs, SCANNED, ShortWord, long_words};
@@ -9,13 +9,13 @@ use crate::model::{Bpe, byte_token};
 use crate::split::safe_cuts::SafeCuts;
 
 /// Bytes of the longest word: places take 32 bits, and the model says what is too long for it.
-const MOST: usize = u32::MAX as usize;
+const MAX_LENGTH: usize = u32::MAX as usize;
 
 /// The merges of a BPE.
 pub struct BpeMerger {
     tables: Tables,
     /// Whether a piece that is a token as a whole is that token, though its merges make something else.
-    whole: bool,
+    takes_whole_pieces: bool,
     /// Where long pieces are cut, made when the first one comes; none if the parts might not have the
     /// tokens that they have alone.
     cuts: Option<Lazy<SafeCuts>>,
@@ -24,7 +24,7 @@ pub struct BpeMerger {
 enum Tables {
     /// Each byte is a token.
     Bytes(Merges),
-    Units(Units, Pairs),
+    Characters(InitialSymbols, Pairs),
 }
 
 impl BpeMerger {
@@ -43,23 +43,25 @@ impl BpeMerger {
             None if *bpe.rule() == MergeRule::Ranks || bpe.refuses_some_units() => return None,
             None => {
                 let pairs = Pairs::new(&bpe.reachable_merges(), bpe.vocab().max_id()?)?;
-                Tables::Units(Units::new(bpe), pairs)
+                Tables::Characters(InitialSymbols::new(bpe), pairs)
             }
         };
-        let whole = bpe.takes_whole_pieces() && !bpe.merges_make_all_tokens();
+        let takes_whole_pieces = bpe.takes_whole_pieces() && !bpe.merges_make_all_tokens();
         let parts_stand_alone = match &tables {
             Tables::Bytes(_) => true,
-            Tables::Units(units, _) => units.parts_stand_alone() && merges_nothing_unknown(bpe),
+            Tables::Characters(initial, _) => {
+                initial.parts_stand_alone() && merges_nothing_unknown(bpe)
+            }
         };
         Some(Self {
             tables,
-            whole,
-            cuts: (parts_stand_alone && !whole).then(Lazy::new),
+            takes_whole_pieces,
+            cuts: (parts_stand_alone && !takes_whole_pieces).then(Lazy::new),
         })
     }
 
-    /// Where the first part of `piece[start..]` ends whose tokens, if it is cut there, are those that
-    /// it has alone: between two characters that no token holds side by side, so no merge takes both.
+    /// The end of the first part of `piece[start..]` whose tokens do not depend on what follows: between
+    /// two characters that no token holds side by side, so no merge takes both.
     pub fn first_cut(&self, bpe: &Bpe, piece: &[u8], start: usize) -> usize {
         let Some(cuts) = &self.cuts else {
             return piece.len();
@@ -71,7 +73,7 @@ impl BpeMerger {
             let is_end = end == piece.len()
                 || match &self.tables {
                     Tables::Bytes(_) => true,
-                    Tables::Units(units, _) => units.leaves_nothing(&piece[..end]),
+                    Tables::Characters(initial, _) => initial.leaves_nothing(&piece[..end]),
                 };
             if is_end {
                 return end;
@@ -79,10 +81,10 @@ impl BpeMerger {
         }
     }
 
-    /// Appends the tokens of a piece of `bpe`, which is whole characters and not empty; says false, and
-    /// appends none, if the model has to be asked.
+    /// Appends the tokens of a piece of `bpe`, which is whole characters and not empty; returns `false`,
+    /// and appends none, if the model has to be asked.
     pub fn merge(&self, bpe: &Bpe, piece: &[u8], work: &mut ShortWord, ids: &mut Vec<u32>) -> bool {
-        if self.whole
+        if self.takes_whole_pieces
             && let Some(id) = bpe.vocab().text_id(piece)
         {
             ids.push(id);
@@ -113,8 +115,10 @@ impl BpeMerger {
                 merges.merge_together(&[part], 1, std::slice::from_mut(work));
                 ids.extend_from_slice(work.tokens());
             }
-            Tables::Bytes(merges) if part.len() < MOST => ids.extend(merges.merge_long(part)),
-            Tables::Units(units, pairs) if units.begin(part, ids) && ids.len() - start < MOST => {
+            Tables::Bytes(merges) if part.len() < MAX_LENGTH => ids.extend(merges.merge_long(part)),
+            Tables::Characters(initial, pairs)
+                if initial.begin(part, ids) && ids.len() - start < MAX_LENGTH =>
+            {
                 merge_from(start, pairs, work, ids);
             }
             _ => return false,
@@ -123,7 +127,7 @@ impl BpeMerger {
     }
 }
 
-/// Whether no merge takes what stands for characters without a token.
+/// Whether no merge takes a token that stands for characters without one.
 pub fn merges_nothing_unknown(bpe: &Bpe) -> bool {
     let vocab = bpe.vocab();
     let unk_token = bpe.options().unk_token.as_ref();

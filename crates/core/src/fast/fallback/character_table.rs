@@ -18,10 +18,10 @@ use crate::text::{AlignedText, Pieces};
 
 /// Code points that have entries; those beyond are rare.
 const CODE_POINTS: usize = 0x2_0000;
-/// Entries that are made room for together.
+/// Entries of a row, which is allocated when the first of them is made.
 const ROW: usize = 256;
 /// Bytes that an entry holds, at most.
-const MOST: usize = 15;
+const MAX_BYTES: usize = 15;
 /// What stands on both sides of a character. No stage changes it, and nothing joins it.
 const LETTER: &str = "a";
 
@@ -36,8 +36,8 @@ pub struct CharacterTable {
 #[derive(Default)]
 struct Entry([AtomicU64; 2]);
 
-/// What becomes of a character: its bytes, in the last byte how many, and what they are.
-type Become = [u8; MOST + 1];
+/// What a character becomes: bytes, and in the last byte how many there are and what they are.
+type Replacement = [u8; MAX_BYTES + 1];
 
 /// Above the count of bytes: they belong to the piece around them.
 const JOINS: u8 = 1 << 4;
@@ -76,7 +76,7 @@ impl CharacterTable {
         })
     }
 
-    /// Cuts `word` as `stages` do, from which this was made; false if they have to be asked.
+    /// Cuts `word` as `stages` do, from which this was made; returns `false` if they have to be asked.
     pub fn cut(&self, stages: &Stages, word: &str, cut: &mut CutWord) -> bool {
         cut.clear();
         let mut after_mark = false;
@@ -86,24 +86,24 @@ impl CharacterTable {
             };
             let row = row.get(|| std::array::from_fn(|_| Entry::default()));
             let entry = &row[character as usize % ROW];
-            let become_of = entry
+            let replacement = entry
                 .get()
                 .unwrap_or_else(|| entry.set(self.asked(stages, character)));
-            match become_of[MOST] & !(MOST as u8) {
+            match replacement[MAX_BYTES] & !(MAX_BYTES as u8) {
                 JOINS => {
                     // What leaves nothing behind may leave two marks side by side.
-                    after_mark &= become_of[MOST] == JOINS;
-                    cut.push(become_of);
+                    after_mark &= replacement[MAX_BYTES] == JOINS;
+                    cut.push(replacement);
                 }
                 MOVES if !after_mark => {
                     after_mark = true;
-                    cut.push(become_of);
+                    cut.push(replacement);
                 }
                 PARTS => cut.end(),
                 ALONE => {
                     after_mark = false;
                     cut.end();
-                    cut.push(become_of);
+                    cut.push(replacement);
                     cut.end();
                 }
                 _ => return false,
@@ -115,7 +115,7 @@ impl CharacterTable {
 
     /// What the stages make of a character.
     #[cold]
-    fn asked(&self, stages: &Stages, character: char) -> Become {
+    fn asked(&self, stages: &Stages, character: char) -> Replacement {
         let Ok(pieces) = between_letters(stages, character) else {
             return entry(UNSURE, "");
         };
@@ -135,7 +135,7 @@ impl CharacterTable {
         let moves = |it: char| self.reorders && canonical_combining_class(it) != 0;
         let marks = text.chars().filter(|&it| moves(it)).count();
         match (what, marks, text.chars().count()) {
-            _ if text.len() > MOST => entry(UNSURE, ""),
+            _ if text.len() > MAX_BYTES => entry(UNSURE, ""),
             (_, 0, _) => entry(what, text),
             (JOINS, 1, 1) => entry(MOVES, text),
             _ => entry(UNSURE, ""),
@@ -173,16 +173,16 @@ fn reorders(normalizer: &Normalizer) -> bool {
     }
 }
 
-fn entry(what: u8, text: &str) -> Become {
-    let mut entry = [0; MOST + 1];
+fn entry(what: u8, text: &str) -> Replacement {
+    let mut entry = [0; MAX_BYTES + 1];
     entry[..text.len()].copy_from_slice(text.as_bytes());
-    entry[MOST] = what | text.len() as u8;
+    entry[MAX_BYTES] = what | text.len() as u8;
     entry
 }
 
 impl Entry {
     #[inline(always)]
-    fn get(&self) -> Option<Become> {
+    fn get(&self) -> Option<Replacement> {
         let Self([low, high]) = self;
         // The half that says that the entry is known is written last and read first.
         let high = high.load(Ordering::Acquire);
@@ -191,12 +191,12 @@ impl Entry {
     }
 
     /// Threads that meet a character at the same time write the same.
-    fn set(&self, become_of: Become) -> Become {
+    fn set(&self, replacement: Replacement) -> Replacement {
         let Self([low, high]) = self;
-        let value = u128::from_le_bytes(become_of);
+        let value = u128::from_le_bytes(replacement);
         low.store(value as u64, Ordering::Relaxed);
         high.store((value >> 64) as u64, Ordering::Release);
-        become_of
+        replacement
     }
 }
 
@@ -218,13 +218,13 @@ impl CutWord {
 
     /// Copying all bytes is faster than copying some.
     #[inline(always)]
-    fn push(&mut self, become_of: Become) {
-        if self.text.len() < self.length + become_of.len() {
-            self.text.resize(2 * (self.length + become_of.len()), 0);
+    fn push(&mut self, replacement: Replacement) {
+        if self.text.len() < self.length + replacement.len() {
+            self.text.resize(2 * (self.length + replacement.len()), 0);
         }
-        let end = self.length + become_of.len();
-        self.text[self.length..end].copy_from_slice(&become_of);
-        self.length += usize::from(become_of[MOST] & MOST as u8);
+        let end = self.length + replacement.len();
+        self.text[self.length..end].copy_from_slice(&replacement);
+        self.length += usize::from(replacement[MAX_BYTES] & MAX_BYTES as u8);
     }
 
     /// A piece ends here, unless it has no bytes.

@@ -12,8 +12,8 @@ const ROW: usize = 256;
 /// Rows that the code points fill.
 const ROWS: usize = 0x11_0000 / ROW;
 
-/// The symbols of characters.
-pub struct Units {
+/// The symbols with which each character, or each byte, of a word begins.
+pub struct InitialSymbols {
     /// The tokens of characters: by [`BEHIND`] and [`LAST`] where a mark is put to such characters.
     tokens: [Tokens; 4],
     /// Put before each character but the first, and behind the last.
@@ -24,15 +24,15 @@ pub struct Units {
     /// Whether there is one for each byte.
     all_bytes: bool,
     unknown: Unknown,
-    /// Whether a unit is a byte, and no character.
+    /// Whether symbols begin as bytes, not as characters.
     is_of_bytes: bool,
     /// What follows the last character as a symbol of its own.
     end: Option<u32>,
 }
 
-/// A place of a character: behind another one, where there is a prefix.
+/// The bit of a character that stands behind another one, where there is a prefix.
 const BEHIND: usize = 1;
-/// The same: behind all others, where there is a suffix.
+/// The bit of the last character, where there is a suffix.
 const LAST: usize = 2;
 
 /// What becomes of a character without a token.
@@ -48,7 +48,7 @@ enum Unknown {
     Refused,
 }
 
-impl Units {
+impl InitialSymbols {
     /// The symbols of the characters of `bpe`, or of its bytes, if these are its alphabet.
     pub fn new(bpe: &Bpe) -> Self {
         let BpeOptions {
@@ -103,23 +103,23 @@ impl Units {
         }
     }
 
-    /// The unit at a place of a piece, and its length.
+    /// The character, or the byte, at a place of a piece, and its length in bytes.
     #[inline(always)]
-    fn unit(&self, piece: &[u8], at: usize) -> (u32, usize) {
+    fn character(&self, piece: &[u8], at: usize) -> (u32, usize) {
         match self.is_of_bytes {
             true => (piece[at].into(), 1),
             false => decode(piece, at),
         }
     }
 
-    /// Appends what a piece begins as, which is whole characters of UTF-8 and not empty; false where
-    /// there is a character for which there is nothing, not even the unknown token.
+    /// Appends the symbols with which a piece begins, which is whole characters of UTF-8 and not empty;
+    /// returns `false` where a character has no token, no bytes and not even the unknown token.
     pub fn begin(&self, piece: &[u8], ids: &mut Vec<u32>) -> bool {
         let reached = reached(&self.prefix, &self.suffix);
         let mut waiting = None;
         let (mut at, mut place) = (0, 0);
         while at < piece.len() {
-            let (code_point, length) = self.unit(piece, at);
+            let (code_point, length) = self.character(piece, at);
             let end = at + length;
             if end == piece.len() {
                 place |= LAST & reached;
@@ -138,8 +138,8 @@ impl Units {
         true
     }
 
-    /// Whether what a piece begins as is what its parts begin as: wherever it is cut behind a character
-    /// for which [`Self::leaves_nothing`] holds.
+    /// Whether a piece begins with the symbols of its parts, wherever it is cut behind a character for
+    /// which [`Self::leaves_nothing`] holds.
     pub fn parts_stand_alone(&self) -> bool {
         let drops = matches!(self.unknown, Unknown::Dropped) && !self.all_bytes;
         self.prefix.is_empty() && self.suffix.is_empty() && self.end.is_none() && !drops
@@ -149,12 +149,12 @@ impl Units {
     pub fn leaves_nothing(&self, text: &[u8]) -> bool {
         let is_first = |byte: &u8| self.is_of_bytes || byte & 0xC0 != 0x80;
         let last = text.iter().rposition(is_first);
-        let token = |at| self.tokens[0].token(self.unit(text, at).0);
+        let token = |at| self.tokens[0].token(self.character(text, at).0);
         self.all_bytes || last.is_some_and(|at| token(at) != NONE)
     }
 
-    /// As [`Self::begin`], of a character without a token. An unknown token `waiting` goes in front of the next
-    /// token of a character, but not of a byte: as in `tokenizers`.
+    /// As [`Self::begin`], for a character without a token. An unknown token that is `waiting` goes in front
+    /// of the next token of a character, but not of a byte: as in `tokenizers`.
     #[cold]
     fn without_token(
         &self,
@@ -193,7 +193,7 @@ fn reached(prefix: &[u8], suffix: &[u8]) -> usize {
 
 /// The tokens that are one character between the same marks.
 struct Tokens {
-    /// The row of every so many code points; row 0 has no tokens.
+    /// The row of each [`ROW`] code points; row 0 has no tokens.
     rows: Vec<u16>,
     tokens: Vec<[u32; ROW]>,
 }
@@ -214,7 +214,7 @@ impl Tokens {
             let Some(middle) = middle.and_then(|it| it.strip_suffix(behind)) else {
                 continue;
             };
-            if let Some(only) = only_unit(bpe, middle) {
+            if let Some(only) = only_character(bpe, middle) {
                 let row = &mut this.rows[only as usize / ROW];
                 if *row == 0 {
                     *row = this.tokens.len() as u16;
@@ -237,7 +237,7 @@ impl Tokens {
 }
 
 /// The character that a token is, or the byte, as the alphabet has it.
-fn only_unit(bpe: &Bpe, token: &[u8]) -> Option<u32> {
+fn only_character(bpe: &Bpe, token: &[u8]) -> Option<u32> {
     match (bpe.options().alphabet, token) {
         (Alphabet::Bytes, &[byte]) => Some(byte.into()),
         (Alphabet::Characters, [_] | [_, _] | [_, _, _] | [_, _, _, _]) => {

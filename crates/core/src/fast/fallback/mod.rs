@@ -21,21 +21,20 @@ use bpe_merger::BpeMerger;
 use character_table::CutWord;
 use longest_match::Longest;
 
-/// What stands for a space.
-pub(super) const SPACE: char = '▁';
+/// The character that stands for a space.
+pub(super) const SPACE_MARK: char = '▁';
 
-/// What the stages in front of the model make of words of ASCII, and of a space before them: one
-/// piece of the same characters.
+/// Plain words, of ASCII, possibly behind a space: the stages in front of the model make one piece of
+/// each, of the same characters.
 #[derive(Clone, Debug)]
 pub struct PlainWords {
-    /// What stands for a space. With one, words are those that a single space begins; without,
-    /// those with no space.
+    /// What a space becomes, if each word begins with a single space; none if words hold no space.
     pub mark: Option<char>,
-    /// Whether it is so for all that is printed, or for letters and digits only.
+    /// Whether words of punctuation are plain too, or only those of letters and digits.
     pub punctuation: bool,
-    /// Whether letters are lowered.
+    /// Whether letters become lower case.
     pub lowers: bool,
-    /// Where one of these stands it is not so.
+    /// Texts that the stages replace: no word that holds one is plain.
     pub replaced: Vec<String>,
 }
 
@@ -167,14 +166,14 @@ impl<'c> Fallback<'c> {
         done.map(|()| true)
     }
 
-    /// Makes the tokens of `word`, which is as it is, behind so many spaces, which become `▁`.
+    /// Makes the tokens of `word`, which no stage changes, behind `spaces` spaces, which become `▁`.
     ///
     /// # Errors
     /// As the model.
     pub fn marked(&mut self, spaces: usize, word: &str) -> Result<()> {
         let mut piece = std::mem::take(&mut self.piece);
         piece.clear();
-        piece.extend(std::iter::repeat_n(SPACE, spaces));
+        piece.extend(std::iter::repeat_n(SPACE_MARK, spaces));
         piece.push_str(word);
         self.ids.clear();
         let done = self.add(piece.as_bytes());

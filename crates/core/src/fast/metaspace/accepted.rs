@@ -4,7 +4,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::fast::fallback::bpe_merger::merges_nothing_unknown;
-use crate::fast::fallback::{PlainWords, SPACE};
+use crate::fast::fallback::{PlainWords, SPACE_MARK};
 use crate::length_limit::is_in_proportion;
 use crate::model::bpe::{Alphabet, MergeRule};
 use crate::model::{Bpe, byte_token};
@@ -32,7 +32,7 @@ pub(super) fn keeps_chunks_apart(normalizer: &Normalizer) -> bool {
     use Normalizer::{
         Lowercase, Nfc, Nfd, Nfkc, Nfkd, Nmt, Precompiled, Prepend, Replace, Strip, StripAccents,
     };
-    let is_blank = |c: char| c == SPACE || c.is_whitespace();
+    let is_blank = |c: char| c == SPACE_MARK || c.is_whitespace();
     match normalizer {
         Nfc | Nfd | Nfkc | Nfkd | Lowercase | StripAccents | Nmt => true,
         Strip { .. } | Prepend { .. } => true,
@@ -86,7 +86,7 @@ pub(super) fn is_space_writer(normalizer: &Normalizer) -> bool {
 
 /// Whether a normalizer may write `▁` behind the front of a text.
 pub(super) fn writes_marks(normalizer: &Normalizer) -> bool {
-    matches!(normalizer, Normalizer::Replace { content, .. } if content.contains(SPACE))
+    matches!(normalizer, Normalizer::Replace { content, .. } if content.contains(SPACE_MARK))
 }
 
 /// Whether a normalizer changes nothing but spaces and the front of a text.
@@ -172,7 +172,7 @@ pub(super) fn plain(
     pre_tokenizer: Option<&PreTokenizer>,
 ) -> Option<PlainWords> {
     let mut plain = PlainWords {
-        mark: Some(SPACE),
+        mark: Some(SPACE_MARK),
         punctuation: true,
         lowers: false,
         replaced: Vec::new(),

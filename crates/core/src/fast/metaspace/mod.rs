@@ -13,7 +13,7 @@ use crate::fast::cache::lookup::{NewChunks, tokens};
 use crate::fast::cache::output_buffer::{BufferedSink, EntrySink};
 use crate::fast::cache::word_cache::WordCache;
 use crate::fast::cache::workspace_pool::WorkspacePool;
-use crate::fast::fallback::{Fallback, FallbackWorkspace, PlainWords, SPACE, Tables};
+use crate::fast::fallback::{Fallback, FallbackWorkspace, PlainWords, SPACE_MARK, Tables};
 use crate::fast::sink::Sink;
 use crate::fast::unsupported_stage::{UnsupportedStage, caches_words};
 use crate::interrupt::{self, Pace};
@@ -102,13 +102,13 @@ impl Metaspace {
                 invert: false,
             }) if writes_spaces && pattern == " " => (None, None, false),
             Some(PreTokenizer::Metaspace {
-                replacement: SPACE,
+                replacement: SPACE_MARK,
                 prepend_scheme,
                 split,
             }) => {
                 let with = |prepend_scheme| {
                     Some(PreTokenizer::Metaspace {
-                        replacement: SPACE,
+                        replacement: SPACE_MARK,
                         prepend_scheme,
                         split: *split,
                     })
@@ -123,7 +123,7 @@ impl Metaspace {
                 [
                     PreTokenizer::WhitespaceSplit,
                     PreTokenizer::Metaspace {
-                        replacement: SPACE,
+                        replacement: SPACE_MARK,
                         prepend_scheme: PrependScheme::Always | PrependScheme::Never,
                         split: true,
                     },
@@ -285,9 +285,9 @@ impl Chain {
 
     /// Whether a space that follows this text may be taken together with it.
     fn is_open(&self, text: &str) -> bool {
-        text.chars()
-            .next_back()
-            .is_none_or(|last| matches!(last, ' ' | SPACE) || self.strips && last.is_whitespace())
+        text.chars().next_back().is_none_or(|last| {
+            matches!(last, ' ' | SPACE_MARK) || self.strips && last.is_whitespace()
+        })
     }
 }
 
@@ -366,7 +366,7 @@ impl MetaspaceCall<'_> {
                 self.gathered.extend_from_slice(self.fallback.ids());
                 // A part that ends in a mark is not to be taken for a chunk, whose next may begin in
                 // one.
-                if !text[part..next].ends_with(SPACE) {
+                if !text[part..next].ends_with(SPACE_MARK) {
                     self.words.insert(key, self.fallback.ids());
                 }
             }
@@ -459,7 +459,7 @@ mod tests {
         let mut stages = Stages::of_model(Model::Unigram(model));
         stages.normalizer = Some(Normalizer::Nfkc);
         stages.pre_tokenizer = Some(PreTokenizer::Metaspace {
-            replacement: SPACE,
+            replacement: SPACE_MARK,
             prepend_scheme: PrependScheme::First,
             split: true,
         });
@@ -484,7 +484,7 @@ mod tests {
         let model = crate::model::WordLevel::new(vocab, "[UNK]");
         let mut stages = Stages::of_model(Model::WordLevel(model));
         stages.pre_tokenizer = Some(PreTokenizer::Metaspace {
-            replacement: SPACE,
+            replacement: SPACE_MARK,
             prepend_scheme: PrependScheme::Always,
             split: true,
         });

@@ -20,13 +20,13 @@ use crate::threads::both;
 use crate::vocab::Vocab;
 
 /// Bytes up to which the merges of a token are told from the ranks of pairs of bytes.
-const FEW: usize = 3;
+const FEW_BYTES: usize = 3;
 /// Tokens that are merged at a time.
 const AT_ONCE: usize = 32;
 /// Groups of so many tokens that a thread takes at once.
-const BLOCKS: usize = 8;
+const GROUPS_AT_ONCE: usize = 8;
 /// Tokens of one length from which on a second thread is started for them.
-const MANY: usize = 1 << 12;
+const THREAD_FROM: usize = 1 << 12;
 
 /// The pairs that make the tokens of more than one byte, in the order of ids, and as a table.
 /// `None` where a token is there twice or withheld, or the table does not hold the ids.
@@ -43,15 +43,15 @@ pub(super) fn by_length(vocab: &Vocab) -> Option<(MergeList, Merges<GrowingPairs
             None => long.push((token, rank)),
         }
     }
-    for ranks in &of_length[2..=FEW] {
+    for ranks in &of_length[2..=FEW_BYTES] {
         let parts = |&rank: &u32| Some((rank, merges.parts_of_few(vocab.token(rank)?)?));
         let made: Vec<_> = ranks.iter().filter_map(parts).collect();
         merges.insert_all(vocab, &made);
     }
-    for ranks in &of_length[FEW + 1..] {
+    for ranks in &of_length[FEW_BYTES + 1..] {
         let next = AtomicUsize::new(0);
         let some = || some_parts(vocab, &merges, ranks, &next);
-        let (first, second) = both(ranks.len() >= MANY, some, some);
+        let (first, second) = both(ranks.len() >= THREAD_FROM, some, some);
         for made in [first, second] {
             merges.insert_all(vocab, &made);
         }
@@ -87,12 +87,12 @@ fn some_parts(
     let mut found = Vec::new();
     let mut works = Vec::new();
     loop {
-        let first = next.fetch_add(BLOCKS * AT_ONCE, Ordering::Relaxed);
+        let first = next.fetch_add(GROUPS_AT_ONCE * AT_ONCE, Ordering::Relaxed);
         let Some(ranks) = ranks.get(first..) else {
             return found;
         };
         works.resize(AT_ONCE, ShortWord::NEW);
-        for ranks in ranks.chunks(AT_ONCE).take(BLOCKS) {
+        for ranks in ranks.chunks(AT_ONCE).take(GROUPS_AT_ONCE) {
             let mut tokens: [&[u8]; AT_ONCE] = [&[]; AT_ONCE];
             for (token, &rank) in tokens.iter_mut().zip(ranks) {
                 *token = vocab.token(rank).unwrap_or_default();

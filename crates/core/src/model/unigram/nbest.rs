@@ -96,7 +96,7 @@ impl Unigram {
         let mut found: Vec<(Vec<u32>, f64)> = Vec::new();
         let hasher = FixedState::default();
         let mut seen: HashMap<u64, Vec<usize>, FixedState> = HashMap::default();
-        for path in lattice.paths(size.saturating_mul(TRIES)) {
+        for path in lattice.paths(size.saturating_mul(PATHS_PER_RESULT)) {
             let score = path.iter().map(|edge| edge.score).sum();
             let ids = self.ids_of(parts, &path)?;
             let alike = seen.entry(hasher.hash_one(&ids)).or_default();
@@ -195,7 +195,7 @@ impl Unigram {
 }
 
 /// Paths that are looked at, at most, for each one that is asked for: two may give the same ids.
-const TRIES: usize = 8;
+const PATHS_PER_RESULT: usize = 8;
 
 impl Lattice {
     /// Adds an edge; of two equally good ways to a place the first stays the best.

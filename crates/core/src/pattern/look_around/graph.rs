@@ -17,7 +17,7 @@ const MOST_STATES: usize = 512;
 /// Parts of a pattern that may follow one another, as each is added while the one before it is.
 const MOST_DEPTH: usize = 256;
 /// Bytes of the largest automaton: far above what split patterns need, and soon made.
-const ROOM: usize = 1 << 20;
+const MAX_AUTOMATON_BYTES: usize = 1 << 20;
 
 enum State {
     /// Any of these, the first ones rather than the last ones.
@@ -232,8 +232,8 @@ impl Graph {
         let config = dense::Config::new()
             .start_kind(StartKind::Anchored)
             .match_kind(kind)
-            .dfa_size_limit(Some(ROOM))
-            .determinize_size_limit(Some(ROOM));
+            .dfa_size_limit(Some(MAX_AUTOMATON_BYTES))
+            .determinize_size_limit(Some(MAX_AUTOMATON_BYTES));
         let dfa = dense::Builder::new()
             .configure(config)
             .build_from_nfa(&nfa)
@@ -246,7 +246,7 @@ impl Graph {
     fn nfa(&self, letters: usize) -> Option<thompson::NFA> {
         let mut builder = thompson::Builder::new();
         builder.set_utf8(false);
-        builder.set_size_limit(Some(ROOM)).ok()?;
+        builder.set_size_limit(Some(MAX_AUTOMATON_BYTES)).ok()?;
         builder.start_pattern().ok()?;
         let all = builder.add_match().ok()?;
         builder.finish_pattern(all).ok()?;

@@ -1,15 +1,15 @@
 //! What a pattern with look-around reads in place of characters: letters, which also say what is known
 //! of the place before a character.
 //!
-//! Look here for what one look around costs. What is one character ahead is a set of letters, and
-//! costs nothing. Anything else has a bit in every letter, which a pass over the text finds out.
+//! Look here for what a look-around costs. A look-ahead for one character is a set of letters and
+//! costs nothing; any other look has a bit in every letter, which a pass over the text finds.
 
 use regex_syntax::hir::{Class, ClassUnicode, Hir};
 
 use super::source::Node;
 use crate::pattern::character_classes::CharacterClasses;
 
-/// Bits of a letter: one fewer than a byte has, whose last bit is left to others.
+/// Bits of a letter: one fewer than a byte has, so that the highest bit can say where a match begins.
 const BITS: u32 = 7;
 
 /// A set of letters.
@@ -45,7 +45,7 @@ pub struct Letters {
     pub classes: CharacterClasses,
     /// How many bits a class has.
     low: u32,
-    /// What has a bit, and shall be; those that stand inside others come first.
+    /// The looks that have a bit; those that stand inside others come first.
     looks: Vec<Node>,
 }
 
@@ -73,7 +73,7 @@ impl Letters {
         self.classes.count() as u8
     }
 
-    /// What has a bit.
+    /// The looks that have a bit.
     pub fn looks(&self) -> &[Node] {
         &self.looks
     }
@@ -87,15 +87,17 @@ impl Letters {
     pub fn characters(&self, class: &ClassUnicode) -> Set {
         self.classes
             .inside(class)
-            .map(|class| self.kind(class))
+            .map(|class| self.letters_of_class(class))
             .fold(Set(0), Set::or)
     }
 
     /// The letters before which a look succeeds; `None` if it is no look.
     pub fn after(&self, look: &Node) -> Option<Set> {
-        let (inside, shall) = match look {
-            Node::End => return Some(self.kind(self.end())),
-            Node::Ahead(inside, shall) | Node::Behind(inside, shall) => (inside, *shall),
+        let (inside, is_wanted) = match look {
+            Node::End => return Some(self.letters_of_class(self.end())),
+            Node::Ahead(inside, is_wanted) | Node::Behind(inside, is_wanted) => {
+                (inside, *is_wanted)
+            }
             _ => return None,
         };
         let number = self.looks.iter().position(|other| is_same(look, other));
@@ -107,14 +109,14 @@ impl Letters {
             }
             None => self.next(inside)?,
         };
-        Some(if shall { letters } else { letters.not() })
+        Some(if is_wanted { letters } else { letters.not() })
     }
 
     /// The letters that a node of one letter can be.
     fn next(&self, node: &Node) -> Option<Set> {
         match node {
             Node::Class(class) => Some(self.characters(class)),
-            Node::End => Some(self.kind(self.end())),
+            Node::End => Some(self.letters_of_class(self.end())),
             Node::Either(nodes) => {
                 let mut sets = nodes.iter().map(|node| self.next(node));
                 sets.try_fold(Set(0), |all, set| Some(all.or(set?)))
@@ -124,13 +126,13 @@ impl Letters {
     }
 
     /// The letters of a class, whatever is known of the place before.
-    fn kind(&self, class: u8) -> Set {
+    fn letters_of_class(&self, class: u8) -> Set {
         let letters = (usize::from(class)..self.count()).step_by(1 << self.low);
         Set(letters.fold(0, |letters, letter| letters | 1 << letter))
     }
 }
 
-/// Whether two looks are for the same in the same direction, be it there or not.
+/// Whether two looks are for the same thing in the same direction, wanted there or not.
 fn is_same(one: &Node, other: &Node) -> bool {
     match (one, other) {
         (Node::Ahead(one, _), Node::Ahead(other, _))

@@ -42,18 +42,18 @@ pub struct LookAround {
 const BEGINS: u8 = 1 << 7;
 
 /// Bytes in which most matches begin.
-const NEAR: usize = 256;
+const NEARBY_BYTES: usize = 256;
 
-/// What is found out about all places of a text.
+/// A pass over a text that sets one bit of each place.
 struct Pass {
-    /// The bit of a place where it is so.
+    /// The bit, set where the look succeeds or the match begins.
     bit: u8,
-    /// A step for each state and letter: the row of the next state, and whether it is so there.
+    /// A step for each state and letter: the row of the next state, and [`IS`] if the bit is set there.
     steps: Vec<u32>,
     start: u32,
 }
 
-/// Whether it is so; the row lies below.
+/// The bit of a step at whose place the bit of the pass is set; the row lies below.
 const IS: u32 = 1 << 31;
 
 impl LookAround {
@@ -123,7 +123,7 @@ impl LookAround {
     ) -> Option<Range<usize>> {
         let begins = |place: u8| place & BEGINS != 0;
         let rest = places.get(from..)?;
-        let (near, far) = rest.split_at(rest.len().min(NEAR));
+        let (near, far) = rest.split_at(rest.len().min(NEARBY_BYTES));
         let start = match near.iter().position(|&place| begins(place)) {
             Some(at) => from + at,
             None => from + near.len() + position(far, begins)?,

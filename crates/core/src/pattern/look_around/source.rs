@@ -15,7 +15,7 @@ use crate::pattern::syntax::{parse, to_hir};
 /// The character that stands for the first part taken out; the ones behind it stand for the others.
 const STAND_IN: char = '\u{10f000}';
 /// Parts that may be taken out, those inside others included.
-const MOST: usize = 64;
+const MAX_PARTS: usize = 64;
 /// Look-arounds that may stand one inside the other.
 const MOST_NESTED: usize = 16;
 
@@ -26,9 +26,9 @@ pub enum Node {
     Class(ClassUnicode),
     /// The end of the text.
     End,
-    /// Whether something follows, and whether it shall.
+    /// A look-ahead: for what, and whether that must follow or must not.
     Ahead(Box<Node>, bool),
-    /// Whether something stands before, and whether it shall.
+    /// A look-behind: for what, and whether that must stand before or must not.
     Behind(Box<Node>, bool),
     /// One after another.
     Concat(Vec<Node>),
@@ -207,7 +207,7 @@ impl Reader<'_> {
     fn stand_in(&mut self, part: Node) -> Option<char> {
         let character = char::from_u32(STAND_IN as u32 + self.parts.len() as u32)?;
         self.parts.push(part);
-        (self.parts.len() <= MOST).then_some(character)
+        (self.parts.len() <= MAX_PARTS).then_some(character)
     }
 
     fn tree(&mut self, source: &str) -> Option<Node> {

@@ -23,7 +23,7 @@ use table::{MOST_HELD, Table, TableStep, held, read};
 /// Bytes between two looks for an interrupt.
 const POLLED: usize = 64 << 10;
 /// Characters that are held back before all stages are run, one after another.
-const PATIENCE: usize = 128;
+const MAX_HELD_BACK: usize = 128;
 /// Stages at most: what a table takes to be made grows with their square. Published files have six.
 const MOST_STAGES: usize = 16;
 /// Bytes that are searched for a split point.
@@ -36,9 +36,9 @@ const CHARACTER: usize = 4;
 
 /// The stages of a pre-tokenizer that only cut, as one table.
 #[derive(Clone)]
-pub struct OnePass(Arc<Compiled>);
+pub struct OnePass(Arc<Automata>);
 
-struct Compiled {
+struct Automata {
     /// The stages as they are, each of which cuts the pieces of the one before it.
     plain: Vec<PreTokenizer>,
     stages: Vec<Stage>,
@@ -85,7 +85,7 @@ impl OnePass {
             return None;
         }
         let table = Table::new(&stages)?;
-        Some(Self(Arc::new(Compiled {
+        Some(Self(Arc::new(Automata {
             plain,
             stages,
             classes,
@@ -135,7 +135,7 @@ impl OnePass {
         reader: &mut Reader,
         stretches: &mut Stretches<impl FnMut(usize, usize, &[u64])>,
     ) -> bool {
-        let Compiled { classes, table, .. } = &*self.0;
+        let Automata { classes, table, .. } = &*self.0;
         let Reader {
             mut row,
             mut at,
@@ -177,7 +177,7 @@ impl OnePass {
         reader: &mut Reader,
         stretches: &mut Stretches<impl FnMut(usize, usize, &[u64])>,
     ) -> bool {
-        let Compiled {
+        let Automata {
             stages,
             classes,
             table,
@@ -200,7 +200,7 @@ impl OnePass {
         let before = reader.before[..held(&states)].iter().rev();
         let mut places: VecDeque<usize> = before.copied().collect();
         let (mut at, mut known, mut pace) = (reader.at, Vec::new(), Pace::default());
-        while places.len() <= PATIENCE {
+        while places.len() <= MAX_HELD_BACK {
             pace.step();
             let (class, length) = match at < bytes.len() {
                 true => classes.at(bytes, at),
@@ -244,7 +244,7 @@ impl OnePass {
         from: usize,
         mut stretches: Stretches<impl FnMut(usize, usize, &[u64])>,
     ) -> Result<()> {
-        let pieces = by_stages(&self.0.plain, text)?.into_iter();
+        let pieces = stage_by_stage(&self.0.plain, text)?.into_iter();
         // One that ends there is yet to be ended, where what follows is dropped.
         let pieces = pieces.filter(|piece| piece.end >= from);
         let mut pieces = paced(pieces).peekable();
@@ -260,13 +260,13 @@ impl OnePass {
         Ok(())
     }
 
-    /// Where the part of `text` that begins at `start` and has about `reach` bytes ends, so that the pieces
-    /// of what lies before and behind are those of the text. No such place near by: a longer part.
+    /// A safe split point of `text`, about `reach` bytes after `start`, or farther on if there is none near:
+    /// the pieces before and behind it are those of the text.
     pub fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {
         self.split_point_counted(text, start, reach, &mut 0)
     }
 
-    /// The same, which counts the steps that it takes, and takes the whole text past [`MOST_STEPS`] of them.
+    /// The same, counting steps; past [`MOST_STEPS`] of them it is the end of the text.
     fn split_point_counted(
         &self,
         text: &str,
@@ -298,7 +298,7 @@ impl OnePass {
         limit: usize,
         steps: &mut usize,
     ) -> Option<usize> {
-        let Compiled {
+        let Automata {
             stages, classes, ..
         } = &*self.0;
         let mut at = boundary_before(text, start.max(limit.saturating_sub(WINDOW)));
@@ -330,7 +330,7 @@ impl OnePass {
 }
 
 /// The pieces that stages make of `text`, one after another.
-fn by_stages(stages: &[PreTokenizer], text: &str) -> Result<Vec<Range<usize>>> {
+fn stage_by_stage(stages: &[PreTokenizer], text: &str) -> Result<Vec<Range<usize>>> {
     let whole = std::iter::once(0..text.len()).filter(|whole| !whole.is_empty());
     stages.iter().try_fold(whole.collect(), |coarse, stage| {
         let mut pieces = Vec::new();

@@ -131,7 +131,7 @@ fn random_sequences_cut_as_their_stages() {
         known += 1;
         for _ in 0..60 {
             let text = text(&mut numbers);
-            let expected = by_stages(one_pass.stages(), &text).unwrap();
+            let expected = stage_by_stage(one_pass.stages(), &text).unwrap();
             assert_eq!(pieces(&one_pass, &text), expected, "{one_pass:?} {text:?}");
             let (mut found, mut at) = (Vec::new(), 0);
             let reach = numbers.random_range(1..200);
@@ -187,7 +187,7 @@ fn what_is_held_back_for_long_is_read_by_the_stages() {
             .concat();
             assert_eq!(
                 pieces(&one_pass, &text),
-                by_stages(one_pass.stages(), &text).unwrap(),
+                stage_by_stage(one_pass.stages(), &text).unwrap(),
                 "{text}"
             );
         }
@@ -223,7 +223,7 @@ fn what_is_dropped_after_being_held_back_for_long_is_in_no_piece() {
         let one_pass = OnePass::new(stages).unwrap();
         for count in [1, 127, 128, 129, 130, 500] {
             let text = [before, &held.repeat(count), after].concat();
-            let expected = by_stages(one_pass.stages(), &text).unwrap();
+            let expected = stage_by_stage(one_pass.stages(), &text).unwrap();
             assert_eq!(pieces(&one_pass, &text), expected, "{one_pass:?} {text:?}");
         }
     }

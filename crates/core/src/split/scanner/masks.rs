@@ -15,7 +15,7 @@ use crate::simd::Avx2;
 
 /// Blocks from which on it pays to work on several at once.
 #[cfg(target_arch = "x86_64")]
-const MANY: usize = 4;
+const STRIP_FROM: usize = 4;
 
 /// The runs of some blocks.
 #[derive(Clone, Copy)]
@@ -81,7 +81,7 @@ impl Scanner {
     /// The piece starts, contractions and what is undecided aside.
     pub(super) fn mask_starts(&mut self, rules: Rules, text: &[u8]) {
         #[cfg(target_arch = "x86_64")]
-        if self.blocks.len() >= MANY {
+        if self.blocks.len() >= STRIP_FROM {
             if let Some(avx512) = Avx512::detected() {
                 // SAFETY: the processor has the features that the function is compiled for.
                 unsafe { self.mask_starts_avx512(avx512, rules, text) };
@@ -291,12 +291,12 @@ fn blank_starts_of<B: Bits>(
         | first(block, block.other(), before, before.other());
     let space = block.space;
     let after_blank = previous(block, block.blank, before, before.blank);
-    let bare = runs & !(after_blank & !rules.apart(block));
+    let bare = runs & !(after_blank & !rules.cut_first(block));
     let run = first(block, space, before, before.space);
     let goes_on = next(
         block,
-        space | rules.apart(block),
-        after.space | rules.apart(after),
+        space | rules.cut_first(block),
+        after.space | rules.cut_first(after),
     );
     let starts = bare | run | space & !goes_on;
     if rules.numbers == Numbers::All {
@@ -371,8 +371,8 @@ fn starts_of<B: Bits>(
     let last = runs.inline
         & !next(
             block,
-            space | rules.apart(block),
-            runs_after.space | rules.apart(after),
+            space | rules.cut_first(block),
+            runs_after.space | rules.cut_first(after),
         );
     let indents = runs.inline
         & previous(

@@ -191,7 +191,7 @@ impl Rules {
 
     /// Characters that are cut out first: numbers, and runs of kana and Chinese characters.
     #[inline(always)]
-    pub(super) fn apart<B: Bits>(&self, block: &Block<B>) -> B {
+    pub(super) fn cut_first<B: Bits>(&self, block: &Block<B>) -> B {
         match self.numbers_apart {
             true => block.number | self.han(block),
             false => self.han(block),
@@ -263,15 +263,15 @@ impl Rules {
     fn view<'t>(&self, text: &'t [u8], start: usize) -> View<'t> {
         let classes = self.classes();
         let numbers = if self.numbers_apart { NUMBER } else { 0 };
-        let apart = match self.alphabet {
+        let cut_first = match self.alphabet {
             Alphabet::DeepSeek => numbers | HAN,
             _ => numbers,
         };
         View {
             text,
             classes,
-            apart,
-            own: classes.at(text, start).0 & apart,
+            cut_first,
+            own: classes.at(text, start).0 & cut_first,
         }
     }
 
@@ -394,7 +394,7 @@ struct View<'t> {
     text: &'t [u8],
     classes: &'static Classes,
     /// The classes of what is cut out first.
-    apart: u8,
+    cut_first: u8,
     /// Those of them that are seen here.
     own: u8,
 }
@@ -404,7 +404,7 @@ impl View<'_> {
     #[inline(always)]
     fn at(&self, at: usize) -> (u8, usize) {
         match self.classes.at(self.text, at) {
-            (class, _) if class & self.apart != self.own => (0, 0),
+            (class, _) if class & self.cut_first != self.own => (0, 0),
             found => found,
         }
     }

@@ -21,7 +21,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::mem::large_pages;
 
 /// Words from which on a merge is shared by two threads; few in tests, so that they do it.
-const SHARED: usize = if cfg!(test) { 4 } else { 4096 };
+const SHARED_FROM: usize = if cfg!(test) { 4 } else { 4096 };
 
 /// Symbols up to which all their pairs are numbered in one small table.
 const FEW_SYMBOLS: usize = 512;
@@ -267,7 +267,7 @@ impl PairCounts {
         let row = self.words.row.as_mut_slice();
         let [changes, more] = &mut self.changes;
         changes.make_room(tokens.ids());
-        if words.len() < SHARED {
+        if words.len() < SHARED_FROM {
             changes.merge(row, 0, &words, pair, id);
         } else {
             more.make_room(tokens.ids());

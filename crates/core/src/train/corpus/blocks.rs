@@ -16,7 +16,7 @@ pub(super) struct BlockOptions {
     pub block: usize,
     /// How many bytes a line may have that cannot be cut.
     pub longest_line: usize,
-    /// Whether one that has more is an error, and not cut at a blank.
+    /// Whether one that has more is an error, and not cut at a space.
     pub is_strict: bool,
     /// What makes words of the lines, and knows where a line can be cut.
     pub stages: Option<Arc<FirstStages>>,
@@ -26,7 +26,7 @@ pub(super) struct BlockOptions {
 }
 
 /// Bytes at the end of a line that are searched for a place to cut.
-const NEAR: usize = 1 << 16;
+const SEARCHED_FOR_CUT: usize = 1 << 16;
 
 const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();
 
@@ -141,7 +141,7 @@ impl<R: Read> Blocks<R> {
     /// A safe split point near the end of a line: words part there whatever follows.
     fn split_point(&self, line: &[u8]) -> Option<usize> {
         let stages = self.options.stages.as_ref()?;
-        let mut near = line.len().saturating_sub(NEAR);
+        let mut near = line.len().saturating_sub(SEARCHED_FOR_CUT);
         while near < line.len() && line[near] & 0xC0 == 0x80 {
             near += 1;
         }
@@ -247,14 +247,14 @@ fn newlines(bytes: &[u8]) -> u64 {
     counts.sum()
 }
 
-/// Where a line that is too long is cut: before a blank, else before a character.
+/// Where a line that is too long is cut: before a space, else before a character.
 fn cut_of_line(line: &[u8]) -> usize {
-    let near = line.len().saturating_sub(NEAR).max(1);
+    let near = line.len().saturating_sub(SEARCHED_FOR_CUT).max(1);
     let last = |wanted: &dyn Fn(u8) -> bool| {
         let at = line[near..].iter().rposition(|&byte| wanted(byte));
         at.map(|at| near + at)
     };
-    let blank = last(&|byte| byte == b' ');
+    let space = last(&|byte| byte == b' ');
     let character = || last(&|byte| byte & 0xC0 != 0x80);
-    blank.or_else(character).unwrap_or(line.len())
+    space.or_else(character).unwrap_or(line.len())
 }

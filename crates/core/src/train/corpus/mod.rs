@@ -91,12 +91,12 @@ pub struct CountProgress {
 const BLOCKS_AHEAD: usize = 2;
 /// Blocks that there are at most: those ahead, one that waits to join them, one that is being read
 /// with what it leaves to the next, and one that is being counted.
-const BLOCKS: u64 = BLOCKS_AHEAD as u64 + 4;
+const MAX_BLOCKS: u64 = BLOCKS_AHEAD as u64 + 4;
 
 /// Bytes of a block, about, where there is memory enough, and at least.
 const BLOCK: usize = if cfg!(test) { 64 } else { 4 << 20 };
 const LEAST_BLOCK: usize = if cfg!(test) { 64 } else { 1 << 16 };
-/// Bytes above which a line is cut, at a blank if there is one near: memory has to be bounded.
+/// Bytes above which a line is cut, at a space if there is one near: memory has to be bounded.
 const LONGEST_LINE: usize = if cfg!(test) { 1 << 10 } else { 64 << 20 };
 
 /// Bytes of the longest document that is read whole: a small compressed file may hold any number.
@@ -104,7 +104,7 @@ const LONGEST_DOCUMENT: usize = if cfg!(test) { 1 << 16 } else { 512 << 20 };
 /// Bytes of text after which freed memory is given back, where there is a budget.
 const GIVE_BACK_EVERY: u64 = 8 << 20;
 /// One in so many bytes of the memory budget may be taken by reading.
-const READING: u64 = 6;
+const READING_SHARE: u64 = 6;
 
 /// Time for which a pipe that brings nothing is waited for, before the caller is asked whether to go
 /// on.
@@ -214,7 +214,7 @@ impl Corpus {
             errors: self.errors,
         };
         if let Some(memory) = counter.memory() {
-            let share = usize::try_from(memory / READING / BLOCKS).unwrap_or(usize::MAX);
+            let share = usize::try_from(memory / READING_SHARE / MAX_BLOCKS).unwrap_or(usize::MAX);
             if share / threads < BLOCK / 4 {
                 threads = 1;
             }

@@ -19,7 +19,7 @@ pub(super) struct Alphabet {
 }
 
 /// Code points below which symbols are looked up directly.
-const DIRECT: usize = 0x3000;
+const DIRECT_BELOW: usize = 0x3000;
 
 impl Alphabet {
     /// The most frequent characters, as many as make up the coverage, and those asked for.
@@ -60,7 +60,7 @@ impl Alphabet {
                 .iter()
                 .map(|&character| training.rules.class(character))
                 .collect(),
-            direct: vec![0; DIRECT],
+            direct: vec![0; DIRECT_BELOW],
             required,
         };
         for (&character, symbol) in alphabet.required.iter().zip(1..) {

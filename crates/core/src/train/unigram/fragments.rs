@@ -29,7 +29,7 @@ pub(super) struct Fragments {
 }
 
 /// Words that a thread takes at a time.
-const PART: usize = if cfg!(test) { 3 } else { 1 << 14 };
+const WORDS_AT_ONCE: usize = if cfg!(test) { 3 } else { 1 << 14 };
 
 type Counts<'w> = HashMap<&'w str, u64, FixedState>;
 
@@ -52,7 +52,7 @@ impl Fragments {
             .collect();
         // Which words share a table depends on the threads; the sum over all tables does not.
         let tables: Vec<Counts<'_>> = rows
-            .par_chunks(PART)
+            .par_chunks(WORDS_AT_ONCE)
             .fold(Counts::default, |mut counts, part| {
                 for &(word, count) in part {
                     cutter.cut(word, |fragment| {

@@ -42,7 +42,7 @@ pub(super) struct Part {
 }
 
 /// Symbols that a thread takes at a time.
-const PART: u32 = if cfg!(test) { 20 } else { 1 << 14 };
+const SYMBOLS_AT_ONCE: u32 = if cfg!(test) { 20 } else { 1 << 14 };
 
 impl Matches {
     pub(super) fn new(
@@ -137,7 +137,7 @@ impl Matches {
         let mut parts = Vec::new();
         let (mut first, mut begin) = (0, 0);
         for (fragment, bounds) in self.fragments.starts.windows(2).enumerate() {
-            if bounds[1] - begin >= PART {
+            if bounds[1] - begin >= SYMBOLS_AT_ONCE {
                 parts.push(Part {
                     first,
                     end: fragment + 1,
@@ -190,7 +190,10 @@ impl Matches {
         self.parents.truncate(kept);
         self.scores.truncate(kept);
         if kept < heirs.len() {
-            let places = self.longest.par_iter_mut().with_min_len(PART as usize);
+            let places = self
+                .longest
+                .par_iter_mut()
+                .with_min_len(SYMBOLS_AT_ONCE as usize);
             places.for_each(|longest| {
                 if *longest != NONE {
                     *longest = heirs[*longest as usize];

@@ -17,7 +17,7 @@ struct Keyed {
 }
 
 /// Suffixes that a thread compares with their neighbours at a time.
-const PART: usize = if cfg!(test) { 5 } else { 1 << 15 };
+const SUFFIXES_AT_ONCE: usize = if cfg!(test) { 5 } else { 1 << 15 };
 
 struct Packing {
     /// How many bits a symbol has.
@@ -101,10 +101,10 @@ fn sort(suffixes: &mut [Keyed], symbols: &[u32], packing: &Packing, reach: usize
 pub(super) fn common(symbols: &[u32], sorted: &[u32], depth: usize) -> Vec<u16> {
     let mut common = vec![0; sorted.len()];
     common
-        .par_chunks_mut(PART)
+        .par_chunks_mut(SUFFIXES_AT_ONCE)
         .enumerate()
         .for_each(|(part, common)| {
-            let first = part * PART;
+            let first = part * SUFFIXES_AT_ONCE;
             for (length, at) in common.iter_mut().zip(first..) {
                 if at > 0 {
                     let [a, b] = [sorted[at - 1], sorted[at]].map(|start| start as usize);

@@ -52,14 +52,14 @@ pub(crate) fn give_back() {
 }
 
 /// Count from which on a word is not rare, and is never proposed to be left out.
-const COMMON: usize = 1_000;
+const NOT_RARE_FROM: usize = 1_000;
 
 /// Adds up what words need, and refuses what passes the budget.
 pub(super) struct Fit<'b> {
     budget: Option<&'b MemoryBudget>,
     words: u64,
     bytes: u64,
-    /// Words and bytes by count, those of [`COMMON`] and more last.
+    /// Words and bytes by count, those of [`NOT_RARE_FROM`] and more last.
     by_count: Vec<(u64, u64)>,
 }
 
@@ -69,7 +69,7 @@ impl<'b> Fit<'b> {
             budget,
             words: 0,
             bytes: 0,
-            by_count: vec![(0, 0); COMMON + 1],
+            by_count: vec![(0, 0); NOT_RARE_FROM + 1],
         }
     }
 
@@ -80,7 +80,7 @@ impl<'b> Fit<'b> {
         };
         self.words += 1;
         self.bytes += length as u64;
-        let alike = &mut self.by_count[count.min(COMMON as u64) as usize];
+        let alike = &mut self.by_count[count.min(NOT_RARE_FROM as u64) as usize];
         alike.0 += 1;
         alike.1 += length as u64;
         budget.needs.of(self.words, self.bytes) <= budget.bytes
@@ -98,7 +98,7 @@ impl<'b> Fit<'b> {
         }
         let (mut words, mut bytes) = (self.words, self.bytes);
         let mut enough = None;
-        for (count, alike) in self.by_count[..COMMON].iter().enumerate() {
+        for (count, alike) in self.by_count[..NOT_RARE_FROM].iter().enumerate() {
             words -= alike.0;
             bytes -= alike.1;
             if budget.needs.of(words, bytes) <= budget.bytes {

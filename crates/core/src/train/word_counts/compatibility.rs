@@ -118,8 +118,8 @@ fn is_longer(word: &str, characters: u64) -> bool {
 /// A setting as an error shows it.
 fn shortened(value: String) -> String {
     /// Characters that are shown.
-    const MOST: usize = 200;
-    match value.char_indices().nth(MOST) {
+    const MAX_SHOWN: usize = 200;
+    match value.char_indices().nth(MAX_SHOWN) {
         None => value,
         Some((end, _)) => format!("{}…", &value[..end]),
     }

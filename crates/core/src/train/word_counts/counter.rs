@@ -18,7 +18,7 @@ use super::counts::WordCounts;
 use super::merged_words::MergedWords;
 use super::provenance::Provenance;
 use super::spill::Spill;
-use super::stages::{FirstStages, Shortcut, is_blank};
+use super::stages::{FirstStages, Shortcut, is_white_space};
 use super::table::{self, Entry, Table, pieces};
 use crate::error::{Error, ErrorKind, Result};
 use crate::split::scanner::{Rules, Scanner};
@@ -88,21 +88,21 @@ const PART: usize = if cfg!(test) { 64 } else { 1 << 19 };
 
 /// What share of the memory budget the tables of all threads may note as theirs. They may have
 /// three times that, since they grow by doubling; and joined, they are there three times.
-const TABLES: u64 = 8;
+const TABLES_SHARE: u64 = 8;
 
 /// Bytes of memory that a byte of text takes at most while all stages run on it.
-const STAGED: u64 = 32;
+const STAGED_PER_BYTE: u64 = 32;
 /// One in so many bytes of the memory budget may be taken so.
-const STAGING: u64 = 4;
+const STAGING_SHARE: u64 = 4;
 
 impl WordCounter {
     /// A counter of the words that these stages make.
     pub fn new(stages: FirstStages, options: CountingOptions) -> Self {
         let threads = rayon::current_num_threads().max(1);
         let seed = RandomState::default().hash_one(0);
-        // Stretches between blanks are no words yet: those are cut later.
+        // Stretches between white space are no words yet: those are cut later.
         let longest = match stages.shortcut {
-            Shortcut::Blanks => usize::MAX,
+            Shortcut::WhiteSpace => usize::MAX,
             _ => options.max_word_length.unwrap_or(usize::MAX).max(1),
         };
         let worker = || Worker {
@@ -110,7 +110,9 @@ impl WordCounter {
             table: Table::new(seed, longest),
         };
         let memory = options.memory.as_ref();
-        let table_limit = memory.map_or(u64::MAX, |memory| memory.bytes / TABLES / threads as u64);
+        let table_limit = memory.map_or(u64::MAX, |memory| {
+            memory.bytes / TABLES_SHARE / threads as u64
+        });
         Self {
             workers: (0..threads).map(|_| Mutex::new(worker())).collect(),
             place: 0,
@@ -169,7 +171,7 @@ impl WordCounter {
         let rules = match &self.stages.shortcut {
             _ if !self.stages.added_tokens_stay_in_lines() => None,
             Shortcut::Splitter(Splitter::Scanner(rules)) => Some(Some(*rules)),
-            Shortcut::Blanks => Some(None),
+            Shortcut::WhiteSpace => Some(None),
             _ => None,
         };
         let Some(rules) = rules else {
@@ -185,7 +187,7 @@ impl WordCounter {
                 self.with_worker(|worker| {
                     match rules {
                         Some(rules) => worker.split_lines(rules, text, place),
-                        None => worker.count_between(text, place, is_blank),
+                        None => worker.count_between(text, place, is_white_space),
                     }
                     Ok(())
                 })?;
@@ -241,7 +243,7 @@ impl WordCounter {
                     Ok(())
                 })
             },
-            Shortcut::Blanks => &|part| self.count_between(text, part, place, is_blank),
+            Shortcut::WhiteSpace => &|part| self.count_between(text, part, place, is_white_space),
             Shortcut::Between(separators) => {
                 &|part| self.count_between(text, part, place, |byte| separators.contains(&byte))
             }
@@ -270,9 +272,9 @@ impl WordCounter {
         let Some(memory) = self.memory() else {
             return Ok(None);
         };
-        let (needed, share) = (STAGED * length as u64, memory / STAGING);
+        let (needed, share) = (STAGED_PER_BYTE * length as u64, memory / STAGING_SHARE);
         if needed > share {
-            let (length, least) = (amount(length as u64), amount(needed * STAGING));
+            let (length, least) = (amount(length as u64), amount(needed * STAGING_SHARE));
             let message = format!("a text of {length} needs more memory than the budget allows");
             return Err(Error::new(ErrorKind::Training, message)
                 .hint(format!("allow {least}, or cut the text in two")));
@@ -303,7 +305,7 @@ impl WordCounter {
     fn safe_split_point(&self, text: &str) -> usize {
         match &self.stages.shortcut {
             Shortcut::Splitter(splitter) => splitter.split_point(text, 0, PART),
-            Shortcut::Blanks => end_between(text, is_blank),
+            Shortcut::WhiteSpace => end_between(text, is_white_space),
             Shortcut::Between(separators) => end_between(text, |byte| separators.contains(&byte)),
             Shortcut::Characters => boundary_before(text, PART),
             Shortcut::None | Shortcut::InForm(..) => text.len(),
@@ -339,7 +341,7 @@ impl WordCounter {
         let most = self.options.max_word_length;
         let is_limited = self.memory().is_some();
         let mut counted = match self.stages.shortcut {
-            Shortcut::Blanks => self.finish_stretches(),
+            Shortcut::WhiteSpace => self.finish_stretches(),
             _ => self.finish_words(),
         }?;
         counted.counts.provenance = Some(Provenance {
@@ -352,13 +354,13 @@ impl WordCounter {
         Ok(counted)
     }
 
-    /// Makes words of the stretches between blanks, and counts those.
+    /// Makes words of the stretches between white space, and counts those.
     fn finish_stretches(self) -> Result<CountingOutcome> {
-        let mut words = Self::new(self.stages.after_blanks(), self.options.clone());
+        let mut words = Self::new(self.stages.after_white_space(), self.options.clone());
         let (tables, spill, _) = self.into_tables()?;
         let mut batch = Batch::default();
         let most = words.memory().map_or(BATCH, |memory| {
-            BATCH.min(usize::try_from(memory / BATCHES).unwrap_or(BATCH))
+            BATCH.min(usize::try_from(memory / BATCHES_SHARE).unwrap_or(BATCH))
         });
         let mut take = |word: &[u8], entry: Entry| {
             batch.push(word, entry);
@@ -468,11 +470,11 @@ fn end_between(text: &str, is_separator: impl Fn(u8) -> bool) -> usize {
 /// Bytes of the stretches that run through the stages together, at most.
 const BATCH: usize = 1 << 20;
 /// One in so many bytes of the memory budget may be taken by them.
-const BATCHES: u64 = 256;
+const BATCHES_SHARE: u64 = 256;
 /// Stretches that a thread takes at a time.
 const STRETCHES: usize = 1 << 10;
 
-/// Stretches between blanks that wait to be staged.
+/// Stretches between white space that wait to be staged.
 #[derive(Default)]
 struct Batch {
     text: Vec<u8>,

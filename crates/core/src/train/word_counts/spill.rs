@@ -16,9 +16,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::files::file_error;
 
 /// Runs that are merged at a time; as many files are open on each level.
-const RUNS: usize = if cfg!(test) { 3 } else { 32 };
+const RUNS_MERGED: usize = if cfg!(test) { 3 } else { 32 };
 /// One in so many bytes of the memory budget may be taken by the buffers of all open runs.
-const BUFFERS: u64 = 16;
+const BUFFERS_SHARE: u64 = 16;
 /// Bytes of each of them, at least and at most.
 const BUFFER: std::ops::RangeInclusive<u64> = 1 << 12..=1 << 16;
 
@@ -49,7 +49,7 @@ impl Spill {
 
     /// How large the buffer of each of so many runs is.
     fn buffer(&self, runs: usize) -> usize {
-        let share = self.memory / BUFFERS / runs.max(1) as u64;
+        let share = self.memory / BUFFERS_SHARE / runs.max(1) as u64;
         share.clamp(*BUFFER.start(), *BUFFER.end()) as usize
     }
 
@@ -77,7 +77,7 @@ impl Spill {
                 levels.runs.push(Vec::new());
             }
             levels.runs[level].extend(run.take());
-            if levels.runs[level].len() < RUNS {
+            if levels.runs[level].len() < RUNS_MERGED {
                 break;
             }
             let full = std::mem::take(&mut levels.runs[level]);
@@ -152,7 +152,7 @@ impl Spill {
 
     fn run(&self) -> Result<BufWriter<File>> {
         let file = tempfile::tempfile_in(&self.folder).map_err(|error| self.failed(&error))?;
-        Ok(BufWriter::with_capacity(self.buffer(RUNS), file))
+        Ok(BufWriter::with_capacity(self.buffer(RUNS_MERGED), file))
     }
 
     fn finished(&self, run: BufWriter<File>) -> Result<(File, u64)> {

@@ -39,9 +39,9 @@ pub(super) enum Shortcut {
     Between(Vec<u8>),
     /// Words are single characters, and nothing normalizes.
     Characters,
-    /// What lies between blanks is staged by itself, whatever stands around it; so each distinct
+    /// What lies between white space is staged by itself, whatever stands around it; so each distinct
     /// stretch is counted first, and staged once.
-    Blanks,
+    WhiteSpace,
 }
 
 impl FirstStages {
@@ -59,15 +59,15 @@ impl FirstStages {
         let keeps_words_apart = normalizer
             .as_ref()
             .is_none_or(Normalizer::keeps_words_apart);
-        let drops_blanks = pre_tokenizer.as_ref().is_some_and(drops_blanks);
-        let between_blanks = !found_late && keeps_words_apart && drops_blanks;
-        let splitter = pre_tokenizer.as_ref().and_then(match between_blanks {
+        let drops_white_space = pre_tokenizer.as_ref().is_some_and(drops_white_space);
+        let between_white_space = !found_late && keeps_words_apart && drops_white_space;
+        let splitter = pre_tokenizer.as_ref().and_then(match between_white_space {
             // Only a scanner is faster.
             true => Splitter::scanner,
             false => Splitter::of,
         });
         let shortcut = match (splitter, form, &normalizer, &pre_tokenizer) {
-            (None, ..) if between_blanks => Shortcut::Blanks,
+            (None, ..) if between_white_space => Shortcut::WhiteSpace,
             (Some(splitter), _, None, _) => Shortcut::Splitter(splitter),
             // An expression's places are certain in the text that it sees.
             (Some(splitter @ Splitter::Scanner(_)), Some(form), ..) => {
@@ -148,7 +148,7 @@ impl FirstStages {
                 });
                 Some(at).filter(|&at| at < text.len())
             }
-            Shortcut::Blanks => after_last(&is_blank),
+            Shortcut::WhiteSpace => after_last(&is_white_space),
             Shortcut::Between(separators) => after_last(&|byte| separators.contains(&byte)),
             Shortcut::Characters => Some(text.len()),
             Shortcut::None => None,
@@ -198,8 +198,8 @@ impl FirstStages {
         }
     }
 
-    /// The stages that a stretch between blanks, which holds no added token, has before it.
-    pub(super) fn after_blanks(&self) -> Self {
+    /// The stages that a stretch between white space, which holds no added token, has before it.
+    pub(super) fn after_white_space(&self) -> Self {
         Self {
             added_tokens: AddedTokens::default(),
             normalizer: self.normalizer.clone(),
@@ -323,18 +323,18 @@ fn pattern_name(stage: &PreTokenizer) -> Option<&'static str> {
     }
 }
 
-/// Whether a character is one of those that [`Shortcut::Blanks`] cuts at. BERT's clean-up keeps
+/// Whether a character is one of those that [`Shortcut::WhiteSpace`] cuts at. BERT's clean-up keeps
 /// them or makes them spaces, and no character composes with one or moves across one.
-pub(super) fn is_blank(byte: u8) -> bool {
+pub(super) fn is_white_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\t' | b'\r')
 }
 
 /// Whether a pre-tokenizer drops white space first, and then looks at each piece by itself.
-fn drops_blanks(pre_tokenizer: &PreTokenizer) -> bool {
+fn drops_white_space(pre_tokenizer: &PreTokenizer) -> bool {
     match pre_tokenizer {
         PreTokenizer::Bert | PreTokenizer::Whitespace | PreTokenizer::WhitespaceSplit => true,
         PreTokenizer::Sequence(stages) => match stages.as_slice() {
-            [first, rest @ ..] => drops_blanks(first) && rest.iter().all(looks_at_one_piece),
+            [first, rest @ ..] => drops_white_space(first) && rest.iter().all(looks_at_one_piece),
             [] => false,
         },
         _ => false,
