@@ -2,7 +2,8 @@
 
 Each module imports only from those below it. A folder's own file (`mod.rs`, or the file that has
 the folder's name) may import from the files within, and they from it: it says what the folder is.
-All other imports of files go one way, those by a name that another file hands on included.
+All other imports of files go one way, those by a name that another file or the face of the crate
+hands on included.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ SOURCE = CRATES / "core" / "src"
 
 # From the ground up; `crates/core/src/lib.rs` says what each is.
 LAYERS = """
-error mem log interrupt nesting_limit printable scripts simd published_ranks length_limit text
-pattern threads files vocab tables encoding normalizer pre_tokenizer added_tokens post_processor
+error mem log interrupt threads nesting_limit printable scripts simd published_ranks length_limit
+text pattern files vocab tables encoding normalizer pre_tokenizer added_tokens post_processor
 decoder split merge model stages special_token_roles format train fast tokenizer batch token_blocks
 convert measure
 """.split()
@@ -73,6 +74,12 @@ class Crate:
         """For each module, the paths that its code has."""
         self.known: dict[Names, dict[str, Names]] = {}
         """For each module, the names that `use` brings into it, and may hand on."""
+        face = code_of(source / "lib.rs")
+        exported = (
+            tree for use in re.findall(r"\bpub use\s+([^;]+);", face) for tree in branches(use)
+        )
+        self.face = {path.split("::")[-1]: tuple(path.split("::")) for path in exported}
+        """Where what the face of the crate hands on is defined."""
         codes = {}
         for path in files(source):
             parts = path.relative_to(source).with_suffix("").parts
@@ -94,7 +101,7 @@ class Crate:
         """A path from the root of the crate; `None` if it is none of this crate's modules."""
         names = path.split("::")
         if names[0] == "crate":
-            return tuple(names[1:])
+            return (*self.face.get(names[1], names[1:2]), *names[2:])
         if names[0] not in ("self", "super") and (*module, names[0]) not in self.files:
             return None
         while names and names[0] in ("self", "super"):
@@ -134,6 +141,17 @@ def test_a_file_imports_from_lower_layers_only(module: Names) -> None:
     upwards = {names[0] for names in CORE.paths[module] if names and names[0] in LAYERS}
     upwards = {name for name in upwards if LAYERS.index(name) > height}
     assert not upwards, f"{'::'.join(module)} is below {', '.join(sorted(upwards))}"
+
+
+def test_the_face_of_the_crate_is_no_way_up(tmp_path: Path) -> None:
+    for name, code in {
+        "lib.rs": "pub use tokenizer::{Tokenizer, Unit};",
+        "tokenizer.rs": "pub struct Tokenizer; pub struct Unit;",
+        "model.rs": "use crate::Tokenizer; fn count(unit: crate::Unit) {}",
+    }.items():
+        (tmp_path / name).write_text(code, "utf-8")
+    paths = Crate(tmp_path).paths["model",]
+    assert paths == {("tokenizer", "Tokenizer"), ("tokenizer", "Unit")}
 
 
 @pytest.mark.parametrize("crate", ["core", "python"])

@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import jeton
 from jeton.components import normalizers
-
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "vocab"
+from shared_data import VOCABULARIES, needed
 
 PUBLISHED = [
     ("cl100k_base.tiktoken", "byte_level"),
@@ -30,10 +28,7 @@ PUBLISHED = [
 
 
 def published(name: str) -> jeton.Tokenizer:
-    path = SHARED / name
-    if not path.exists():
-        pytest.skip("real vocabularies are not on this machine (../shared/data/vocab)")
-    return jeton.load(path)
+    return jeton.load(needed(VOCABULARIES / name))
 
 
 @pytest.mark.parametrize(("name", "strategy"), PUBLISHED)

@@ -8,10 +8,10 @@
 //!
 //! The modules from the ground up; each uses only those before it:
 //!
-//! - ground: [`error`], `mem`, `log`, [`interrupt`], `nesting_limit`, `length_limit`, [`files`];
-//!   [`printable`], [`scripts`], [`published_ranks`] and `simd`, which need nothing else;
+//! - ground: [`error`], `mem`, `log`, [`interrupt`], `threads`, `nesting_limit`, `length_limit`,
+//!   [`files`]; [`printable`], [`scripts`], [`published_ranks`] and `simd`, which need nothing else;
 //! - [`text`], which knows where each of its bytes came from, and [`encoding`], what a text becomes;
-//!   [`pattern`] and `threads`; [`vocab`] and `tables`, tokens and how they are found;
+//!   [`pattern`]; [`vocab`] and `tables`, tokens and how they are found;
 //! - the stages around the model: [`normalizer`], [`pre_tokenizer`], [`added_tokens`],
 //!   [`post_processor`], [`decoder`];
 //! - `split`, which cuts fast, and `merge`, which merges fast; [`model`], the meaning of each model;
@@ -79,5 +79,13 @@ pub mod vocab;
 pub use error::{Error, ErrorKind, Result};
 pub use stages::Stages;
 pub use text::{InvalidUtf8, Unit};
-pub use threads::initialize_libraries;
 pub use tokenizer::{DecodeStream, EncodeOptions, EncodeStream, Entry, Input, Tokenizer};
+
+/// Initializes the libraries that do so behind a lock of the process when they are first used. A child
+/// that is forked while another thread holds such a lock waits for it forever, so whoever may fork
+/// calls this before there are other threads; everything else is made without a lock (`mem::lazy`).
+pub fn initialize_libraries() {
+    pattern::Expression::initialize();
+    // The seed of all hash tables.
+    foldhash::fast::RandomState::default();
+}

@@ -27,13 +27,30 @@ impl Topic {
 
 /// Writes what `told` says to standard error, if somebody asked for the topic.
 pub(crate) fn tell(topic: Topic, told: impl FnOnce() -> String) {
-    static TOPICS: LazyStatic<String> =
-        LazyStatic::new(|| std::env::var(VARIABLE).unwrap_or_default());
+    static TOPICS: LazyStatic<String> = LazyStatic::new(|| {
+        let topics = std::env::var(VARIABLE).unwrap_or_default();
+        for name in unknown(&topics) {
+            write(&format!(
+                "{VARIABLE}: no topic {name:?}; there is {:?}",
+                Topic::Plan.name()
+            ));
+        }
+        topics
+    });
     if asks_for(&TOPICS, topic) {
-        let line = format!("jeton {}: {}\n", topic.name(), told());
-        // Whoever has closed standard error wants to hear nothing.
-        let _ = std::io::stderr().write_all(line.as_bytes());
+        write(&format!("{}: {}", topic.name(), told()));
     }
+}
+
+fn write(message: &str) {
+    // Whoever has closed standard error wants to hear nothing.
+    let _ = std::io::stderr().write_all(format!("jeton {message}\n").as_bytes());
+}
+
+/// The names that are no topics.
+fn unknown(topics: &str) -> impl Iterator<Item = &str> {
+    let names = topics.split(',').map(str::trim);
+    names.filter(|name| !name.is_empty() && *name != Topic::Plan.name())
 }
 
 fn asks_for(topics: &str, topic: Topic) -> bool {
@@ -54,5 +71,6 @@ mod tests {
         ] {
             assert_eq!(asks_for(topics, Topic::Plan), expected, "{topics:?}");
         }
+        assert_eq!(unknown("plans, plan,").collect::<Vec<_>>(), ["plans"]);
     }
 }

@@ -1,4 +1,4 @@
-//! Two pieces of work at the same time, and what a process does so that it may fork at any time.
+//! Two pieces of work at the same time, and how many a process has threads for.
 //!
 //! Look here for which threads are started outside batches: only for as long as a call lasts.
 
@@ -7,19 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, available_parallelism};
 
 use crate::interrupt::Listener;
-use crate::pattern::Expression;
 
 /// Tokens from which on the work of loading is worth a thread.
 pub(crate) const LARGE: usize = 1 << 13;
-
-/// Initializes the libraries that do so behind a lock of the process when they are first used. A child
-/// that is forked while another thread holds such a lock waits for it forever, so whoever may fork
-/// calls this before there are other threads; everything else is made without a lock (`lazy`).
-pub fn initialize_libraries() {
-    Expression::initialize();
-    // The seed of all hash tables.
-    foldhash::fast::RandomState::default();
-}
 
 /// How many threads the process may run at the same time.
 pub(crate) fn cores() -> usize {

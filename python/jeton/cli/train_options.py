@@ -63,7 +63,9 @@ def check_kind(kind: str, sizes: tuple[int, ...]) -> None:
         parameter = "sizes" if name == "vocab_size" else name
         given = context.get_parameter_source(parameter) is click.core.ParameterSource.COMMANDLINE
         if given and kind not in kinds:
-            raise click.UsageError(f"{_OPTIONS[name]} is for --kind {' and '.join(kinds)}")
+            *others, last = kinds
+            listed = f"{', '.join(others)} or {last}" if others else last
+            raise click.UsageError(f"{_OPTIONS[name]} is for --kind {listed}")
     if len(sizes) > 1 and kind != "bpe":
         raise click.UsageError(f"--kind {kind} takes one --vocab-size")
 
