@@ -57,6 +57,25 @@ def test_masks_by_origin_hold_what_closes_calls_of_tools(end: str) -> None:
     assert text_of(chat, chat.loss_mask()) == calls + closing
 
 
+def test_masks_by_origin_hold_what_opens_calls_of_tools() -> None:
+    template = (
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}"
+        "{% for it in m.tool_calls %}<tool_call>\n{{ it.function|tojson }}\n</tool_call>{% endfor %}"
+        "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    )
+    tok = byte_level(template)
+    turn = (
+        '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Bergen", "days": 3}}\n'
+        "</tool_call><|im_end|>"
+    )
+    for prompt in (False, True):
+        chat = tok.chat(TOOLS, template=template, add_generation_prompt=prompt)
+        assert text_of(chat, chat.loss_mask()) == f"{turn}It will.<|im_end|>"
+    # A template that shows no prompt does not say where an answer begins.
+    chat = tok.chat(TOOLS, template=template.partition("{% if add")[0])
+    assert text_of(chat, chat.loss_mask()) == turn.partition('"')[2] + "It will.<|im_end|>"
+
+
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_masks(name: str) -> None:
     chat = byte_level(TEMPLATES[name]).chat(TURNS, template=name)
