@@ -17,7 +17,7 @@ from jeton.chat.parts import Parts, cut, data_in, raw, runs_of
 __all__ = ["Traced", "joined", "marked", "traced", "whole"]
 
 _RUNS: Final = 4096
-"""How many runs are counted at once; the few of usual texts are not."""
+"""How many runs or slices are counted at once; the few of usual texts are not."""
 
 _LINE_ENDS: Final = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
@@ -100,6 +100,8 @@ class Traced(str):
         found: list[str] = []
         first = before = 0
         for start, stop in ranges:
+            if not len(found) % _RUNS:
+                spend()
             while first < len(runs) and before + runs[first][0] <= start:
                 before += runs[first][0]
                 first += 1
