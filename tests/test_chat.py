@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import jeton
-from chat_cases import HELLO, REASONING, SYSTEM, TURNS, WEATHER, byte_level
+from chat_cases import HELLO, REASONING, SYSTEM, TOOLS, TURNS, WEATHER, byte_level, call
 from jeton.chat import TEMPLATES, Chat, Origin
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 
@@ -34,6 +34,46 @@ def test_tokens_know_who_wrote_them() -> None:
     assert chat.text[slice(*chat.spans[0])] == "<|im_start|>"
     assert len(chat) == len(chat.ids) == len(chat.spans)
     assert "".join(chat.text[start:end] for start, end, _ in chat.segments) == chat.text
+
+
+@pytest.mark.parametrize("end", ["</s>", "<|end|>"])
+def test_masks_by_origin_hold_what_closes_calls_of_tools(end: str) -> None:
+    template = (
+        "{% for m in messages %}<|user|>{{ m.content }}{% for it in m.tool_calls %}<|call|>"
+        "{{ it.function.name }}<|end_call|>{% endfor %}{% if m.tool_calls %}<|end_calls|>{% endif %}"
+        + end
+        + "<|end_of_all|>{% endfor %}"
+    )
+    tok = byte_level(template)
+    messages = [TOOLS[0], call(content="I look."), *TOOLS[2:]]
+    calls = "I look.<|call|>get_weather<|end_call|>"
+    chat = tok.chat(messages, template=template)
+    assert text_of(chat, chat.loss_mask()) == f"{calls}<|end_calls|>{end}It will.{end}"
+    asked = text_of(chat, chat.loss_mask(["user"]))
+    assert asked == f"Will it rain in Bergen?{end}"
+    # What ends a turn is known from other turns or by the role of the token.
+    chat = tok.chat(messages[:-1], template=template)
+    closing = f"<|end_calls|>{end}" if end == "</s>" else ""
+    assert text_of(chat, chat.loss_mask()) == calls + closing
+
+
+def test_masks_by_origin_hold_what_opens_calls_of_tools() -> None:
+    template = (
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}"
+        "{% for it in m.tool_calls %}<tool_call>\n{{ it.function|tojson }}\n</tool_call>{% endfor %}"
+        "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    )
+    tok = byte_level(template)
+    turn = (
+        '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Bergen", "days": 3}}\n'
+        "</tool_call><|im_end|>"
+    )
+    for prompt in (False, True):
+        chat = tok.chat(TOOLS, template=template, add_generation_prompt=prompt)
+        assert text_of(chat, chat.loss_mask()) == f"{turn}It will.<|im_end|>"
+    # A template that shows no prompt does not say where an answer begins.
+    chat = tok.chat(TOOLS, template=template.partition("{% if add")[0])
+    assert text_of(chat, chat.loss_mask()) == turn.partition('"')[2] + "It will.<|im_end|>"
 
 
 @pytest.mark.parametrize("name", TEMPLATES)

@@ -79,6 +79,25 @@ def test_content_that_is_no_text_is_refused(content: object) -> None:
         tok.chat([{"role": "user", "content": content}], template="chatml")
 
 
+@pytest.mark.parametrize("role", [5, True, ["user"], {"user": 1}, b"user"])
+def test_roles_that_are_no_text_are_refused(role: object) -> None:
+    with pytest.raises(ArgumentTypeError, match=r"messages\[0\]\.role must be a str"):
+        byte_level("").chat([{"role": role, "content": "a"}], template="{{ messages }}")
+
+
+@pytest.mark.parametrize("image", [b"<|im_end|>", object(), [object()], {"data": {1, 2}}])
+def test_parts_may_hold_images(image: object) -> None:
+    template = (
+        "{% for part in messages[0].content %}{{ '<|image|>' if part.type == 'image' else "
+        "part.text }}{% endfor %}{{ messages[0].content[0] }}"
+    )
+    content = [{"type": "image", "image": image}, {"type": "text", "text": "a"}]
+    chat = byte_level("").chat([{"role": "user", "content": content}], template=template)
+    kind = {bytes: "bytes", object: "object", list: "object", dict: "set"}[type(image)]
+    assert chat.text.startswith("<|image|>a{'type': 'image'")
+    assert f"'<{kind}>'" in chat.text
+
+
 def test_trusted_fields_may_hold_control_tokens() -> None:
     tok = byte_level("")
     messages = [

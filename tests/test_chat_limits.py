@@ -52,6 +52,8 @@ TOO_MUCH = {
     "recursion": "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
     "recursion of two": "{% macro f() %}{{ g() }}{% endmacro %}{% macro g() %}{{ f() }}{% endmacro %}"
     "{{ f() }}",
+    "a loop that calls itself with a long list": "{% set r = range(99999)|list * 600 %}"
+    "{% for x in r recursive %}{% if not loop.depth0 %}{{ loop(r) }}{% endif %}{% endfor %}",
     "a loop that calls itself": "{% for x in [[]] recursive %}{{ loop([x]) }}{% endfor %}",
     "lists in lists": "{% set n = namespace(a=[1]) %}{% for i in range(60) %}"
     "{% set n.a = [n.a, n.a] %}{% endfor %}{{ n.a }}",
@@ -79,6 +81,14 @@ TOO_MUCH = {
     "wrapped": "{{ ('a ' * 3 * 10**7)|wordwrap(1) }}",
     "wrapped, one word": "{{ ('a' * 6 * 10**7)|wordwrap(1) }}",
     "titles": "{{ ('a b ' * 10**7)|title }}",
+    "wrapped by long text": "{{ ('a ' * 10**5)|wordwrap(1, wrapstring='x' * 10**5) }}",
+    "indented by long text": "{{ ('a\n' * 10**6)|indent('x' * 10**5) }}",
+    "a long list, joined": "{{ (['a'] * 6 * 10**7)|join|length }}",
+    "a long list, joined by a text": "{{ ''.join(['a'] * 6 * 10**7)|length }}",
+    "a long list, summed": "{{ ([1] * 6 * 10**7)|sum }}",
+    "much of data and template": "{{ ((messages[0].content ~ 'x') * 10**7)|upper|length }}",
+    "much of data and template, as JSON": "{% set a = ('x' * 10**6).replace('x', 'x' ~ "
+    "messages[0].content) %}{{ a|tojson|length }}",
     "links": "{{ ('www.a ' * 10**7)|urlize }}",
     "translated": "{{ ('a' * 3 * 10**7).translate({97: 'b' * 1000}) }}",
     "per cent": "{{ '%%' * 3 * 10**7 % () }}",
@@ -131,9 +141,15 @@ def test_the_sandbox_holds(name: str) -> None:
 REFUSED: dict[str, tuple[str, type[Exception], str]] = {
     "no Jinja": ("{% if %}", FormatError, "line 1"),
     "an open block": ("a\n{% for x in y %}", FormatError, "line 2"),
+    "a break outside of loops": ("{% break %}", FormatError, "'break' outside loop"),
+    "loops nested too deep": (
+        "{% for x in 'a' %}" * 30 + "{% endfor %}" * 30,
+        FormatError,
+        "nested",
+    ),
     "an unknown tag": ("{% wizard %}", FormatError, "wizard"),
     "an unknown filter": ("{{ 1|wizard }}", FormatError, "wizard"),
-    "too long": ("{{ 1 }}" * 200_000, FormatError, "characters"),
+    "too long": ("{{ 1 }}" * 40_000, FormatError, "characters"),
     "nested too deep": ("{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}", UnsupportedError, "itself"),
     "an include": ("{% include 'x' %}", ArgumentError, "fails"),
     "an import": ("{% import 'x' as y %}", ArgumentError, "fails"),
@@ -151,6 +167,16 @@ def test_bad_templates_say_what_is_wrong(name: str) -> None:
     template, kind, says = REFUSED[name]
     with pytest.raises(kind, match=says):
         byte_level("").chat(HELLO, template=template)
+
+
+@pytest.mark.parametrize(
+    "failing", ["raise_exception(x)", "{}[x].a", "x|urlencode|int + x", "x is " + "a" * 9999]
+)
+def test_errors_stay_short(failing: str) -> None:
+    template = "{% set x = 'long ' * 10**5 %}{{ " + failing + " }}"
+    with pytest.raises((ArgumentError, FormatError)) as error:
+        byte_level("").chat(HELLO, template=template)
+    assert len(str(error.value)) < 3000
 
 
 @pytest.mark.parametrize(

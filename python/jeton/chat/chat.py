@@ -224,7 +224,9 @@ class Chat:
         Where the template marks what the model writes (`{% generation %}`) and only the assistant
         is asked for, that is it. Otherwise it is what came from messages of these roles, with
         what the template wrote inside of each, and behind it up to the first control token, which
-        ends the turn. An answer without text has that token alone, and teaches to say nothing.
+        ends the turn. A call of a tool begins behind the generation prompt, and goes on over the
+        control tokens that close it, if what ends a turn follows at once. An answer without text
+        has the token that ends it alone, and teaches to say nothing.
 
         Args:
             roles: Whose messages count.
@@ -276,18 +278,66 @@ class Chat:
         stops = np.append(np.minimum.accumulate(stops[::-1])[::-1], size)
         messages, starts = np.unique(written, return_index=True)
         ends = size - np.unique(written[::-1], return_index=True)[1]
-        for at in np.argsort(starts).tolist():
+        spoken = [at for at in np.argsort(starts).tolist() if messages[at] >= 0]
+        found = {int(messages[at]): int(stops[int(ends[at])]) for at in spoken}
+        found = {it: stop for it, stop in found.items() if stop < size and ends_turn[stop]}
+        closed = self._closed(found, ends_turn, wanted)
+        firsts = {it.message: it.field for _, it in reversed(self._runs) if _is_content(it, wanted)}
+        for at in spoken:
             message, start, end = int(messages[at]), int(starts[at]), int(ends[at])
-            if message < 0:
-                continue
             mask[start:end] = (written[start:end] == message) | by_template[start:end]
-            stop = int(stops[end])
-            if stop < size and ends_turn[stop]:
-                mask[end : stop + 1] = True
+            if _is_call(firsts[message]):
+                mask[self._behind_prompt(start, by_template) : start] = True
+            if message in closed:
+                mask[end : closed[message] + 1] = True
             else:
                 # No control token ends this turn: what follows is not of it.
-                mask[end:stop] = False
+                mask[end : int(stops[end])] = False
         return mask
+
+    def _closed(
+        self, stops: dict[int, int], ends_turn: npt.NDArray[np.bool_], wanted: set[str]
+    ) -> dict[int, int]:
+        """Where the turns end that have a control token behind them, by message.
+
+        Calls of tools are closed by control tokens of their own. If those that follow at once
+        hold the end of text, or what ends another turn, the turn goes on up to there.
+        """
+        fields = {it.message: it.field for _, it in self._runs if _is_content(it, wanted)}
+        calling = {at for at in stops if _is_call(fields[at])}
+        last = {self.ids[stop] for message, stop in stops.items() if message not in calling}
+        last.add(self._guarded.role_ids.get("eos", -1))
+        for message in calling:
+            at = stops[message]
+            while at < len(self.ids) and ends_turn[at] and self.ids[at] not in last:
+                at += 1
+            if at < len(self.ids) and ends_turn[at]:
+                stops[message] = at
+        return stops
+
+    @functools.cached_property
+    def _prompt(self) -> str:
+        """What the template writes to begin an answer to the first question, if it can be told."""
+        if "user" not in self.roles:
+            return ""
+        question = _listed(self._request.messages)[: self.roles.index("user") + 1]
+        try:
+            with_it, without = (
+                self._request.of(question, prompt=prompt).text for prompt in (True, False)
+            )
+        except JetonError:
+            return ""
+        return with_it[len(without) :] if with_it.startswith(without) else ""
+
+    def _behind_prompt(self, start: int, by_template: npt.NDArray[np.bool_]) -> int:
+        """The first token of an answer that begins with what a template writes around a call."""
+        at = self.text.rfind(self._prompt, 0, self.spans[start][0]) if self._prompt else -1
+        if at < 0:
+            return start
+        first, begin = start, at + len(self._prompt)
+        while first and by_template[first - 1] and self.spans[first - 1][0] >= begin:
+            first -= 1
+        return first if self.spans[first][0] == begin else start
 
     def _written_by(self, wanted: set[str]) -> npt.NDArray[np.int64]:
         """The message of these roles that each token is of, the first of several; or -1."""
@@ -398,6 +448,10 @@ class Chat:
 
 def _listed(messages: Any) -> list[Any]:
     return list(getattr(messages, "messages", messages))
+
+
+def _is_call(field: str) -> bool:
+    return field.startswith(("tool_calls", "function_call"))
 
 
 def _is_content(origin: Origin, wanted: set[str]) -> bool:

@@ -16,12 +16,12 @@ from jinja2.compiler import CodeGenerator, Frame, operators
 from jinja2.exceptions import SecurityError, TemplateError, TemplateSyntaxError
 from jinja2.ext import Extension, loopcontrols
 from jinja2.parser import Parser
-from jinja2.runtime import Context, Macro
+from jinja2.runtime import Context, LoopContext, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace
 from markupsafe import Markup
 
-from jeton.chat.filters import COUNTED, filters_of, ticking
+from jeton.chat.filters import COUNTED, counted, filters_of, ticking
 from jeton.chat.formatting import braces, percent
 from jeton.chat.limits import LimitError, reserve, reserve_strip, spend, weighed
 from jeton.chat.lost_origins import conservatively, printed
@@ -232,6 +232,9 @@ class Sandbox(ImmutableSandboxedEnvironment):
                     reserve(abs(value))
             method = getattr(type(plain(owner)), __obj.__name__)
             return conservatively(method, owner, *args, **_without_internals(kwargs))
+        if isinstance(__obj, LoopContext):
+            args = tuple(map(counted, args))
+            kwargs = {name: counted(it) for name, it in _without_internals(kwargs).items()}
         result = __context.call(__obj, *args, **kwargs)
         if isinstance(result, (list, tuple, dict)):
             reserve(len(result))

@@ -156,11 +156,16 @@ def _word_wrapped(original: Callable[..., Any]) -> Callable[..., Any]:
     cautious = _cautious(original)
 
     @pass_environment
-    def called(environment: Any, s: Any, width: int = 79, *args: Any, **kwargs: Any) -> Any:
+    def called(
+        environment: Any, s: Any, width: int = 79, break_long_words: bool = True,
+        wrapstring: str | None = None, break_on_hyphens: bool = True,
+    ) -> Any:  # fmt: skip
         # A long word is copied for each line that it takes.
-        lengths = map(len, raw(printed(s)).split())
-        spend(sum(length * length for length in lengths) // (PIECE * max(1, width)))
-        return cautious(environment, s, width, *args, **kwargs)
+        text = raw(printed(s))
+        spend(sum(len(word) ** 2 for word in text.split()) // (PIECE * max(1, width)))
+        if isinstance(wrapstring, str):
+            reserve(len(text) * len(wrapstring))  # a line has a character at least
+        return cautious(environment, s, width, break_long_words, wrapstring, break_on_hyphens)
 
     return called
 
@@ -172,6 +177,7 @@ def _replace(s: Any, old: Any, new: Any, count: int | None = None) -> str:
 def _indent(s: Any, width: int | str = 4, first: bool = False, blank: bool = False) -> str:
     by = width if isinstance(width, str) else " " * width
     lines = _traced(joined((s, "\n"))).splitlines()
+    reserve(len(s) + len(by) * len(lines))
     parts: list[str] = []
     for number, line in enumerate(lines):
         if number:
@@ -190,7 +196,9 @@ def _format(value: Any, *args: Any, **kwargs: Any) -> str:
 def _join(environment: Any, value: Any, d: Any = "", attribute: Any = None) -> str:
     if attribute is not None:
         value = map(jinja.make_attrgetter(environment, attribute), value)
-    return _traced(d).join([printed(item) for item in value])
+    if hasattr(value, "__len__"):
+        spend(PIECE // 4 * len(value))
+    return _traced(d).join([printed(item) for item in counted(value)])
 
 
 @pass_environment
@@ -200,7 +208,7 @@ def _sum(environment: Any, iterable: Iterable[Any], attribute: Any = None, start
     if isinstance(start, str):
         raise TypeError("sum() can't sum strings")
     total = start
-    for item in iterable:
+    for item in counted(iterable):
         if isinstance(total, (list, tuple)) and isinstance(item, (list, tuple)):
             reserve(len(total) + len(item))
         total = total + item

@@ -86,12 +86,13 @@ class _Writer:
 
     def string(self, text: str) -> str:
         inner = []
-        at = 0
+        whole, at = raw(text), 0
         for length, origin in runs_of(text):
-            spelled = self.escaped(raw(text)[at : at + length])
+            spend(length)
+            spelled = self.escaped(whole[at : at + length])
             inner.append(traced(spelled, ((len(spelled), origin),)))
             at += length
         return joined(('"', *inner, '"'))
 
     def escaped(self, text: str) -> str:
-        return json.dumps(raw(text), ensure_ascii=self.ascii_only)[1:-1]
+        return json.dumps(text, ensure_ascii=self.ascii_only)[1:-1]

@@ -35,6 +35,9 @@ _USUAL_FIELDS: Final = frozenset(
     """.split()
 ) | {*REASONING}
 """What may be trusted in chats that happen to lack it."""
+_MEDIA: Final = re.compile(r"content\[\d+\]\.(?!(text|type|content|thinking)\b)")
+"""Places in the parts of a content that may hold images and sounds, which templates do not read."""
+
 _ENTRY: Final = re.compile(r"[\w\-]+(\[\d+\])?(\.[\w\-]+|\[\d+\])*")
 
 
@@ -154,7 +157,11 @@ class Input:
         if not all(isinstance(name, str) for name in fields):
             raise ArgumentTypeError(f"messages[{number}]: each name of a field must be a str")
         role = fields.get("role")
-        role = str.__str__(role) if isinstance(role, str) else None
+        if role is not None and not isinstance(role, str):
+            raise ArgumentTypeError(
+                f"messages[{number}].role must be a str, not {type(role).__name__}"
+            )
+        role = None if role is None else str.__str__(role)
         seen: dict[str, Any] = {}
         for name, value in fields.items():
             if value is not None:
@@ -201,7 +208,7 @@ class Input:
             return {inner(key, f".{key}"): inner(item, f".{key}") for key, item in fields.items()}
         if callable(getattr(value, "item", None)) and getattr(value, "shape", None) == ():
             return inner(value.item(), "")
-        if kind == "message":
+        if kind == "message" and not _MEDIA.match(field):
             raise ArgumentTypeError(
                 f"{Origin(kind, message, role, field)!s:.60} must be text, a number, a list or a "
                 f"dict, not {type(value).__name__}"

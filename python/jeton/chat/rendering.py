@@ -21,8 +21,11 @@ from jeton.errors import ArgumentError, FormatError, UnsupportedError
 
 __all__ = ["rendered"]
 
-_LONGEST_TEMPLATE: Final = 1 << 20
-_OWN_TYPE: Final = re.compile(r"'Traced(Int|Float)?'")
+_LONGEST_TEMPLATE: Final = 1 << 18
+"""Compiling takes more than twice as long for twice as many characters."""
+
+_LONGEST_REASON: Final = 2_000
+_OWN_TYPE: Final = re.compile(r"(['\"])Traced(Int|Float)?\1")
 _TAG: Final = "CONTINUE_FINAL_MESSAGE_TAG "
 """Marks where the last message ends. Templates may trim its space, so it has one."""
 
@@ -49,7 +52,7 @@ def rendered(
         UnsupportedError: It leaves the sandbox or its limits.
     """
     if len(template) > _LONGEST_TEMPLATE:
-        raise FormatError(f"the template has {len(template):,} characters; 1,048,576 are allowed")
+        raise FormatError(f"the template has {len(template):,} characters; 262,144 are allowed")
     ending = None
     if continued is not None:
         messages, ending = _tagged(template, messages, continued)
@@ -72,36 +75,47 @@ def _run(template: str, variables: dict[str, Any]) -> str:
         return Sandbox.concat(compiled.root_render_func(context))
     except TemplateSyntaxError as error:
         raise FormatError(
-            f"the template is not valid Jinja: line {error.lineno}: {error}"
+            f"the template is not valid Jinja: line {error.lineno}: {_cut(error)}"
         ) from None
+    except SyntaxError as error:
+        # Python refuses what the template was compiled to.
+        raise FormatError(f"the template is not valid Jinja: {error.msg}") from None
     except LimitError as error:
         raise LimitError(f"{error}{_place(error)}") from None
     except Refusal as error:
         raise ArgumentError(
-            f"the template refuses these messages: {error} ({_roles(variables['messages'])})"
+            f"the template refuses these messages: {_cut(error)} ({_roles(variables['messages'])})"
         ) from None
     except SecurityError as error:
-        raise UnsupportedError(f"the template may not do that: {error}{_place(error)}") from None
+        raise UnsupportedError(
+            f"the template may not do that: {_cut(error)}{_place(error)}"
+        ) from None
     except RecursionError:
         raise LimitError("the template calls itself without end") from None
     except MemoryError:
         raise LimitError("the template takes more memory than there is") from None
     except UndefinedError as error:
         raise ArgumentError(
-            f"the template needs what these messages do not have: {error}{_place(error)}"
+            f"the template needs what these messages do not have: {_cut(error)}{_place(error)}"
             f"{_lacking(str(error), variables['messages'])}"
         ) from error
     except OverflowError as error:
         raise LimitError(f"the template goes too far: {error}{_place(error)}") from None
     except Exception as error:
         raise ArgumentError(
-            f"the template fails on these messages: {type(error).__name__}: "
-            f"{_OWN_TYPE.sub(_plain_type, str(error))}{_place(error)}"
+            f"the template fails on these messages: {type(error).__name__}: {_cut(error)}"
+            f"{_place(error)}"
         ) from error
 
 
+def _cut(error: Exception) -> str:
+    """What an error says, of which a template may have written any length."""
+    said = _OWN_TYPE.sub(_plain_type, str(error))
+    return said if len(said) <= _LONGEST_REASON else f"{said[:_LONGEST_REASON]}…"
+
+
 def _plain_type(match: re.Match[str]) -> str:
-    return f"'{match[1].lower() if match[1] else 'str'}'"
+    return f"{match[1]}{match[2].lower() if match[2] else 'str'}{match[1]}"
 
 
 def _roles(messages: list[dict[str, Any]]) -> str:

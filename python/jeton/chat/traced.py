@@ -16,19 +16,25 @@ from jeton.chat.parts import Parts, cut, data_in, raw, runs_of
 
 __all__ = ["Traced", "joined", "marked", "traced", "whole"]
 
+_RUNS: Final = 4096
+"""How many runs or slices are counted at once; the few of usual texts are not."""
+
 _LINE_ENDS: Final = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 
 def traced(text: str, runs: Iterable[tuple[int, Origin]]) -> str:
     """A text with its runs; a plain `str` where the template wrote it all."""
     merged: list[tuple[int, Origin]] = []
-    for length, origin in runs:
+    for number, run in enumerate(runs, 1):
+        if not number % _RUNS:
+            spend(_RUNS * PIECE // 4)
+        length, origin = run
         if not length:
             continue
         if merged and (merged[-1][1] is origin or merged[-1][1] == origin):
             merged[-1] = (merged[-1][0] + length, origin)
         else:
-            merged.append((length, origin))
+            merged.append(run)
     if all(origin == TEMPLATE for _, origin in merged):
         return raw(text)
     return Traced(text, tuple(merged))
@@ -94,6 +100,8 @@ class Traced(str):
         found: list[str] = []
         first = before = 0
         for start, stop in ranges:
+            if not len(found) % _RUNS:
+                spend()
             while first < len(runs) and before + runs[first][0] <= start:
                 before += runs[first][0]
                 first += 1
@@ -154,6 +162,7 @@ class Traced(str):
             return NotImplemented
         times = max(0, count.__index__())
         reserve(len(self) * times)
+        afford(len(self._runs) * times * (PIECE // 4))
         return traced(raw(self) * times, self._runs * times)
 
     __rmul__ = __mul__
@@ -229,6 +238,7 @@ class Traced(str):
 
     def join(self, parts: Iterable[str]) -> str:
         items = list(parts)
+        spend(PIECE // 4 * len(items))
         if not all(isinstance(item, str) for item in items):
             str.join(raw(self), items)  # says which is no str
         between: list[str] = []
