@@ -183,3 +183,19 @@ def test_added_tokens_survive_every_format(family: str, tmp_path: Path) -> None:
                 if expected is not None:
                     assert again.decode(expected) == tok.decode(expected), f"{where}: {text!r}"
     assert saved["x.json"] or family.startswith(".model"), saved
+
+
+def test_added_tokens_are_decoded_from_a_file_as_they_were() -> None:
+    """What a normalizer makes of an added token decides, since that is what is decoded."""
+
+    def normalized(content: str, normalizer: normalizers.Normalizer) -> jeton.Tokenizer:
+        token = jeton.AddedToken(content, normalized=True)
+        return byte_level().replace(normalizer=normalizer).with_added_tokens([token])
+
+    # The file writes a byte as `İ`, which NFD takes apart and NFC puts together.
+    tok = normalized("İİ", normalizers.NFD())
+    again = jeton.Tokenizer.from_json(tok.to_json())
+    ids = tok.encode("the İİ", special="allow")
+    assert again.encode("the İİ", special="allow") == ids and again.decode(ids) == tok.decode(ids)
+    with pytest.raises(UnsupportedError, match="other bytes"):
+        normalized("I\u0307" * 2, normalizers.NFC()).to_json()

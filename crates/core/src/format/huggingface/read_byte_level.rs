@@ -156,7 +156,10 @@ fn may_lack_bytes(model: &Node<'_>) -> Result<bool> {
 }
 
 /// Whether a decoder of printable characters makes of an added token what one of raw bytes does.
-fn decodes_to_itself(token: &AddedToken, normalizer: Option<&Normalizer>) -> Result<bool> {
+pub(super) fn decodes_to_itself(
+    token: &AddedToken,
+    normalizer: Option<&Normalizer>,
+) -> Result<bool> {
     let mut text = AlignedText::original(&token.content);
     if let (true, Some(normalizer)) = (token.normalized, normalizer) {
         normalizer.normalize(&mut text)?;
