@@ -7,6 +7,7 @@ one, or its printable spelling; texts are made of the tokens and of what stands 
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import warnings
@@ -199,3 +200,17 @@ def test_added_tokens_are_decoded_from_a_file_as_they_were() -> None:
     assert again.encode("the İİ", special="allow") == ids and again.decode(ids) == tok.decode(ids)
     with pytest.raises(UnsupportedError, match="other bytes"):
         normalized("I\u0307" * 2, normalizers.NFC()).to_json()
+
+
+def test_an_added_token_may_have_the_id_of_a_byte_that_is_spelled_so() -> None:
+    """As tokenizers makes it of `add_tokens(["é"])`: a file writes the byte E9 as `é`."""
+    content = json.loads(byte_level().to_json())
+    id = content["model"]["vocab"]["é"]
+    token = {"id": id, "content": "é", "normalized": True, "special": False}
+    token |= {"single_word": False, "lstrip": False, "rstrip": False}
+    content["added_tokens"] = [token]
+    for form in ("NFC", "NFD", "NFKD"):
+        content["normalizer"] = {"type": form}
+        tok = jeton.Tokenizer.from_json(json.dumps(content))
+        assert tok.encode("é", special="allow") == [id], form
+        assert jeton.Tokenizer.from_json(tok.to_json()).encode("é", special="allow") == [id]
