@@ -7,6 +7,7 @@ one, or its printable spelling; texts are made of the tokens and of what stands 
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import warnings
@@ -183,3 +184,33 @@ def test_added_tokens_survive_every_format(family: str, tmp_path: Path) -> None:
                 if expected is not None:
                     assert again.decode(expected) == tok.decode(expected), f"{where}: {text!r}"
     assert saved["x.json"] or family.startswith(".model"), saved
+
+
+def test_added_tokens_are_decoded_from_a_file_as_they_were() -> None:
+    """What a normalizer makes of an added token decides, since that is what is decoded."""
+
+    def normalized(content: str, normalizer: normalizers.Normalizer) -> jeton.Tokenizer:
+        token = jeton.AddedToken(content, normalized=True)
+        return byte_level().replace(normalizer=normalizer).with_added_tokens([token])
+
+    # The file writes a byte as `İ`, which NFD takes apart and NFC puts together.
+    tok = normalized("İİ", normalizers.NFD())
+    again = jeton.Tokenizer.from_json(tok.to_json())
+    ids = tok.encode("the İİ", special="allow")
+    assert again.encode("the İİ", special="allow") == ids and again.decode(ids) == tok.decode(ids)
+    with pytest.raises(UnsupportedError, match="other bytes"):
+        normalized("I\u0307" * 2, normalizers.NFC()).to_json()
+
+
+def test_an_added_token_may_have_the_id_of_a_byte_that_is_spelled_so() -> None:
+    """As tokenizers makes it of `add_tokens(["é"])`: a file writes the byte E9 as `é`."""
+    content = json.loads(byte_level().to_json())
+    id = content["model"]["vocab"]["é"]
+    token = {"id": id, "content": "é", "normalized": True, "special": False}
+    token |= {"single_word": False, "lstrip": False, "rstrip": False}
+    content["added_tokens"] = [token]
+    for form in ("NFC", "NFD", "NFKD"):
+        content["normalizer"] = {"type": form}
+        tok = jeton.Tokenizer.from_json(json.dumps(content))
+        assert tok.encode("é", special="allow") == [id], form
+        assert jeton.Tokenizer.from_json(tok.to_json()).encode("é", special="allow") == [id]

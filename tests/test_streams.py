@@ -118,6 +118,21 @@ def test_text_comes_as_soon_as_it_is_sure() -> None:
     assert parts[0] == "a" and "🦙" in parts and parts[-1] == "b"
 
 
+def test_bytes_behind_a_stop_are_no_error() -> None:
+    """A token may end a stop and begin a character that never comes."""
+    alphabet = {bytes([byte]): byte for byte in range(256)}
+    tok = jeton.Tokenizer.from_ranks({**alphabet, b"END\xe2": 256, b"END\xff": 257}, pattern="gpt2")
+    for last in (256, 257):
+        stream = tok.decode_stream(errors="strict", stop="END")
+        assert (stream.push([65, last]), stream.stopped, stream.finish()) == ("A", "END", "")
+        stream = tok.decode_stream(errors="strict", stop="END")
+        assert stream.push([65, last, 0xFF]) + stream.finish() == "A"
+        stream = tok.decode_stream(errors="strict", stop="END.")
+        with pytest.raises(DecodeError):
+            stream.push([65, last])
+            stream.finish()
+
+
 def test_stops_across_tokens() -> None:
     tok = ranks()
     text = "the theory\n\nHuman: then"

@@ -67,7 +67,7 @@ unsafe impl GlobalAlloc for Allocator {
 #[cfg(target_os = "linux")]
 mod large {
     use std::alloc::Layout;
-    use std::ptr::{null_mut, without_provenance_mut};
+    use std::ptr::{null_mut, with_exposed_provenance_mut};
     use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
     /// Bytes of a large page, at which each block begins.
@@ -207,12 +207,15 @@ mod large {
     }
 
     fn packed(block: *mut u8, length: usize) -> u64 {
-        block as u64 | (length / PAGE) as u64
+        block.expose_provenance() as u64 | (length / PAGE) as u64
     }
 
     fn unpacked(kept: u64) -> (*mut u8, usize) {
         let pages = kept as usize % LARGE_PAGE;
-        (without_provenance_mut(kept as usize - pages), pages * PAGE)
+        (
+            with_exposed_provenance_mut(kept as usize - pages),
+            pages * PAGE,
+        )
     }
 
     /// A new block, or null.

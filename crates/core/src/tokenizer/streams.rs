@@ -119,7 +119,11 @@ impl DecodeStream {
             .characters
             .push(&self.bytes, self.invalid, is_end, &mut self.more);
         self.stops.push(&self.more, is_end, text);
-        made.map_err(NotUtf8::in_ids)
+        // What stands behind a stop is nobody's.
+        match self.stops.found() {
+            Some(_) => Ok(()),
+            None => made.map_err(NotUtf8::in_ids),
+        }
     }
 }
 

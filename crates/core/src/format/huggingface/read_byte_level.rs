@@ -14,7 +14,9 @@
 //! to the 256. As raw bytes it could be, or could collide with another token. If it is an added
 //! token, its id has a meaning without the vocabulary, and it is left out there; else the
 //! vocabulary stays as it is spelled. An added token may have the id of a token that stands for the
-//! same bytes, as `"\n"` beside `"Ċ"`; only the first of them is left out.
+//! same bytes, as `"\n"` beside `"Ċ"`; only the first of them is left out. Where it has the id of a
+//! token that is spelled so and stands for other bytes, as `"é"` for the byte E9, the vocabulary stays
+//! as it is spelled.
 
 use std::collections::HashSet;
 
@@ -62,6 +64,13 @@ pub(super) fn left_out(
         .iter()
         .map(|token| (token.content.as_str(), token.id))
         .collect();
+    let is_other = |(content, _): &(&str, u32)| {
+        printable::decode(content).is_some_and(|bytes| bytes != content.as_bytes())
+    };
+    let others: HashSet<(&str, u32)> = added.iter().copied().filter(is_other).collect();
+    if !others.is_empty() && entries.iter().any(|entry| others.contains(entry)) {
+        return Ok(None);
+    }
     let mut odd = HashSet::new();
     let mut left_out = HashSet::new();
     for (place, entry) in entries.iter().enumerate() {
@@ -156,7 +165,10 @@ fn may_lack_bytes(model: &Node<'_>) -> Result<bool> {
 }
 
 /// Whether a decoder of printable characters makes of an added token what one of raw bytes does.
-fn decodes_to_itself(token: &AddedToken, normalizer: Option<&Normalizer>) -> Result<bool> {
+pub(super) fn decodes_to_itself(
+    token: &AddedToken,
+    normalizer: Option<&Normalizer>,
+) -> Result<bool> {
     let mut text = AlignedText::original(&token.content);
     if let (true, Some(normalizer)) = (token.normalized, normalizer) {
         normalizer.normalize(&mut text)?;

@@ -1,11 +1,11 @@
 //! Writing a byte-level BPE to a `tokenizer.json`: a pattern of tiktoken becomes one of Oniguruma,
 //! and raw bytes become GPT-2's characters.
 
+use super::read_byte_level::decodes_to_itself;
 use crate::decoder::Decoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pattern::{Dialect, Regex, SearchPattern};
 use crate::pre_tokenizer::{PreTokenizer, SplitBehavior, named};
-use crate::printable;
 use crate::stages::Stages;
 
 /// The same tokenizer, its model's vocabulary still raw, with the stages around it that rewrite
@@ -30,20 +30,19 @@ pub(super) fn spell_out(stages: &Stages) -> Result<Stages> {
             "tokenizer.json holds a vocabulary of bytes only with a byte-level decoder",
         ));
     }
-    let changed = stages.added_tokens.iter().find(|token| {
-        printable::decode(&token.content).is_some_and(|bytes| bytes != token.content.as_bytes())
-    });
-    match changed {
-        Some(token) => Err(Error::new(
-            ErrorKind::Unsupported,
-            format!(
-                "the added token {:?} would be decoded as other bytes, since tokenizer.json \
-                 writes bytes in these characters",
-                token.content
-            ),
-        )),
-        None => Ok(stages),
+    for token in &stages.added_tokens {
+        if !decodes_to_itself(token, stages.normalizer.as_ref())? {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                format!(
+                    "the added token {:?} would be decoded as other bytes, since tokenizer.json \
+                     writes bytes in these characters",
+                    token.content
+                ),
+            ));
+        }
     }
+    Ok(stages)
 }
 
 fn to_bytes() -> PreTokenizer {
