@@ -118,7 +118,7 @@ class TestTrain:
         result = run("train", "a.txt", "-o", "c.model", "--kind=char", code=1)
         assert "--kind char is saved as tokenizer.json" in error_of(result)
         result = run("train", "a.txt", "-o", "c.json", "--kind=char", "--vocab-size=9", code=2)
-        assert "--vocab-size is for --kind bpe, wordpiece or unigram" in result.stderr
+        assert "--vocab-size is for --kind bpe, wordpiece, unigram or wordlevel" in result.stderr
 
     @pytest.mark.parametrize(
         ("options", "told"),
