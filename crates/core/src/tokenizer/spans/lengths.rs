@@ -3,8 +3,8 @@
 //!
 //! Look here for byte-level BPE and for Llama 2's models. A token with something odd about it (it
 //! begins inside a character, it is very long) is looked at more closely. Where normalizers change
-//! stretches of the text, the lengths are those of the new text: see `changes`, and `rewritten` for the
-//! walk along it.
+//! stretches of the text, the lengths are those of the new text: see `normalizer_changes`,
+//! and `changed_text_walk` for the walk along it.
 
 use super::changed_text::Changed;
 use super::known_characters::{Known, UnknownToken};

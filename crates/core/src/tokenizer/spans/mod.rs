@@ -17,6 +17,9 @@
 //!   does, the walk makes the same steps.
 //! - `words`: each character becomes something by itself, and white space parts words, as with BERT; the
 //!   stages themselves are asked what becomes of a character.
+//!
+//! All of them pass most tokens in one loop (`run`), by what a table says of each: how long it is, and
+//! whether it begins or ends inside a character (`table`).
 
 mod changed_text;
 mod changed_text_walk;

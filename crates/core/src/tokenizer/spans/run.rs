@@ -1,7 +1,8 @@
 //! The walk along text that is left as it is, by the lengths of tokens.
 //!
 //! Look here for how the spans of most tokens are found: along text that no stage changes, they are
-//! the sums of the lengths before them. `table` has the lengths.
+//! the sums of the lengths before them. `table` has the lengths. A token that holds part of a character
+//! has the span of the whole one.
 
 use std::mem::MaybeUninit;
 
