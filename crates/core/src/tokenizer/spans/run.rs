@@ -25,8 +25,8 @@ pub struct Stretch<'s> {
     pub unknown: Option<UnknownRun<'s>>,
 }
 
-/// Of the character that the tokens so far have begun and not ended, in units: how many count before
-/// this place, and how many behind it.
+/// Of the character that is not at its end at some place, in units: how many count before the place, and
+/// how many behind it.
 #[derive(Clone, Copy, Default)]
 struct CutCharacter {
     before: usize,
@@ -159,13 +159,6 @@ impl Table {
         }
     }
 
-    /// What stands unfinished at a place of a text.
-    #[inline]
-    fn cut_at(&self, text: &[u8], at: usize) -> CutCharacter {
-        let [before, behind] = self.halves(text, at);
-        CutCharacter { before, behind }
-    }
-
     /// The spans of the first of these tokens, which are odd or the stretch's last; says how many they
     /// are, each of them written to `rows`, and where the next one begins.
     #[inline]
@@ -227,10 +220,9 @@ impl Table {
         (next.byte < stretch.end || stretch.ends_unknown).then_some(next)
     }
 
-    /// Of the character that is not at its end at this place of a text: how many units of it count before
-    /// the place, and how many behind it.
+    /// What stands unfinished at a place of a text.
     #[inline(always)]
-    fn halves(&self, text: &[u8], at: usize) -> [usize; 2] {
+    fn cut_at(&self, text: &[u8], at: usize) -> CutCharacter {
         let mut window = [0; 8];
         match at.checked_sub(4).and_then(|start| text.get(start..at + 4)) {
             Some(around) => window.copy_from_slice(around),
@@ -246,19 +238,25 @@ impl Table {
         let inside = window & !(window << 1) & 0x8080_8080_8080_8080;
         let others = inside ^ 0x8080_8080_8080_8080;
         let is_cut = (inside >> 39 & 1) as usize;
-        match self.unit {
-            Unit::Characters => [is_cut, 0],
+        let (before, behind) = match self.unit {
+            Unit::Characters => (1, 0),
             Unit::Bytes => {
                 let before = 1 + (others as u32).leading_zeros() as usize / 8;
-                let after = (others >> 32 | 1 << 32).trailing_zeros() as usize / 8;
-                [is_cut * before, after]
+                (
+                    before,
+                    (others >> 32 | 1 << 32).trailing_zeros() as usize / 8,
+                )
             }
             // A character of four bytes has two.
             Unit::Utf16 => {
                 let highest = window as u32;
                 let longest = highest & highest << 1 & highest << 2 & highest << 3 & 0x8080_8080;
-                [is_cut * (1 + usize::from(longest != 0)), 0]
+                (1 + usize::from(longest != 0), 0)
             }
+        };
+        CutCharacter {
+            before: is_cut * before,
+            behind,
         }
     }
 
@@ -327,10 +325,9 @@ impl Table {
             byte: at.byte + 1,
             units: at.units + units_of(entry),
         };
-        let [begun, _] = self.halves(text, at.byte);
-        let [_, after] = self.halves(text, next.byte);
-        let start = at.units.checked_sub(begun)?;
-        rows[0].write([start as i64, (next.units + after) as i64]);
+        let start = at.units.checked_sub(self.cut_at(text, at.byte).before)?;
+        let end = next.units + self.cut_at(text, next.byte).behind;
+        rows[0].write([start as i64, end as i64]);
         Some((1, next))
     }
 }
