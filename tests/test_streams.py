@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import jeton
+from jeton import samples
 from jeton.components import normalizers
 from jeton.errors import (
     ArgumentError,
@@ -43,6 +44,7 @@ IN_FORMS = [
     *("e", "the", " the", "\nthe", " ", "\n", "   ", " " * 9, "é", "\u0301", "\u0323", "\u0338"),
     *("ᄀ", "ᅡ", "ᆨ", "가", "각", "ﬁ", "Å", "\u212b", ">", "1", "<|end|>", "<tool>", "\u00a0", "東"),
 ]
+MARKED = ["llama2_sentencepiece_bpe.model", "t5_style_unigram.model"]
 FORMS = {
     f"{form.__name__} {pattern}": (form, pattern)
     for form in (normalizers.NFC, normalizers.NFD, normalizers.NFKC, normalizers.NFKD)
@@ -280,5 +282,35 @@ def test_files(tmp_path: Path) -> None:
             tok.encode_stream(wrong)  # type: ignore[arg-type]
     with pytest.raises(ArgumentTypeError, match="must be a str"):
         list(tok.encode_stream(["the", 5]))  # type: ignore[list-item]
+
+
+def with_marks(name: str) -> jeton.Tokenizer:
+    """A tokenizer that sees words with the spaces before them."""
+    if not name.startswith("trained"):
+        return KINDS[name]() if name in KINDS else published(name)
+    trainer = jeton.BPETrainer(1_500, alphabet="sentencepiece")
+    tok = trainer.train([*samples.read_all().values()])
+    added = [jeton.AddedToken("京the", normalized=False)] if "added" in name else []
+    return tok.replace(added_tokens=[*tok.added_tokens, *added])
+
+
+@pytest.mark.parametrize("name", [*MARKED, "Unigram", "trained", "trained, added"])
+def test_ids_of_any_parts_of_words_behind_spaces(name: str) -> None:
+    tok, numbers = with_marks(name), random.Random(6)
+    odd = ["，", "\u3000", "\u00a0", " ˜", "か", "\u3099", " " * 70, "\t", "\r\n", "the " * 20]
+    counts = []
+    for kinds in ([*TEXT, *odd], ["the", " "], ["\n", " ", "é"], ["e", " the", "▁"], odd):
+        text = "".join(numbers.choices(kinds, k=150_000))
+        expected = tok.encode(text)
+        for size in (5_000, 300_000):
+            parts = [text[at : at + size] for at in range(0, len(text), size)]
+            given = [ids.tolist() for ids in tok.encode_stream(parts)]
+            assert [id for ids in given for id in ids] == expected
+            counts.append(len(given))
+    assert max(counts) > 1
+
+
+def test_what_needs_the_whole_text_says_so() -> None:
+    tok = jeton.UnigramTrainer(1_200).train([*samples.read_all().values()])
     with pytest.raises(UnsupportedError, match="encode the whole text"):
-        published("llama2_sentencepiece_bpe.model").encode_stream(["the"])
+        tok.encode_stream(["the"])

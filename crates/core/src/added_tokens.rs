@@ -222,9 +222,7 @@ impl AddedTokens {
     /// lies between tokens, and the text around it in one stretch: then the parts of the text on both
     /// sides hold the tokens of the text. White space around it may belong to a token far away.
     pub(crate) fn surely_apart_from(&self, text: &str, at: usize) -> bool {
-        let searches = [&self.all.original, &self.all.normalized];
-        let automata = || searches.into_iter().flatten().map(|it| &it.automaton);
-        let longest = automata().map(Automaton::longest).max().unwrap_or(0);
+        let longest = self.longest();
         let near = at.saturating_sub(WINDOW)..text.len().min(at + longest);
         let (before, behind) = text.split_at(at);
         let spaces = before.chars().rev().take_while(|it| it.is_whitespace());
@@ -235,7 +233,17 @@ impl AddedTokens {
             && !goes_on
             // Two families find places by what stands there from a space on.
             && text.as_bytes()[near.start..at].contains(&b' ')
-            && automata().all(|it| it.find(text.as_bytes(), near.clone()).is_none())
+            && (self.automata()).all(|it| it.find(text.as_bytes(), near.clone()).is_none())
+    }
+
+    /// How many bytes the longest token has that is looked for.
+    pub(crate) fn longest(&self) -> usize {
+        self.automata().map(Automaton::longest).max().unwrap_or(0)
+    }
+
+    fn automata(&self) -> impl Iterator<Item = &Automaton> {
+        let searches = [&self.all.original, &self.all.normalized];
+        searches.into_iter().flatten().map(|it| &it.automaton)
     }
 
     fn index(&self, id: u32) -> Option<usize> {

@@ -224,6 +224,16 @@ impl Compiled {
         matches!(self, Self::SentencePiece(compiled) if compiled.needs_whole_text())
     }
 
+    /// Whether no split point depends on what stands behind it: neither of a text whose end is not known
+    /// yet.
+    pub(crate) fn splits_looking_back(&self) -> bool {
+        match self {
+            Self::SentencePiece(compiled) => compiled.has_parts(),
+            Self::Metaspace(_) => true,
+            _ => false,
+        }
+    }
+
     /// A safe split point of `text`, about `reach` bytes after `start`: the text before it and the text
     /// behind it, each encoded at its [`Place`], have the tokens of both together. The end of the text if
     /// none is known.

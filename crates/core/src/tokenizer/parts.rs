@@ -46,6 +46,24 @@ impl Tokenizer {
         }
     }
 
+    /// Whether [`Tokenizer::split_point_of_begun`] finds split points.
+    pub(crate) fn splits_begun(&self, options: &EncodeOptions) -> bool {
+        let compiled = self.compiled.as_ref();
+        compiled.is_some_and(Compiled::splits_looking_back) && self.has_parts(options)
+    }
+
+    /// As [`Tokenizer::split_point`], of a text whose end is not read yet; none if what is read does not
+    /// tell.
+    pub(crate) fn split_point_of_begun(
+        &self,
+        text: &str,
+        reach: usize,
+        options: &EncodeOptions,
+    ) -> Option<usize> {
+        let end = self.split_point(text, 0, reach, options);
+        (end + self.added_tokens.longest() < text.len()).then_some(end)
+    }
+
     /// As [`Tokenizer::encode_into`], of a part as [`Tokenizer::split_point`] gives it; `is_last` says
     /// whether the text ends with it.
     pub(crate) fn encode_part(

@@ -10,7 +10,7 @@ use super::{EncodeOptions, Tokenizer};
 use crate::decoder::{Invalid, Stops, TokenStream};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fast::Place;
-use crate::text::{InvalidUtf8, NotUtf8, WholeCharacters};
+use crate::text::{InvalidUtf8, NotUtf8, WholeCharacters, boundary_before};
 use crate::train::word_counts::FirstStages;
 
 /// The text of ids that come one by one.
@@ -134,10 +134,18 @@ const SEARCHED_FOR_CUT: usize = if cfg!(test) { 24 } else { 64 << 10 };
 /// Bytes of a text that are kept, at most, for want of a place to cut.
 const MAX_KEPT: usize = 512 << 20;
 
+/// What finds the places where a stream is cut.
+#[derive(Debug)]
+enum Cuts {
+    Stages(Arc<FirstStages>),
+    /// The tokenizer's fast path, which looks only at what stands before a place.
+    Compiled,
+}
+
 /// The ids of a text that comes piece by piece.
 #[derive(Debug)]
 pub struct EncodeStream {
-    stages: Arc<FirstStages>,
+    cuts: Cuts,
     options: EncodeOptions,
     kept: String,
     /// The length from which on a place to cut is searched for again, in bytes.
@@ -157,7 +165,8 @@ impl EncodeStream {
         };
         let stages = tokenizer.split_point_stages();
         let stages = stages.filter(|_| tokenizer.frame(add_special_tokens).is_some());
-        let stages = stages.ok_or_else(|| {
+        let compiled = || tokenizer.splits_begun(&options).then_some(Cuts::Compiled);
+        let cuts = stages.map(Cuts::Stages).or_else(compiled).ok_or_else(|| {
             Error::new(
                 ErrorKind::Unsupported,
                 "this tokenizer cannot encode a stream: no safe split points are known for it",
@@ -165,7 +174,7 @@ impl EncodeStream {
             .hint("encode the whole text, or each line or paragraph as a text of its own")
         })?;
         Ok(Self {
-            stages,
+            cuts,
             options,
             kept: String::new(),
             room: BLOCK,
@@ -180,7 +189,7 @@ impl EncodeStream {
     pub fn push(&mut self, tokenizer: &Tokenizer, text: &str, ids: &mut Vec<u32>) -> Result<()> {
         self.kept.push_str(text);
         while self.kept.len() >= self.room {
-            let Some(cut) = self.cut() else {
+            let Some(cut) = self.cut(tokenizer) else {
                 if self.kept.len() > MAX_KEPT {
                     return Err(Error::new(
                         ErrorKind::Unsupported,
@@ -208,14 +217,13 @@ impl EncodeStream {
     }
 
     /// A place near the end of what is kept where tokens surely part.
-    fn cut(&self) -> Option<usize> {
-        let mut near = self.kept.len().saturating_sub(SEARCHED_FOR_CUT);
-        while !self.kept.is_char_boundary(near) {
-            near += 1;
+    fn cut(&self, tokenizer: &Tokenizer) -> Option<usize> {
+        let Self { kept, options, .. } = self;
+        let near = boundary_before(kept, kept.len().saturating_sub(SEARCHED_FOR_CUT));
+        match &self.cuts {
+            Cuts::Stages(stages) => Some(near + stages.split_point(&kept[near..])?),
+            Cuts::Compiled => tokenizer.split_point_of_begun(kept, near, options),
         }
-        self.stages
-            .split_point(&self.kept[near..])
-            .map(|at| near + at)
     }
 }
 
@@ -226,11 +234,15 @@ mod tests {
     use super::*;
     use crate::Stages;
     use crate::added_tokens::AddedToken;
+    use crate::format::sentencepiece;
     use crate::mem::lazy::LazyStatic;
-    use crate::model::{Bpe, Characters, Model};
-    use crate::normalizer::Normalizer;
+    use crate::model::sentencepiece::spec::{
+        Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
+    };
+    use crate::model::{Bpe, Characters, Model, Unigram};
+    use crate::normalizer::{Normalization, Normalizer};
     use crate::pattern::{Dialect, Regex, SearchPattern};
-    use crate::pre_tokenizer::{PreTokenizer, SplitBehavior, named};
+    use crate::pre_tokenizer::{PreTokenizer, PrependScheme, SplitBehavior, named};
     use crate::vocab::Vocab;
 
     fn ranks() -> Stages {
@@ -290,6 +302,45 @@ mod tests {
         all
     }
 
+    /// Those that see words with the spaces before them: of `.model` files, which make one of all spaces
+    /// or do not, and of a `tokenizer.json`, with an added token that no normalizer sees.
+    fn with_marks() -> Vec<Stages> {
+        let mut all = Vec::new();
+        let pieces = ["▁", "▁the", "▁t", "th", "he", "the", "e", "t", "h", "▁▁", "?"];
+        for collapses in [false, true] {
+            let normal = |(text, place)| Piece::new(text, -f32::from(place), PieceKind::Normal);
+            let first = Piece::new("<unk>", 0.0, PieceKind::Unknown);
+            let pieces = pieces.into_iter().zip(0_u8..).map(normal);
+            let trainer = TrainerSpec {
+                algorithm: Algorithm::Bpe,
+                ..TrainerSpec::default()
+            };
+            let charsmap = Normalization::NmtNfkc.charsmap().unwrap();
+            let normalizer = NormalizerSpec {
+                precompiled_charsmap: charsmap.blob(),
+                add_dummy_prefix: collapses,
+                remove_extra_whitespaces: collapses,
+                escape_whitespaces: true,
+                ..NormalizerSpec::default()
+            };
+            let pieces = [first].into_iter().chain(pieces);
+            all.push(sentencepiece::stages(ModelProto::new(pieces, trainer, normalizer)).unwrap());
+        }
+        let pieces = ["<unk>"].into_iter().chain(pieces);
+        let model = Unigram::new(pieces.map(|piece| (piece, -1.0)), Some(0), false).unwrap();
+        all.push(Stages {
+            normalizer: Some(Normalizer::Nfkc),
+            pre_tokenizer: Some(PreTokenizer::Metaspace {
+                replacement: '▁',
+                prepend_scheme: PrependScheme::First,
+                split: true,
+            }),
+            added_tokens: vec![added(0, "e the", false)],
+            ..Stages::of_model(Model::Unigram(model))
+        });
+        all
+    }
+
     static TOKENIZERS: LazyStatic<Vec<Tokenizer>> = LazyStatic::new(tokenizers);
 
     fn tokenizers() -> Vec<Tokenizer> {
@@ -305,7 +356,7 @@ mod tests {
         let letters = Characters::new(Vocab::new(letters.zip(0..)).unwrap(), Some(0)).unwrap();
         let characters = Stages::of_model(Model::Characters(letters));
         let all = patterns.into_iter().chain([late, characters]);
-        let all = all.chain(in_forms());
+        let all = all.chain(in_forms()).chain(with_marks());
         all.map(|stages| Tokenizer::new(stages).unwrap()).collect()
     }
 

@@ -291,6 +291,11 @@ impl SentencePiece {
         matches!(self.solving, Solving::Unigram { .. })
     }
 
+    /// Whether there are places where a text may be cut into parts.
+    pub fn has_parts(&self) -> bool {
+        self.parts != Parts::Nowhere
+    }
+
     /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes.
     ///
     /// Before a space, if what stands before it ends in something else once it is normalized: it is
@@ -304,7 +309,7 @@ impl SentencePiece {
         start: usize,
         reach: usize,
     ) -> usize {
-        if self.parts == Parts::Nowhere {
+        if !self.has_parts() {
             return text.len();
         }
         let cuts_behind = |byte| byte == b'\n' && self.parts == Parts::BehindLines;
