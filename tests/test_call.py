@@ -127,6 +127,26 @@ def test_the_call_of_real_vocabularies_is_that_of_transformers(name: str) -> Non
     compare(published(name), 5_000 if FULL else 60)
 
 
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_no_window_begins_before_its_text(side: str) -> None:
+    tok = TOKENIZERS["bytes that are dropped"]()
+    other = theirs(tok)
+    other.truncation_side = side
+    tok = tok.replace(roles={"pad": other.pad_token})
+    options = {
+        "add_special_tokens": False,
+        "truncation": True,
+        "return_overflowing_tokens": True,
+        "return_offsets_mapping": True,
+    }
+    for parts in itertools.product(["\n", " ", "the", "="], repeat=4):
+        text = "".join(parts)
+        for length in (1, 2, 3):
+            expected = other([text], max_length=length, **options)
+            mine = tok([text], max_length=length, truncation_side=side, **options)
+            assert mine["offset_mapping"] == expected["offset_mapping"], (text, length)
+
+
 def test_special_tokens_in_text_are_text() -> None:
     tok = TOKENIZERS["BERT"]()
     tok = tok.replace(roles={"pad": "[PAD]"})

@@ -162,8 +162,9 @@ class Rows:
         later = ~side.begins_text(first)
         first, places = first[later], places[later]
         has_space, is_space = self.trimmed.spaces(side.ids[first])
-        spans[places[has_space], 0] -= 1
-        spans[places[is_space], 1] -= 1
+        for column, shown in enumerate((has_space, is_space)):
+            # Where what stood in front was dropped, no place is left in front of a space.
+            spans[places[shown], column] = np.maximum(spans[places[shown], column] - 1, 0)
 
     def word_ids(self, row: int) -> list[int | None]:
         """Which word of its text each token of a row belongs to."""
