@@ -87,6 +87,63 @@ def _rendered(theirs: Any, template: str, messages: Any, options: Any) -> tuple[
     return apply(False), apply(True)["input_ids"]
 
 
+M = "{% set m = messages[-1] %}"
+REPRINTED = {
+    "twice": M + "<a>{{ m.content }}<b>{{ m.content }}<c>",
+    "whole, then its beginning": M + "{{ m.content }}|{{ m.content[:8] }}|",
+    "whole, then its end": M + "{{ m.content }}|{{ m.content[-8:] }}|",
+    "whole, then all but its space": M + "{{ m.content }}|{{ m.content[:-1] }}|",
+    "in two slices": M + "{{ m.content[:8] }}{{ m.content[8:] }}|",
+    "in two slices, joined": M + "{{ m.content[:8] + m.content[8:] }}|",
+    "in two slices, parted": M + "{{ m.content[:8] }}|{{ m.content[8:] }}|",
+    "the tag in two slices": M + "{{ m.content[:-9] }}{{ m.content[-9:] }}|",
+    "the tag in two slices, parted": M + "{{ m.content[:-9] }}|{{ m.content[-9:] }}|",
+    "in characters": M + "{% for c in m.content %}{{ c }}{% endfor %}|",
+    "in batches": M + "{{ m.content|batch(5)|map('join')|join }}|",
+    "in lines": M + "{{ m.content.splitlines()|join('\n') }}|{{ m.content[:8] }}",
+    "replaced": M + "{{ m.content|replace('_', '_') }}|{{ m.content|replace('TAG', 'TAG') }}|",
+    "by what follows no origins": M + "{{ m.content }}|{{ m.content|wordwrap(99) }}|",
+    "trimmed, then whole": M + "{{ m.content|trim }}|{{ m.content }}|",
+    "whole, then trimmed": M + "{{ m.content }}|{{ m.content|trim }}|",
+    "backwards twice": M + "{{ m.content[::-1][::-1] }}|",
+    "the first words alone": M + "{{ m.content[:8] }}",
+    "upper case": M + "{{ m.content|upper }}",
+    "each message, then the first": "{% for m in messages %}{{ m.content }}|{% endfor %}"
+    "{{ messages[0].content }}",
+}
+"""Templates that print the last message in slices, more than once, or changed."""
+
+
+@pytest.mark.parametrize("name", REPRINTED)
+def test_a_last_message_that_is_printed_again_is_left_open_in_the_same_place(name: str) -> None:
+    template = REPRINTED[name]
+    tok = byte_level(template)
+    theirs = theirs_of(tok)
+    options = {"continue_final_message": True}
+    for final in ("a", "Well, it is", " spaces  ", "two\nlines\n", "é🙂"):
+        for messages in (
+            [{"role": "assistant", "content": final}],
+            [*TURNS[:1], {"role": "assistant", "content": final}],
+        ):
+            try:
+                text, ids = _rendered(theirs, template, messages, options)
+            except ValueError:
+                with pytest.raises(jeton.errors.ArgumentError, match="its end cannot be found"):
+                    tok.chat(messages, template=template, continue_final_message=True)
+                continue
+            chat = tok.chat(messages, template=template, continue_final_message=True)
+            assert (chat.text, chat.ids) == (text, ids), final
+
+
+def test_a_message_that_spells_the_mark_of_the_end_does_not_end_the_chat() -> None:
+    """transformers cuts at the last place that spells its mark, whoever wrote it."""
+    template = REPRINTED["each message, then the first"]
+    mark = "CONTINUE_FINAL_MESSAGE_TAG "
+    messages = [{"role": "user", "content": mark}, {"role": "assistant", "content": f"{mark}and"}]
+    chat = byte_level(template).chat(messages, template=template, continue_final_message=True)
+    assert chat.text == f"{mark}|{mark}and"
+
+
 @pytest.mark.parametrize("name", TEMPLATES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_masks_of_templates_that_mark_what_is_generated(name: str, kind: str) -> None:

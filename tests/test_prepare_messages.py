@@ -313,6 +313,10 @@ BAD: dict[str, tuple[str, str]] = {
     "empty": ('{"messages": []}', "messages is empty"),
     "a message of text": ('{"messages": ["hi"]}', r"messages\[0\] is not an object with a role"),
     "no role": ('{"messages": [{"content": "a"}]}', r"messages\[0\] has no role$"),
+    "a role of another type": (
+        '{"messages": [{"role": 5, "content": "a"}]}',
+        r"messages\[0\].role is not text, but a value of type int",
+    ),
     "ShareGPT": (
         '{"messages": [{"from": "human", "value": "a"}]}',
         "rename these to 'role' and 'content'",

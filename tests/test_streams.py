@@ -228,6 +228,31 @@ def test_ids_of_any_parts(any_tok: jeton.Tokenizer) -> None:
             assert whole(any_tok, cut(text, numbers), add_special_tokens=add) == expected
 
 
+SURROGATES = {
+    "a pair": ["\ud83d", "\ude00"],
+    "a pair within text": ["the \ud83d", "", "\ude00 the"],
+    "a pair and a half": ["\ud83d", "\ud83d\ude00"],
+    "a pair and two halves": ["\ud83d", "\ud83d", "\ude00", "\ude00"],
+    "halves in the wrong order": ["\ude00", "\ud83d"],
+    "a half at the end": ["the", "\ud83d", ""],
+    "a half before text": ["\ud83d", "the"],
+}
+
+
+@pytest.mark.parametrize("case", SURROGATES)
+def test_halves_of_a_pair_in_two_parts_are_one_character(case: str) -> None:
+    parts = SURROGATES[case]
+    for tok in (byte_level("gpt2"), ranks(), in_form("NFC gpt2")):
+        assert whole(tok, iter(parts)) == tok.encode("".join(parts))
+
+
+def test_surrogates_cut_anywhere() -> None:
+    tok, numbers = byte_level("gpt2"), random.Random(4)
+    for _ in range(300):
+        text = "".join(numbers.choices(["\ud83d", "\ude00", "\ude42", "the", " "], k=12))
+        assert whole(tok, cut(text, numbers)) == tok.encode(text)
+
+
 def in_form(name: str) -> jeton.Tokenizer:
     """GPT-NeoX, or one like it and Qwen: behind a form, with tokens looked for in what it makes."""
     if name == "neox":

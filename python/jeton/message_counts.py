@@ -11,7 +11,7 @@ import difflib
 import json
 import re
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -186,8 +186,9 @@ class _Parts:
         if not isinstance(content, (list, tuple)):
             return
         for at, part in enumerate(content):
-            if not isinstance(part, str) and _text_of(part) is None:
-                self.kinds.append(self._kind(f"messages[{number}].content[{at}]", part))
+            place = f"messages[{number}].content[{at}]"
+            if not isinstance(part, str) and _text_of(place, part) is None:
+                self.kinds.append(self._kind(place, part))
 
     def _kind(self, place: str, part: Any) -> str:
         fields = fields_of(part)
@@ -209,14 +210,27 @@ class _Parts:
         return [f"{self.each:,} tokens for each part that is not text ({kinds})"] if kinds else []
 
 
-def _text_of(part: Any) -> str | None:
-    """The text of a part; `None` of one that is no text."""
+def _text_of(place: str, part: Any) -> str | None:
+    """The text of a part; `None` of one that is no text.
+
+    Raises:
+        ArgumentTypeError, ArgumentError: A part that says it is text, but has none.
+    """
     fields = fields_of(part)
     if fields is None:
         return None
     kind = fields.get("type", "text")
-    text = fields.get(_TEXTS[kind]) if isinstance(kind, str) and kind in _TEXTS else None
-    return text if isinstance(text, str) else None
+    if not isinstance(kind, str) or kind not in _TEXTS:
+        return None
+    name = _TEXTS[kind]
+    text = fields.get(name)
+    if isinstance(text, str):
+        return text
+    if "type" not in fields:
+        return None
+    if text is None:
+        raise ArgumentError(f"{place} has no {name} (as {{'type': {kind!r}, {name!r}: …}})")
+    raise ArgumentTypeError(f"{place}.{name} must be a str, not {type(text).__name__}")
 
 
 @dataclass
@@ -227,9 +241,12 @@ class _Sum:
     more: int = 0
     guesses: list[str] = field(default_factory=list)
 
-    def json(self, place: str, value: Any) -> None:
+    def json(self, place: str, value: Any, *, default: Callable[[Any], Any] = str) -> None:
+        """Adds a value as JSON, and what JSON has not as `default` makes it."""
         try:
-            self.texts.append(json.dumps(value, ensure_ascii=False, default=str))
+            self.texts.append(json.dumps(value, ensure_ascii=False, default=default))
+        except ArgumentTypeError:
+            raise
         except (ValueError, TypeError, RecursionError) as error:
             raise ArgumentError(f"{place} cannot be written as JSON: {error}") from None
 
@@ -308,8 +325,10 @@ def _add_message(total: _Sum, number: int, message: Any, per_name: int) -> None:
             f"{place} must be a dict, a dataclass or a pydantic model, not {type(message).__name__}"
         )
     role = fields.get("role")
-    if not isinstance(role, str):
+    if role is None:
         raise ArgumentError(f"{place} has no role (as {{'role': 'user', 'content': …}})")
+    if not isinstance(role, str):
+        raise ArgumentTypeError(f"{place}.role must be a str, not {type(role).__name__}")
     if role not in ("system", "user", "assistant"):
         total.guesses.append(f"the format of {role:.40} messages is not published")
     for name, value in fields.items():
@@ -326,20 +345,36 @@ def _add_message(total: _Sum, number: int, message: Any, per_name: int) -> None:
         elif name == "function_call":
             _add_calls(total, f"{place}.{name}", [{"function": value}])
         elif name == "content" and isinstance(value, (list, tuple)):
-            _add_content(total, value)
+            _add_content(total, f"{place}.content", value)
         else:
             if name not in ("role", "content", "name") or not isinstance(value, str):
                 total.guesses.append(f"how the field {name!r:.40} is written is not published")
             if isinstance(value, str):
                 total.texts.append(value)
             else:
-                total.json(f"{place}.{name:.40}", value)
+                _add_value(total, f"{place}.{name:.40}", value)
 
 
-def _add_content(total: _Sum, parts: Iterable[Any]) -> None:
+def _add_value(total: _Sum, place: str, value: Any) -> None:
+    """What a message holds, as JSON, if it is of the types that `Tokenizer.chat` takes."""
+
+    def plain(inner: Any) -> Any:
+        if (fields := fields_of(inner)) is not None:
+            return dict(fields)
+        if callable(getattr(inner, "item", None)) and getattr(inner, "shape", None) == ():
+            return inner.item()
+        where = place if inner is value else f"each value in {place}"
+        raise ArgumentTypeError(
+            f"{where} must be text, a number, a list or a dict, not {type(inner).__name__}"
+        )
+
+    total.json(place, value, default=plain)
+
+
+def _add_content(total: _Sum, place: str, parts: Iterable[Any]) -> None:
     total.guesses.append("how the parts of a content are joined is not published")
-    for part in parts:
-        text = part if isinstance(part, str) else _text_of(part)
+    for at, part in enumerate(parts):
+        text = part if isinstance(part, str) else _text_of(f"{place}[{at}]", part)
         if text is not None:
             total.texts.append(text)
 
@@ -353,7 +388,7 @@ def _add_calls(total: _Sum, place: str, calls: Iterable[Any]) -> None:
             if isinstance(value, str):
                 total.texts.append(value)
             elif value is not None:
-                total.json(place, value)
+                _add_value(total, place, value)
 
 
 def _add_tools(total: _Sum, tools: Any, *, per_function: int) -> None:

@@ -63,9 +63,23 @@ def parts_of(texts: Iterable[str] | TextIO) -> Iterator[str]:
     return iter(texts)
 
 
+def _with_whole_pairs(parts: Iterator[str]) -> Iterator[str]:
+    """The same text in parts none of which begins with the second half of a surrogate pair."""
+    half = ""
+    for part in parts:
+        if half and isinstance(part, str):
+            part, half = half + part, ""
+        if isinstance(part, str) and "\ud800" <= part[-1:] <= "\udbff":
+            part, half = part[:-1], part[-1]
+        yield part
+    if half:
+        yield half
+
+
 def encoded(stream: EncodeStream, parts: Iterator[str]) -> Iterator[npt.NDArray[np.uint32]]:
     """The ids of a text, as soon as they are sure."""
-    for part in parts:
+    # `encode` takes a surrogate pair for the character that it spells; it may be cut as any text.
+    for part in _with_whole_pairs(parts):
         ids = stream.push(part)
         if len(ids):
             yield ids

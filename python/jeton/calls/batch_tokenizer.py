@@ -51,15 +51,24 @@ class BatchTokenizer:
         return token.decode("utf-8", "replace")
 
     def spaces(
-        self, ids: npt.NDArray[np.uint32]
-    ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        """Which tokens begin with one space and no more, and which are one and nothing else."""
+        self, ids: npt.NDArray[np.uint32], unit: str
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """How wide the space is that tokens begin with, and which are that space and nothing else.
+
+        It is 0 wide where there is none, or where there are several.
+        """
         different, numbers = np.unique(ids, return_inverse=True)
         tokens = [self(id) for id in different.tolist()]
         fronts = [[_is_space(character) for character in token[:2]] for token in tokens]
-        begin = np.array([front in ([True], [True, False]) for front in fronts], np.bool_)
+        widths = np.array(
+            [
+                _width(token[0], unit) if front in ([True], [True, False]) else 0
+                for token, front in zip(tokens, fronts, strict=True)
+            ],
+            np.int64,
+        )
         only = np.array([front == [True] for front in fronts], np.bool_)
-        return begin[numbers], only[numbers]
+        return widths[numbers], only[numbers]
 
     @cached_property
     def _added(self) -> set[int]:
@@ -91,3 +100,8 @@ def _is_space(character: str) -> bool:
     return character == _ALPHABET[ord(" ")] or (
         character.isspace() and not "\x1c" <= character <= "\x1f"
     )
+
+
+def _width(space: str, unit: str) -> int:
+    """How wide a space is in a text; GPT-2's stands for a byte."""
+    return len(space.encode()) if unit == "bytes" and space != _ALPHABET[ord(" ")] else 1

@@ -15,7 +15,8 @@ import numpy as np
 from jeton.arguments import checked_flag, one_of
 from jeton.calls.batch_tokenizer import BatchTokenizer
 from jeton.calls.encoded_texts import EncodingOptions, encoded
-from jeton.calls.frames import Frame, frame_of, shows_one_space
+from jeton.calls.frames import Frame, frame_of
+from jeton.calls.front_spaces import FrontSpaces, shows_one_space
 from jeton.calls.inputs import Inputs, read
 from jeton.calls.padding_and_truncation import Asked, Defaults, Padding, Truncation, choose
 from jeton.calls.result import BatchEncoding
@@ -82,7 +83,7 @@ class Caller:
         self._post_processor = tokenizer.post_processor
         self._frames: dict[tuple[bool, bool], Frame] = {}
         self._spelling = BatchTokenizer(tokenizer)
-        self._trimmed = self._spelling if shows_one_space(self._post_processor) else None
+        self._shows_one_space = shows_one_space(self._post_processor)
 
     @cached_property
     def defaults(self) -> Defaults:
@@ -225,13 +226,16 @@ class Caller:
             overflowing=overflowing,
             second_first=order[:1] == [1],
         )
+        front_spaces = None
+        if self._shows_one_space:
+            front_spaces = FrontSpaces(self._spelling, str(call.unit))
         return Rows(
             sides=(one, other),
             windows=windows,
             frames=frames,
             paired=paired[windows.sample],
             padding=padding,
-            trimmed=self._trimmed,
+            front_spaces=front_spaces,
         )
 
     def _columns(self, call: Call) -> list[str]:

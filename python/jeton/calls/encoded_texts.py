@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from jeton.calls.batch_tokenizer import BatchTokenizer
+    from jeton.calls.front_spaces import FrontSpaces
 
 __all__ = ["EncodedTexts", "EncodingOptions", "encoded"]
 
@@ -68,6 +69,7 @@ class EncodedTexts:
         side = cls.__new__(cls)
         side.ids = np.empty(0, np.uint32)
         side.offsets = np.zeros(samples + 1, np.int64)
+        side._column = Column([])
         side._ends = side.offsets
         side._spans = np.empty((0, 2), np.int64)
         side._word_ids = {}
@@ -81,12 +83,27 @@ class EncodedTexts:
 
     @property
     def spans(self) -> npt.NDArray[np.int64]:
-        """Where each token came from, of shape (tokens, 2): places in its text, or in its word."""
+        """Where each token came from, of shape (tokens, 2): places in its text, or in its word.
+
+        They are those of each text or word by itself.
+        """
         if self._spans is None:
             ids, _, spans = self._with_spans()
             self.check_same(np.array_equal(ids, self.ids))
             self._spans = spans
         return self._spans
+
+    def joined_spans(self, front_spaces: FrontSpaces) -> npt.NDArray[np.int64]:
+        """As `spans`, of words as they stand behind others."""
+        spans = self.spans
+        if self._column.words is None:
+            return spans
+        first = self._ends[:-1][np.diff(self._ends) > 0]
+        first = first[spans[first, 0] > 0]
+        if len(first):
+            spans = spans.copy()
+            spans[first] = front_spaces.left_out(self.ids[first], spans[first])
+        return spans
 
     def begins_text(self, tokens: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Which of these tokens are the first of a text, or of a word that was given."""

@@ -1,6 +1,6 @@
 """Frames: what a post-processor puts around the tokens of one text, or of two.
 
-Look here for how a frame is found out, and for spans that depend on where a text was cut.
+Look here for how a frame is found out.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from jeton.components import post_processors
 from jeton.encoding import Encoding
 
-__all__ = ["Frame", "Piece", "frame_of", "shows_one_space"]
+__all__ = ["Frame", "Piece", "frame_of"]
 
 
 @dataclass(frozen=True)
@@ -58,16 +58,3 @@ def frame_of(
 
 def _encoding(id: int) -> Encoding:
     return Encoding([id], [(0, 0)], [0], [0], [0], [False], [b""])
-
-
-def shows_one_space(post_processor: post_processors.PostProcessor | None) -> bool:
-    """Whether spans leave out spaces, but one of the first token.
-
-    Such a post-processor takes the first space of a text for one that the pre-tokenizer put there.
-    It trims spans after texts are cut, so what comes first in a window counts as first.
-    """
-    if isinstance(post_processor, post_processors.Sequence):
-        return any(map(shows_one_space, post_processor.steps))
-    if isinstance(post_processor, (post_processors.ByteLevel, post_processors.RobertaProcessing)):
-        return post_processor.trim_offsets and post_processor.add_prefix_space
-    return False

@@ -18,9 +18,9 @@ from jeton.errors import ArgumentError
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from jeton.calls.batch_tokenizer import BatchTokenizer
     from jeton.calls.encoded_texts import EncodedTexts
     from jeton.calls.frames import Frame, Piece
+    from jeton.calls.front_spaces import FrontSpaces
     from jeton.calls.padding_and_truncation import Padding
     from jeton.calls.windows import Windows
 
@@ -53,8 +53,7 @@ class Rows:
         frames: What stands around one text, and around two.
         paired: Which rows have two.
         padding: How rows are made equally long, if they are.
-        trimmed: Set where spans leave spaces out, but for one at the front of each window: what
-            tells which tokens begin with a space.
+        front_spaces: Set where spans leave spaces out, but for one at the front of each window.
     """
 
     sides: tuple[EncodedTexts, EncodedTexts]
@@ -62,7 +61,7 @@ class Rows:
     frames: tuple[Frame | None, Frame | None]
     paired: npt.NDArray[np.bool_]
     padding: Padding | None
-    trimmed: BatchTokenizer | None
+    front_spaces: FrontSpaces | None
 
     def __len__(self) -> int:
         return len(self.paired)
@@ -147,24 +146,22 @@ class Rows:
             if part.piece.text is None:
                 continue
             side = self.sides[part.piece.text]
-            spans[part.places] = side.spans[part.source]
-            if self.trimmed is not None:
-                self._show_one_space(spans, part, side)
+            if self.front_spaces is None:
+                spans[part.places] = side.spans[part.source]
+            else:
+                spans[part.places] = side.joined_spans(self.front_spaces)[part.source]
+                self._show_first(spans, part, side)
         return spans
 
-    def _show_one_space(
-        self, spans: npt.NDArray[np.int64], part: _Part, side: EncodedTexts
-    ) -> None:
-        """Gives the first token of a window back one space that trimming took from its span."""
-        assert self.trimmed is not None
+    def _show_first(self, spans: npt.NDArray[np.int64], part: _Part, side: EncodedTexts) -> None:
+        """Puts the space at the front of the first token of each window into its span."""
+        assert self.front_spaces is not None
         filled = part.lengths > 0
         first, places = part.first[filled], part.begins[filled]
-        later = ~side.begins_text(first)
-        first, places = first[later], places[later]
-        has_space, is_space = self.trimmed.spaces(side.ids[first])
-        for column, shown in enumerate((has_space, is_space)):
-            # Where what stood in front was dropped, no place is left in front of a space.
-            spans[places[shown], column] = np.maximum(spans[places[shown], column] - 1, 0)
+        begins = side.begins_text(first)
+        spans[places[begins]] = side.spans[first[begins]]
+        first, places = first[~begins], places[~begins]
+        spans[places] = self.front_spaces.shown(side.ids[first], side.spans[first])
 
     def word_ids(self, row: int) -> list[int | None]:
         """Which word of its text each token of a row belongs to."""

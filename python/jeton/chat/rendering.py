@@ -15,7 +15,7 @@ from jeton.chat.environment import Refusal, Sandbox
 from jeton.chat.limits import LONGEST, LimitError, running
 from jeton.chat.messages import REASONING, Input
 from jeton.chat.origins import Origin
-from jeton.chat.parts import raw, runs_of
+from jeton.chat.parts import cut, raw, runs_of
 from jeton.chat.traced import Traced
 from jeton.errors import ArgumentError, FormatError, UnsupportedError
 
@@ -53,14 +53,15 @@ def rendered(
     """
     if len(template) > _LONGEST_TEMPLATE:
         raise FormatError(f"the template has {len(template):,} characters; 262,144 are allowed")
-    ending = None
+    ending, is_spelled = None, False
     if continued is not None:
+        is_spelled = _spells_tag([messages, variables])
         messages, ending = _tagged(template, messages, continued)
     with running(given.characters + len(template)):
         text = _run(template, {"messages": messages, **variables})
     if len(text) > LONGEST:
         raise LimitError(f"the template makes a text of {len(text):,} characters")
-    return text if ending is None else _cut_at_tag(text, *ending)
+    return text if ending is None else _cut_at_tag(text, *ending, is_spelled=is_spelled)
 
 
 @functools.lru_cache(maxsize=64)
@@ -179,19 +180,44 @@ def _tagged(
     return [*messages[:-1], last], (raw(final).strip(), tag_origin)
 
 
-def _cut_at_tag(text: str, final: str, tag: Origin) -> str:
-    at, found = 0, None
-    for length, origin in runs_of(text):
-        if (origin.field, origin.message) == (tag.field, tag.message):
-            found = at
-        at += length
-    if found is None:
-        # An operation that follows no origins took the tag up; it is spelled out all the same.
-        found = max(raw(text).rfind(_TAG.strip()), 0)
-    if final not in text or not raw(text).startswith(_TAG.strip(), found):
+def _cut_at_tag(text: str, final: str, tag: Origin, *, is_spelled: bool) -> str:
+    """The text up to the last place where the tag stands whole.
+
+    Args:
+        text: What the template made.
+        final: The last message.
+        tag: The origin of the tag.
+        is_spelled: Whether what was given spells the tag too, so that its origin must tell.
+    """
+    spelled, shown = _TAG.strip(), raw(text)
+    at = shown.rfind(spelled)
+    if is_spelled:
+        found = at
+        while found >= 0 and not _is_of(text, tag, found, found + len(spelled)):
+            found = shown.rfind(spelled, 0, found + len(spelled) - 1)
+        # An operation that follows no origins may have taken the tag up.
+        at = at if found < 0 else found
+    if final not in shown or at < 0:
         raise ArgumentError(
             "continue_final_message: the template changes the last message or leaves it out, so "
             "its end cannot be found"
         )
-    kept = text[:found]
-    return kept if raw(text).startswith(_TAG, found) else kept.rstrip()
+    kept = text[:at]
+    return kept if shown.startswith(_TAG, at) else kept.rstrip()
+
+
+def _is_of(text: str, origin: Origin, start: int, stop: int) -> bool:
+    """Whether a stretch of a text, or a part of it, is of a field of a message."""
+    return any(
+        (other.field, other.message) == (origin.field, origin.message)
+        for _, other in cut(runs_of(text), start, stop)
+    )
+
+
+def _spells_tag(value: Any) -> bool:
+    """Whether a value spells the tag, however deep."""
+    if isinstance(value, str):
+        return _TAG.strip() in raw(value)
+    if isinstance(value, Mapping):
+        return any(_spells_tag(key) or _spells_tag(item) for key, item in value.items())
+    return isinstance(value, (list, tuple)) and any(map(_spells_tag, value))

@@ -229,7 +229,12 @@ def _messages(messages: Any) -> Any:
     for number, message in enumerate(messages):
         if not isinstance(message, Mapping):
             raise FormatError(f"messages[{number}] is not an object with a role and a content")
-        if not isinstance(message.get("role"), str):
+        role = message.get("role")
+        if role is not None and not isinstance(role, str):
+            raise FormatError(
+                f"messages[{number}].role is not text, but a value of type {type(role).__name__}"
+            )
+        if role is None:
             hint = ""
             if "from" in message and "value" in message:
                 hint = ": it has 'from' and 'value'; rename these to 'role' and 'content'"

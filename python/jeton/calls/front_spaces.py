@@ -1,0 +1,78 @@
+"""Spaces at the front of tokens, where a post-processor leaves them out of spans but for the first.
+
+Look here for spans that depend on where a text was cut, and on which words stand before. Such a
+post-processor trims after texts are cut and words are joined, while spans are found before: of each
+text and of each word by itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jeton.components import post_processors
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from jeton.calls.batch_tokenizer import BatchTokenizer
+
+__all__ = ["FrontSpaces", "shows_one_space"]
+
+
+def shows_one_space(post_processor: post_processors.PostProcessor | None) -> bool:
+    """Whether spans leave out spaces, but one of the first token.
+
+    Such a post-processor takes the first space of a text for one that the pre-tokenizer put there:
+    it is in the span of the token that comes first in a window, and of one that begins at 0.
+    """
+    if isinstance(post_processor, post_processors.Sequence):
+        return any(map(shows_one_space, post_processor.steps))
+    if isinstance(post_processor, (post_processors.ByteLevel, post_processors.RobertaProcessing)):
+        return post_processor.trim_offsets and post_processor.add_prefix_space
+    return False
+
+
+@dataclass(frozen=True)
+class FrontSpaces:
+    """Puts the one space at the front of tokens into their spans, or leaves it out.
+
+    A span that begins at 0 is the same either way. Of more spaces than one, all are left out.
+    """
+
+    spelling: BatchTokenizer
+    unit: str
+
+    def shown(
+        self, ids: npt.NDArray[np.uint32], spans: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
+        """Spans with the space, of those without it."""
+        width, is_only = self._widths(ids, spans)
+        starts, ends = spans.T
+        # A space by itself, left out at the front, is left out at the back too.
+        shrunk = is_only & (starts == ends)
+        return np.stack([starts - width, ends - width * shrunk], axis=1)
+
+    def left_out(
+        self, ids: npt.NDArray[np.uint32], spans: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
+        """Spans without the space, of those with it."""
+        width, is_only = self._widths(ids, spans)
+        starts, ends = spans.T
+        shifted = starts + width
+        starts = np.where(is_only, shifted, np.minimum(shifted, ends))
+        return np.stack([starts, np.maximum(starts, ends)], axis=1)
+
+    def _widths(
+        self, ids: npt.NDArray[np.uint32], spans: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """How wide the one space of each token is, and which tokens are nothing else.
+
+        It is 0 wide where there is none, or several, or where the span begins at 0.
+        """
+        widths, only = np.zeros(len(ids), np.int64), np.zeros(len(ids), np.bool_)
+        later = spans[:, 0] > 0
+        widths[later], only[later] = self.spelling.spaces(ids[later], self.unit)
+        return widths, only
