@@ -306,7 +306,9 @@ mod tests {
     /// or do not, and of a `tokenizer.json`, with an added token that no normalizer sees.
     fn with_marks() -> Vec<Stages> {
         let mut all = Vec::new();
-        let pieces = ["▁", "▁the", "▁t", "th", "he", "the", "e", "t", "h", "▁▁", "?"];
+        let pieces = [
+            "▁", "▁the", "▁t", "th", "he", "the", "e", "t", "h", "▁▁", "?",
+        ];
         for collapses in [false, true] {
             let normal = |(text, place)| Piece::new(text, -f32::from(place), PieceKind::Normal);
             let first = Piece::new("<unk>", 0.0, PieceKind::Unknown);
