@@ -212,8 +212,8 @@ class Encodes(HasSettings):
 
         Raises:
             ArgumentTypeError: A part that is no `str`.
-            UnsupportedError: No safe split points are known for the tokenizer, as for a Unigram of a
-                `.model` file; or half a gigabyte of text has none.
+            UnsupportedError: No safe split points are known for the tokenizer, as for a Unigram
+                of a `.model` file; or half a gigabyte of text has none.
             EncodeError: As `encode`.
 
         Example:
