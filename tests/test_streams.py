@@ -335,7 +335,33 @@ def test_ids_of_any_parts_of_words_behind_spaces(name: str) -> None:
     assert max(counts) > 1
 
 
+@pytest.mark.parametrize("token", ["<mask>", "<a b>", "T" * 500])
+def test_what_a_token_far_before_a_cut_takes(token: str) -> None:
+    """White space behind a token, about as much as is searched for tokens before a cut."""
+    tok = with_marks("trained")
+    added = jeton.AddedToken(token, rstrip=True, normalized=False)
+    tok = tok.replace(added_tokens=[*tok.added_tokens, added])
+    id, numbers = tok.id_of(token), random.Random(7)
+    for _ in range(6):
+        spaces = [" " * numbers.randint(1_010, 1_030) + end for end in ("", "\n", "\t")]
+        parts = ["the " * numbers.randint(1, 300), token, *spaces, "the", "\n"]
+        chosen = numbers.choices(parts, k=1_000)
+        text = "".join(part + numbers.choice(spaces) if part == token else part for part in chosen)
+        # Of texts so short, no part is encoded by itself.
+        first, *others = text.split(token)
+        expected = tok.encode(first + token) if others else tok.encode(first)
+        for at, piece in enumerate(others):
+            ids = tok.encode(token + piece + token * (at + 1 < len(others)))
+            expected += ids[ids.index(id) + 1 :]
+        assert whole(tok, iter([text])) == tok.encode(text) == expected
+
+
 def test_what_needs_the_whole_text_says_so() -> None:
     tok = jeton.UnigramTrainer(1_200).train([*samples.read_all().values()])
+    with pytest.raises(UnsupportedError, match="encode the whole text"):
+        tok.encode_stream(["the"])
+    tok = with_marks("trained")
+    long = jeton.AddedToken("T" * 2_000, normalized=False)
+    tok = tok.replace(added_tokens=[*tok.added_tokens, long])
     with pytest.raises(UnsupportedError, match="encode the whole text"):
         tok.encode_stream(["the"])

@@ -224,6 +224,8 @@ impl AddedTokens {
     pub(crate) fn surely_apart_from(&self, text: &str, at: usize) -> bool {
         let longest = self.longest();
         let near = at.saturating_sub(WINDOW)..text.len().min(at + longest);
+        // With tokens that only end near.
+        let searched = near.start.saturating_sub(longest)..near.end;
         let (before, behind) = text.split_at(at);
         let spaces = before.chars().rev().take_while(|it| it.is_whitespace());
         let spaces: usize = spaces.take(WINDOW).map(char::len_utf8).sum();
@@ -231,9 +233,14 @@ impl AddedTokens {
         longest <= WINDOW
             && at > near.start + spaces
             && !goes_on
-            // Two families find places by what stands there from a space on.
-            && text.as_bytes()[near.start..at].contains(&b' ')
-            && (self.automata()).all(|it| it.find(text.as_bytes(), near.clone()).is_none())
+            // Two families find places by what stands there from a space on, or behind a line end.
+            && (before.ends_with('\n') || text.as_bytes()[near.start..at].contains(&b' '))
+            && (self.automata()).all(|it| it.find(text.as_bytes(), searched.clone()).is_none())
+    }
+
+    /// Whether [`Self::surely_apart_from`] may say so of any place.
+    pub(crate) fn may_be_apart(&self) -> bool {
+        self.longest() <= WINDOW
     }
 
     /// How many bytes the longest token has that is looked for.
@@ -513,6 +520,15 @@ mod tests {
         assert!(!added.surely_apart_from(&"a".repeat(4 * WINDOW), 2 * WINDOW));
         let long = AddedTokens::new(vec![token(1, &"b".repeat(WINDOW + 1), false)], None).unwrap();
         assert!(!long.surely_apart_from(&text, behind + WINDOW));
+        assert!(!long.may_be_apart());
+        // A token of which only the end is near, and line ends of a text without spaces.
+        for spaces in WINDOW - 9..WINDOW + 9 {
+            let text = ["words <a>", &" ".repeat(spaces), "\nwords"].concat();
+            assert!(!added.surely_apart_from(&text, text.len() - 5), "{spaces}");
+        }
+        let lines = "line\n".repeat(WINDOW);
+        assert!(added.surely_apart_from(&lines, 5 * WINDOW / 2 / 5 * 5));
+        assert!(!added.surely_apart_from(&lines, 5 * WINDOW / 2 / 5 * 5 + 1));
     }
 
     #[test]

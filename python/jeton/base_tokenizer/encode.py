@@ -201,14 +201,15 @@ class Encodes(HasSettings):
         """The ids of a text that comes part by part, in memory that does not grow with it.
 
         Put together, they are what `encode` gives for the whole text, wherever the parts were cut;
-        special tokens in it are text.
+        special tokens in it are text. What has no place where tokens surely part is kept until one
+        comes.
 
         Args:
             texts: An open text file, or any iterable of the parts of one text.
             add_special_tokens: Whether the post-processor adds its special tokens.
 
         Yields:
-            Arrays of ids, shape (tokens,), as soon as they are sure.
+            Arrays of ids, shape (tokens,), of some 256 KiB of the text at a time.
 
         Raises:
             ArgumentTypeError: A part that is no `str`.

@@ -49,7 +49,10 @@ impl Tokenizer {
     /// Whether [`Tokenizer::split_point_of_begun`] finds split points.
     pub(crate) fn splits_begun(&self, options: &EncodeOptions) -> bool {
         let compiled = self.compiled.as_ref();
-        compiled.is_some_and(Compiled::splits_looking_back) && self.has_parts(options)
+        compiled.is_some_and(Compiled::splits_looking_back)
+            && self.has_parts(options)
+            && (self.added_tokens.finds_nothing(&options.special)
+                || self.added_tokens.may_be_apart())
     }
 
     /// As [`Tokenizer::split_point`], of a text whose end is not read yet; none if what is read does not

@@ -196,7 +196,8 @@ impl EncodeStream {
                         "more than 512 MiB of text have no safe split point",
                     ));
                 }
-                self.room = self.kept.len() + BLOCK;
+                // Not a block further: each search may go over all that is kept.
+                self.room = (2 * self.kept.len()).min(MAX_KEPT + 1);
                 return Ok(());
             };
             let part = &self.kept[..cut];
