@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import random
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -128,12 +128,12 @@ def test_the_call_of_real_vocabularies_is_that_of_transformers(name: str) -> Non
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
-def test_no_window_begins_before_its_text(side: str) -> None:
+def test_no_window_begins_before_its_text(side: Literal["left", "right"]) -> None:
     tok = TOKENIZERS["bytes that are dropped"]()
     other = theirs(tok)
     other.truncation_side = side
     tok = tok.replace(roles={"pad": other.pad_token})
-    options = {
+    options: dict[str, Any] = {
         "add_special_tokens": False,
         "truncation": True,
         "return_overflowing_tokens": True,
