@@ -71,9 +71,24 @@ def test_masks_by_origin_hold_what_opens_calls_of_tools() -> None:
     for prompt in (False, True):
         chat = tok.chat(TOOLS, template=template, add_generation_prompt=prompt)
         assert text_of(chat, chat.loss_mask()) == f"{turn}It will.<|im_end|>"
-    # A template that shows no prompt does not say where an answer begins.
+    # Another answer begins in the same way, if a template shows no prompt.
     chat = tok.chat(TOOLS, template=template.partition("{% if add")[0])
-    assert text_of(chat, chat.loss_mask()) == turn.partition('"')[2] + "It will.<|im_end|>"
+    assert text_of(chat, chat.loss_mask()) == f"{turn}It will.<|im_end|>"
+
+
+def test_masks_hold_what_opens_calls_of_tools_without_any_header() -> None:
+    template = (
+        "<s>{% for m in messages %}{% if m.role == 'user' %}[INST] {{ m.content }}[/INST]"
+        "{% elif m.tool_calls %}[TOOL_CALLS]{% for it in m.tool_calls %}{{ it.function|tojson }}"
+        "{% endfor %}</s>{% else %} {{ m.content }}</s>{% endif %}{% endfor %}"
+    )
+    chat = byte_level(template).chat(TOOLS, template=template)
+    learnt = text_of(chat, chat.loss_mask())
+    assert learnt.startswith('[TOOL_CALLS]{"name": "get_weather"')
+    # A template that takes no question by itself does not say where an answer begins.
+    alone = "{% if messages|length == 1 %}{{ raise_exception('alone') }}{% endif %}" + template
+    chat = byte_level(template).chat(TOOLS, template=alone)
+    assert text_of(chat, chat.loss_mask()).startswith('name": "get_weather')
 
 
 @pytest.mark.parametrize("name", TEMPLATES)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import functools
+import itertools
+import operator
 import types
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -224,9 +227,10 @@ class Chat:
         Where the template marks what the model writes (`{% generation %}`) and only the assistant
         is asked for, that is it. Otherwise it is what came from messages of these roles, with
         what the template wrote inside of each, and behind it up to the first control token, which
-        ends the turn. A call of a tool begins behind the generation prompt, and goes on over the
-        control tokens that close it, if what ends a turn follows at once. An answer without text
-        has the token that ends it alone, and teaches to say nothing.
+        ends the turn. A call of a tool begins behind the generation prompt, or where another answer
+        would if the template has none, and goes on over the control tokens that close it, if what
+        ends a turn follows at once. An answer without text has the token that ends it alone,
+        and teaches to say nothing.
 
         Args:
             roles: Whose messages count.
@@ -287,7 +291,7 @@ class Chat:
             message, start, end = int(messages[at]), int(starts[at]), int(ends[at])
             mask[start:end] = (written[start:end] == message) | by_template[start:end]
             if _is_call(firsts[message]):
-                mask[self._behind_prompt(start, by_template) : start] = True
+                mask[self._first_of_call(message, start, by_template) : start] = True
             if message in closed:
                 mask[end : closed[message] + 1] = True
             else:
@@ -321,23 +325,47 @@ class Chat:
         if "user" not in self.roles:
             return ""
         question = _listed(self._request.messages)[: self.roles.index("user") + 1]
-        try:
-            with_it, without = (
-                self._request.of(question, prompt=prompt).text for prompt in (True, False)
-            )
-        except JetonError:
+        with_it, without = (self._text_of(question, prompt=prompt) for prompt in (True, False))
+        if with_it is None or without is None or not with_it.startswith(without):
             return ""
-        return with_it[len(without) :] if with_it.startswith(without) else ""
+        return with_it[len(without) :]
 
-    def _behind_prompt(self, start: int, by_template: npt.NDArray[np.bool_]) -> int:
+    def _text_of(self, messages: list[Any], *, prompt: bool) -> str | None:
+        """These messages as text, if the template takes them."""
+        try:
+            return self._request.of(messages, prompt=prompt).text
+        except JetonError:
+            return None
+
+    def _first_of_call(self, message: int, start: int, by_template: npt.NDArray[np.bool_]) -> int:
         """The first token of an answer that begins with what a template writes around a call."""
-        at = self.text.rfind(self._prompt, 0, self.spans[start][0]) if self._prompt else -1
-        if at < 0:
-            return start
-        first, begin = start, at + len(self._prompt)
-        while first and by_template[first - 1] and self.spans[first - 1][0] >= begin:
-            first -= 1
-        return first if self.spans[first][0] == begin else start
+        for begin in self._answer_begins(message, self.spans[start][0]):
+            first = start
+            while first and by_template[first - 1] and self.spans[first - 1][0] >= begin:
+                first -= 1
+            if self.spans[first][0] == begin:
+                return first
+        return start
+
+    def _answer_begins(self, message: int, before: int) -> Iterator[int]:
+        """Where what a model writes may begin: behind the generation prompt, or where another
+        answer to the same messages would."""
+        if self._prompt:
+            at = self.text.rfind(self._prompt, 0, before)
+            if at >= 0:
+                yield at + len(self._prompt)
+        read = _listed(self._request.messages)[:message]
+        question = self._text_of(read, prompt=False)
+        other = {"role": self.roles[message], "content": "…"}
+        answered = self._text_of([*read, other], prompt=False)
+        if question and answered and answered.startswith(question):
+            same = map(operator.eq, self.text[:before], answered)
+            shared = self.text[: sum(1 for _ in itertools.takewhile(bool, same))]
+            # What differs begins with the bracket, or the token, that both may begin alike.
+            begin = len(shared.rstrip("<[{("))
+            token = bisect.bisect_right(self.spans, begin, key=operator.itemgetter(0)) - 1
+            if self.spans[token][0] >= len(question):
+                yield self.spans[token][0]
 
     def _written_by(self, wanted: set[str]) -> npt.NDArray[np.int64]:
         """The message of these roles that each token is of, the first of several; or -1."""
