@@ -1,4 +1,7 @@
-"""Spans that leave spaces out but for one at the front: in windows, and of words behind others."""
+"""Spans that leave spaces out but for one at the front: in windows, and of words behind others.
+
+What is tested is `jeton.calls.front_spaces`, through the call.
+"""
 
 from __future__ import annotations
 

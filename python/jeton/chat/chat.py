@@ -228,9 +228,9 @@ class Chat:
         is asked for, that is it. Otherwise it is what came from messages of these roles, with
         what the template wrote inside of each, and behind it up to the first control token, which
         ends the turn. A call of a tool begins behind the generation prompt, or where another answer
-        would if the template has none, and goes on over the control tokens that close it, if what
-        ends a turn follows at once. An answer without text has the token that ends it alone,
-        and teaches to say nothing.
+        would if no prompt stands there, and goes on over the control tokens that close it, if what
+        ends a turn follows at once. An answer without text has the token that ends it alone, and
+        teaches to say nothing.
 
         Args:
             roles: Whose messages count.

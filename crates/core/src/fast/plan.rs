@@ -224,8 +224,8 @@ impl Compiled {
         matches!(self, Self::SentencePiece(compiled) if compiled.needs_whole_text())
     }
 
-    /// Whether no split point depends on what stands behind it: neither of a text whose end is not known
-    /// yet.
+    /// Whether split points depend only on what stands before them, and are known before the end of a text
+    /// is read.
     pub(crate) fn splits_looking_back(&self) -> bool {
         match self {
             Self::SentencePiece(compiled) => compiled.has_parts(),
