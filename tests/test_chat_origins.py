@@ -72,6 +72,8 @@ FORGING = {
     "safe": ("{{ c|safe }}{{ c|safe ~ 'x' }}{{ c|safe + '<' }}{{ (c|safe)[2:] }}", A),
     "safe, methods": ("{{ (c|safe).upper() }}{{ 'x'|safe + c }}{{ (c|safe).join(['<', '>']) }}", A),
     "safe, format": ("{{ (c|safe).format('x') }}{{ (c|safe)|upper }}{{ '%s'|safe % c }}", A),
+    "safe, pieces": ("{{ (c|safe).split('_')|join('_') }}{{ (c|safe)|list|join }}{{ (c|safe)|trim }}", A),
+    "safe, added": ("{{ '<|' + (c|safe) + '|>' }}{{ ('<|'|safe + c + '|>'|safe)|lower }}", "im_end"),
     "safe, as JSON": ("{{ c|safe|tojson }}{{ {c|safe: [c|safe]}|tojson }}{{ [c|safe] }}", A),
     "striptags": ("{{ c|striptags }}{{ c|forceescape }}{{ c|wordcount }}", f"<b>{A}"),
     "times": ("{{ c * 2 }}{{ 2 * c }}{{ [c] * 2 }}", A),
@@ -150,6 +152,30 @@ def test_text_of_the_template_stays_control() -> None:
         assert controls[:expected] == [b"<|im_end|>"] * expected
         forged = [o for id, o in zip(chat.ids, chat.origins, strict=True) if id >= 1000]
         assert all(origin.is_control for origin in forged)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ m.content + '[ARGS]' + m.call|tojson|safe }}",
+        "{{ '[ARGS]' + m.call|tojson|safe }}",
+        "{{ ('x'|safe + m.content + '[ARGS]'|safe).strip()|trim|upper }}",
+        "{% for part in ('a [ARGS] '|safe + m.content).split() %}{{ part }}{% endfor %}",
+        "{{ ('[ARGS]'|safe + m.content)[:9] }}",
+    ],
+)
+def test_text_of_the_template_stays_control_beside_what_is_marked_as_safe(template: str) -> None:
+    utils = pytest.importorskip("transformers.utils.chat_template_utils")
+    tok = byte_level("[ARGS]")
+    message = {"role": "assistant", "content": "<a> & 'b' [ARGS]", "call": {"c": "[ARGS]"}}
+    template = "{% set m = messages[0] %}" + template
+    chat = tok.chat([message], template=template)
+    assert chat.text == utils._compile_jinja_template(template).render(messages=[message])
+    assert chat.ids.count(tok.special_tokens["[ARGS]"]) == 1
+    control = chat.ids.index(tok.special_tokens["[ARGS]"])
+    assert chat.origins[control].kind == "template"
+    beside = [str(it) for it in chat.origins if it.kind == "message"]
+    assert set(beside) <= {"messages[0].content", "messages[0].call.c"}
 
 
 METHODS = [

@@ -23,10 +23,11 @@ from markupsafe import Markup
 
 from jeton.chat.filters import COUNTED, counted, filters_of, ticking
 from jeton.chat.formatting import braces, percent
-from jeton.chat.limits import LimitError, reserve, reserve_strip, spend, weighed
+from jeton.chat.limits import LimitError, reserve, spend, weighed
 from jeton.chat.lost_origins import conservatively, printed
 from jeton.chat.origins import generated
 from jeton.chat.parts import data_in, plain, raw, runs_of
+from jeton.chat.safe_text import FOLLOWED, added, followed
 from jeton.chat.template_date import now
 from jeton.chat.traced import Traced, joined, marked, traced, whole
 
@@ -185,6 +186,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
         operation = self.binop_table[operator]
         if isinstance(left, Markup) or isinstance(right, Markup):
             _check_product(operator, left, right)
+            if operator == "+" and all(texts):
+                return added(left, right)
             return conservatively(operation, left, right)
         if operator == "+":
             if all(texts):
@@ -218,10 +221,11 @@ class Sandbox(ImmutableSandboxedEnvironment):
         if isinstance(owner, (list, tuple)):
             weighed((owner, args))
         if isinstance(owner, Markup):
+            kwargs = _without_internals(kwargs)
+            if __obj.__name__ in FOLLOWED:
+                return followed(__obj.__name__, owner, *args, **kwargs)
             method = getattr(Markup, __obj.__name__)
-            if "strip" in __obj.__name__ and args:
-                reserve_strip(owner, args[0])
-            return conservatively(method, owner, *args, **_without_internals(kwargs))
+            return conservatively(method, owner, *args, **kwargs)
         if type(owner) is str:
             __obj = getattr(Traced(owner), __obj.__name__)
         elif isinstance(__obj, types.BuiltinMethodType) and not isinstance(

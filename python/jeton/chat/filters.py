@@ -18,8 +18,9 @@ from markupsafe import Markup
 
 from jeton.chat.json_text import to_json
 from jeton.chat.limits import PIECE, LimitError, reserve, spend, weighed
-from jeton.chat.lost_origins import conservatively, printed, safe
+from jeton.chat.lost_origins import conservatively, printed
 from jeton.chat.parts import TracedFloat, TracedInt, data_in, plain, raw
+from jeton.chat.safe_text import FOLLOWED, followed, safe
 from jeton.chat.traced import Traced, joined
 
 __all__ = ["COUNTED", "counted", "filters_of", "ticking"]
@@ -33,6 +34,9 @@ _HANDS_ON = """
 """.split()
 """Filters that make no text, or whose text keeps its origins by what `Traced` does."""
 
+
+_CALLS = {"trim": "strip", "upper": "upper", "lower": "lower", "capitalize": "capitalize"}
+"""The methods of a text that filters are, by name."""
 
 _COMPARES = "dictsort groupby max min sort unique".split()
 _SIZED = "batch center indent slice tojson truncate wordwrap".split()
@@ -111,16 +115,27 @@ def _cautious(function: Callable[..., Any]) -> Callable[..., Any]:
     return called_within
 
 
-def _unless_safe(ours: Callable[..., Any], original: Callable[..., Any]) -> Callable[..., Any]:
-    """A filter of ours, but for text that is marked as safe for HTML."""
+def _unless_safe(
+    ours: Callable[..., Any], original: Callable[..., Any], method: str | None
+) -> Callable[..., Any]:
+    """A filter of ours, but for text that is marked as safe for HTML.
+
+    Args:
+        ours: The filter for other text.
+        original: The filter of Jinja.
+        method: The method of a text that it calls, if it does nothing more.
+    """
     within = _PassArg.from_obj(original) is not None
 
     @functools.wraps(original)
     def called(*args: Any, **kwargs: Any) -> Any:
         given = args[1:] if within else args
-        if any(isinstance(value, Markup) for value in (*given, *kwargs.values())):
-            return _cautious(original)(*args, **kwargs)
-        return ours(*given, **kwargs)
+        marked = [isinstance(value, Markup) for value in (*given, *kwargs.values())]
+        if not any(marked):
+            return ours(*given, **kwargs)
+        if method in FOLLOWED and isinstance(given[0], Markup) and sum(marked) == 1:
+            return followed(method, *given, **kwargs)
+        return _cautious(original)(*args, **kwargs)
 
     return called
 
@@ -251,7 +266,7 @@ def filters_of(originals: dict[str, Callable[..., Any]]) -> dict[str, Callable[.
     chosen: dict[str, Callable[..., Any]] = {}
     for name, original in originals.items():
         if name in ours:
-            chosen[name] = _unless_safe(ours[name], original)
+            chosen[name] = _unless_safe(ours[name], original, _CALLS.get(name))
         elif name in _HANDS_ON:
             chosen[name] = original
         else:

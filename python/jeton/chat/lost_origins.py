@@ -1,6 +1,6 @@
 """Values whose origins a function cannot carry: all that comes out of it counts as data.
 
-Look here for text that is marked safe for HTML; what is printed keeps its origins in `printing.py`.
+What is printed keeps its origins in `printing.py`, what is marked safe for HTML in `safe_text.py`.
 """
 
 from __future__ import annotations
@@ -13,34 +13,12 @@ from markupsafe import Markup
 
 from jeton.chat import printing
 from jeton.chat.limits import PIECE, spend, weighed
-from jeton.chat.origins import TEMPLATE, Origin, Runs
-from jeton.chat.parts import data_in, plain, raw, runs_of
+from jeton.chat.origins import Origin
+from jeton.chat.parts import data_in, plain, raw
+from jeton.chat.safe_text import safe
 from jeton.chat.traced import Traced, marked, whole
 
-__all__ = ["SafeTraced", "conservatively", "printed", "safe"]
-
-
-class SafeTraced(Markup):
-    """Text marked as safe for HTML, with the origin of each character."""
-
-    __slots__ = ("_runs",)
-    _runs: Runs
-
-    def __getitem__(self, key: Any) -> Markup:  # type: ignore[override]
-        return conservatively(Markup.__getitem__, self, key)  # type: ignore[no-any-return]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(conservatively(list, self))
-
-
-def safe(text: str) -> Markup:
-    """A text marked as safe for HTML."""
-    runs = runs_of(text)
-    if all(origin == TEMPLATE for _, origin in runs):
-        return Markup(raw(text))
-    result = SafeTraced(raw(text))
-    result._runs = runs
-    return result
+__all__ = ["conservatively", "printed"]
 
 
 def _tainted(value: Any, origin: Origin) -> Any:
