@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from jeton.chat.encoding import encoded, guarding
+from jeton.chat.encoding import Encoded, encoded, guarding
 from jeton.chat.loss_masks import Answers
 from jeton.chat.messages import Input, Trust
 from jeton.chat.origins import Origin, Runs
@@ -83,7 +83,10 @@ class Request:
             given,
         )
         roles = [message.get("role") for message in messages]
-        return Chat(self, raw(text), runs_of(text), [it and raw(it) for it in roles])
+        chat = Chat(self, raw(text), runs_of(text), [it and raw(it) for it in roles])
+        if not self.is_part:
+            _ = chat.ids  # text without ids is an error at once
+        return chat
 
     @property
     def listed(self) -> list[Any]:
@@ -154,9 +157,6 @@ class Chat:
 
     Attributes:
         text: The text, as the template wrote it.
-        ids: The ids. Only text of the template and of trusted fields gives control tokens.
-        spans: The span of each token, in characters of `text`.
-        origins: Who wrote each token. A token of several is of the data in it.
         roles: The role of each message.
         dropped: The indices of the messages that `truncate` left out.
 
@@ -178,11 +178,24 @@ class Chat:
         self.text = text
         self.roles = roles
         self._guarded = guarding(request.tok, request.control)
-        self.ids, self.spans = encoded(self._guarded, text, runs)
         self.dropped: list[int] = []
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @functools.cached_property
+    def _encoded(self) -> Encoded:
+        return encoded(self._guarded, self.text, self._runs)
+
+    @property
+    def ids(self) -> list[int]:
+        """The ids. Only text of the template and of trusted fields gives control tokens."""
+        return self._encoded[0]
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """The span of each token, in characters of `text`."""
+        return self._encoded[1]
 
     @property
     def tokenizer(self) -> BaseTokenizer:
@@ -191,7 +204,7 @@ class Chat:
 
     @functools.cached_property
     def origins(self) -> list[Origin]:
-        """Who wrote each token."""
+        """Who wrote each token. A token of several is of the data in it."""
         return self._writers.origins()
 
     @functools.cached_property
@@ -295,10 +308,10 @@ class Chat:
                 if count == len(messages) and not self._request.add_generation_prompt:
                     continue
                 try:
-                    chat = self._request.of(messages[:count], prompt)
+                    ids = self._request.of(messages[:count], prompt).ids
                 except JetonError:
                     continue  # a template may refuse a conversation that ends here
-                steps.append((Step(count, prompt), chat.ids))
+                steps.append((Step(count, prompt), ids))
         whole = Step(len(messages), self._request.add_generation_prompt)
         return compared([*steps, (whole, self.ids)])
 

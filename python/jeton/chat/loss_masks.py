@@ -22,7 +22,7 @@ import numpy.typing as npt
 from jeton.errors import JetonError
 
 if TYPE_CHECKING:
-    from jeton.chat.origins import Origin, Runs
+    from jeton.chat.origins import Origin
     from jeton.chat.writers import Writers
 
 __all__ = ["Answers"]
@@ -45,13 +45,32 @@ class _Part:
         return _is_call(self.ends_with)
 
 
+@dataclass(frozen=True)
+class _Alone:
+    """A message as the last one of a short chat."""
+
+    chat: _Chat
+    before: list[Any]
+    """The messages in front of it."""
+
+    def stretches(self) -> Iterator[tuple[int, int, Origin]]:
+        """What the template wrote of it: start, end, origin."""
+        for start, end, origin in self.chat.segments:
+            if origin.message == len(self.before) and origin.field != "role":
+                yield start, end, origin
+
+
 class _Chat(Protocol):
     """A chat, as far as a mask depends on it."""
 
     text: str
     roles: list[str | None]
-    ids: list[int]
-    spans: list[tuple[int, int]]
+
+    @property
+    def ids(self) -> list[int]: ...
+
+    @property
+    def spans(self) -> list[tuple[int, int]]: ...
 
     @property
     def origins(self) -> list[Origin]: ...
@@ -87,15 +106,22 @@ class Answers:
         self._chat = chat
         self._messages = messages
         self._make = chat_of
+        self._made_alone = dict[int, _Alone | None]()
         self._control = frozenset(control)
         self._end = end
         self._roles = roles
         self._by_template = ~writers.any([it.kind != "template" for _, it in writers.runs])
         self._is_control = self._by_template & np.isin(chat.ids, list(self._control))
-        again = self._printed_again(writers.runs)
-        said = [self._is_said(it) and at not in again for at, (_, it) in enumerate(writers.runs)]
-        self._run_of = writers.numbers([at if it else None for at, it in enumerate(said)])
-        """The first of its runs that a message says, for each token; or -1."""
+        self._runs = writers.runs
+        self._starts = [0, *itertools.accumulate(length for length, _ in self._runs)]
+        """Where each run begins, in characters, and where the last one ends."""
+        again = self._printed_again()
+        self._said = [
+            self._is_said(it) and at not in again for at, (_, it) in enumerate(self._runs)
+        ]
+        """Whether each run is of an answer."""
+        self._run_of = writers.numbers([at if it else None for at, it in enumerate(self._said)])
+        """The first of its runs that is of an answer, for each token; or -1."""
         self._parts = self._parts_of(writers)
 
     def mask(self) -> npt.NDArray[np.bool_]:
@@ -137,68 +163,84 @@ class Answers:
                 parts.append(_Part(int(speaker[first]), start, last + 1, *fields))
         return parts
 
-    def _printed_again(self, runs: Runs) -> set[int]:
+    def _printed_again(self) -> set[int]:
         """The runs of calls that stand in the text for the sake of later messages.
 
         Some templates write the name of a tool once more, around what the tool gave.
         """
-        times = Counter(it for _, it in runs if self._is_said(it) and _is_call(it.field))
+        text = self._chat.text
+        said = [
+            (at, text[start : start + length], it)
+            for at, (start, (length, it)) in enumerate(zip(self._starts, self._runs, strict=False))
+            if self._is_said(it) and _is_call(it.field)
+        ]
+        times = Counter((it, words) for _, words, it in said)
         found = set()
-        for message in {it.message for it, count in times.items() if count > 1}:
-            alone = None if message is None else self._ended_by(message)
+        for message in {it.message for (it, _), count in times.items() if count > 1}:
+            alone = None if message is None else self._alone(message)
             if alone is None:
                 continue
-            left: Counter[Origin] = Counter()
-            for start, end, origin in alone.segments:
-                left[origin] += end - start
-            for at, (length, origin) in enumerate(runs):
-                if origin.message == message and times[origin] > 1:
-                    left[origin] -= length
-                    if left[origin] < 0:
+            left = Counter[str]()
+            for start, end, it in alone.stretches():
+                left[it.field] += end - start
+            for at, words, it in said:
+                if it.message == message:
+                    left[it.field] -= len(words)
+                    if left[it.field] < 0 and times[it, words] > 1:
                         found.add(at)
         return found
 
     def _ends(self, stops: dict[_Part, int]) -> dict[_Part, int]:
         """The last token of each part, from the first control token behind what it says.
 
-        An answer may be closed by control tokens of its own, as a call of a tool is. If those that
-        follow at once hold the end of text, or what ends another turn, the turn goes on up to it.
+        An answer may be closed by control tokens of its own, as a call of a tool is. If more follow
+        that hold the end of text, or what ends another turn, the turn goes on up to it.
         """
         ids = self._chat.ids
         known = {ids[stop] for part, stop in stops.items() if not part.is_call} | {self._end}
         ends = dict[_Part, int]()
         for part, first in stops.items():
-            behind = first + 1
-            while behind < len(ids) and self._is_control[behind]:
-                behind += 1
-            closing = range(first, behind)
-            end = next((at for at in closing if part.is_call and ids[at] in known), None)
-            if end is None and len(closing) > 1:
-                end = self._end_alone(part, closing)
+            behind = next(
+                (at for at in range(first, len(ids)) if not self._is_control[at]), len(ids)
+            )
+            end = next(
+                (at for at in range(first, behind) if part.is_call and ids[at] in known), None
+            )
+            if end is None and (part.is_call or behind > first + 1):
+                end = self._end_alone(part, first)
+                if part.is_call and end is not None:
+                    known.add(ids[end])
             ends[part] = first if end is None else end
         return ends
 
-    def _end_alone(self, part: _Part, closing: range) -> int | None:
-        """Which of some control tokens is the last of a turn, as a chat shows that ends with it.
+    def _end_alone(self, part: _Part, first: int) -> int | None:
+        """The control token that ends a turn, as a chat shows that ends with it.
 
         It is the end of text, or what ends a turn of the user; or else, behind a call, what ends
         that chat.
         """
         ids, spans, text = self._chat.ids, self._chat.spans, self._chat.text
-        likely = next((at for at in closing if ids[at] in (self._end, self._end_of_user)), None)
-        if likely == closing.start or (likely is None and not part.is_call):
-            return likely
-        alone = self._ended_by(part.message)
+        if ids[first] in (self._end, self._end_of_user):
+            return first
+        alone = self._alone(part.message)
         if alone is None:
             return None
-        if likely is not None and alone.text.startswith(text[: spans[likely][1]]):
-            return likely
-        return next((at for at in closing if text[: spans[at][1]] == alone.text), None)
+        said = max((end for _, end, _ in alone.stretches()), default=0)
+        behind, start = alone.chat.text[said:], self._said_until(part)
+        last = None
+        for at in range(first, len(ids)):
+            if not self._by_template[at] or not behind.startswith(text[start : spans[at][1]]):
+                break
+            if self._is_control[at]:
+                last = at
+                if ids[at] in (self._end, self._end_of_user):
+                    return at
+        return last if part.is_call else None
 
     def _first_of_call(self, part: _Part) -> int:
         """The first token of an answer that begins with what a template writes around a call."""
         spans = self._chat.spans
-        for begin in self._answer_begins(part.message, spans[part.start][0]):
+        for begin in self._answer_begins(part):
             first = part.start
             while first and self._by_template[first - 1] and spans[first - 1][0] >= begin:
                 first -= 1
@@ -206,30 +248,41 @@ class Answers:
                 return first
         return part.start
 
-    def _answer_begins(self, message: int, before: int) -> Iterator[int]:
+    def _answer_begins(self, part: _Part) -> Iterator[int]:
         """Where what a model writes may begin: behind the generation prompt, or where another
-        answer to the same messages would."""
-        text, spans = self._chat.text, self._chat.spans
+        answer would."""
+        before = self._chat.text[: self._starts[self._run_of[part.start]]]
         if self._prompt:
-            at = text.rfind(self._prompt, 0, before)
+            at = before.rfind(self._prompt)
             if at >= 0:
                 yield at + len(self._prompt)
-        read = self._messages[:message]
+        opening = self._opening(part.message)
+        if opening and before.endswith(opening):
+            yield len(before) - len(opening)
+
+    def _opening(self, message: int) -> str | None:
+        """What a template writes in front of a call that it does not write to ask for an answer."""
+        alone = self._alone(message)
+        if alone is None:
+            return None
+        text, spans = alone.chat.text, alone.chat.spans
+        start = min((start for start, _, _ in alone.stretches()), default=0)
         other = {"role": self._chat.roles[message], "content": "…"}
-        question, answered = self._chat_of(read), self._chat_of([*read, other])
+        question, answered = self._chat_of(alone.before), self._chat_of([*alone.before, other])
         if question is None or answered is None:
-            return
+            return None
         if answered.text.startswith(question.text):
-            same = map(operator.eq, text[:before], answered.text)
+            same = map(operator.eq, text[:start], answered.text)
             shared = text[: sum(1 for _ in itertools.takewhile(bool, same))]
             # What differs begins with the bracket, or the token, that both may begin alike.
             begin = len(shared.rstrip("<[{("))
             token = bisect.bisect_right(spans, begin, key=operator.itemgetter(0)) - 1
             if spans[token][0] >= len(question.text):
-                yield spans[token][0]
-        elif text[:before].startswith(question.text):
+                return text[spans[token][0] : start]
+        elif text[:start].startswith(question.text):
             # The template puts a generation prompt behind every question.
-            yield len(question.text)
+            return text[len(question.text) : start]
+        return None
 
     @functools.cached_property
     def _prompt(self) -> str:
@@ -249,15 +302,37 @@ class Answers:
         behind = asked.ids[last + 1 :] if last >= 0 else []
         return next((id for id in behind if id in self._control), -1)
 
+    @functools.cached_property
+    def _first_asked(self) -> int | None:
+        """The first message of the user."""
+        return self._chat.roles.index("user") if "user" in self._chat.roles else None
+
     def _first_question(self, *, prompt: bool) -> _Chat | None:
         """The chat up to the first message of the user."""
-        if "user" not in self._chat.roles:
+        if self._first_asked is None:
             return None
-        return self._ended_by(self._chat.roles.index("user"), prompt=prompt)
+        return self._chat_of(self._messages[: self._first_asked + 1], prompt=prompt)
 
-    def _ended_by(self, message: int, *, prompt: bool = False) -> _Chat | None:
-        """The chat up to a message, if the template takes it."""
-        return self._chat_of(self._messages[: message + 1], prompt=prompt)
+    def _alone(self, message: int) -> _Alone | None:
+        """A message as the answer to the first question; or in the chat up to it, if the template
+        does not take that.
+        """
+        if message not in self._made_alone:
+            self._made_alone[message] = None
+            asked = -1 if self._first_asked is None else self._first_asked
+            for before in (self._messages[: asked + 1], self._messages[:message]):
+                chat = self._chat_of([*before, self._messages[message]])
+                if chat is not None:
+                    self._made_alone[message] = _Alone(chat, before)
+                    break
+        return self._made_alone[message]
+
+    def _said_until(self, part: _Part) -> int:
+        """Where a part ends, in characters: its last token may hold more."""
+        run = bisect.bisect_left(self._starts, self._chat.spans[part.end - 1][1]) - 1
+        while not self._said[run]:
+            run -= 1
+        return self._starts[run + 1]
 
     def _chat_of(self, messages: list[Any], *, prompt: bool = False) -> _Chat | None:
         """The chat of other messages, if the template takes them."""
