@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import jeton
-from chat_cases import HELLO, REASONING, SYSTEM, TOOLS, TURNS, WEATHER, byte_level, call
+from chat_cases import HELLO, REASONING, SYSTEM, TURNS, WEATHER, byte_level
 from jeton.chat import TEMPLATES, Chat, Origin
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 
@@ -34,97 +34,6 @@ def test_tokens_know_who_wrote_them() -> None:
     assert chat.text[slice(*chat.spans[0])] == "<|im_start|>"
     assert len(chat) == len(chat.ids) == len(chat.spans)
     assert "".join(chat.text[start:end] for start, end, _ in chat.segments) == chat.text
-
-
-@pytest.mark.parametrize("end", ["</s>", "<|end|>"])
-def test_masks_by_origin_hold_what_closes_calls_of_tools(end: str) -> None:
-    template = (
-        "{% for m in messages %}<|user|>{{ m.content }}{% for it in m.tool_calls %}<|call|>"
-        "{{ it.function.name }}<|end_call|>{% endfor %}{% if m.tool_calls %}<|end_calls|>{% endif %}"
-        + end
-        + "<|end_of_all|>{% endfor %}"
-    )
-    tok = byte_level(template)
-    messages = [TOOLS[0], call(content="I look."), *TOOLS[2:]]
-    calls = "I look.<|call|>get_weather<|end_call|>"
-    chat = tok.chat(messages, template=template)
-    assert text_of(chat, chat.loss_mask()) == f"{calls}<|end_calls|>{end}It will.{end}"
-    asked = text_of(chat, chat.loss_mask(["user"]))
-    assert asked == f"Will it rain in Bergen?{end}"
-    # What ends a turn is known from other turns or by the role of the token.
-    chat = tok.chat(messages[:-1], template=template)
-    closing = f"<|end_calls|>{end}" if end == "</s>" else ""
-    assert text_of(chat, chat.loss_mask()) == calls + closing
-
-
-def test_masks_by_origin_hold_what_opens_calls_of_tools() -> None:
-    template = (
-        "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}"
-        "{% for it in m.tool_calls %}<tool_call>\n{{ it.function|tojson }}\n</tool_call>{% endfor %}"
-        "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
-    )
-    tok = byte_level(template)
-    turn = (
-        '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Bergen", "days": 3}}\n'
-        "</tool_call><|im_end|>"
-    )
-    for prompt in (False, True):
-        chat = tok.chat(TOOLS, template=template, add_generation_prompt=prompt)
-        assert text_of(chat, chat.loss_mask()) == f"{turn}It will.<|im_end|>"
-    # Another answer begins in the same way, if a template shows no prompt.
-    chat = tok.chat(TOOLS, template=template.partition("{% if add")[0])
-    assert text_of(chat, chat.loss_mask()) == f"{turn}It will.<|im_end|>"
-
-
-def test_masks_hold_what_opens_calls_of_tools_without_any_header() -> None:
-    template = (
-        "<s>{% for m in messages %}{% if m.role == 'user' %}[INST] {{ m.content }}[/INST]"
-        "{% elif m.tool_calls %}[TOOL_CALLS]{% for it in m.tool_calls %}{{ it.function|tojson }}"
-        "{% endfor %}</s>{% else %} {{ m.content }}</s>{% endif %}{% endfor %}"
-    )
-    chat = byte_level(template).chat(TOOLS, template=template)
-    learnt = text_of(chat, chat.loss_mask())
-    assert learnt.startswith('[TOOL_CALLS]{"name": "get_weather"')
-    # A template that takes no question by itself does not say where an answer begins.
-    alone = "{% if messages|length == 1 %}{{ raise_exception('alone') }}{% endif %}" + template
-    chat = byte_level(template).chat(TOOLS, template=alone)
-    assert text_of(chat, chat.loss_mask()).startswith('name": "get_weather')
-
-
-@pytest.mark.parametrize("name", TEMPLATES)
-def test_masks(name: str) -> None:
-    chat = byte_level(TEMPLATES[name]).chat(TURNS, template=name)
-    learnt = text_of(chat, chat.loss_mask())
-    assert "It is 2." in learnt and "Because." in learnt
-    assert "1 + 1" not in learnt and "Ça va" not in learnt
-    asked = text_of(chat, chat.loss_mask(("user",)))
-    assert "1 + 1" in asked and "Because" not in asked
-    both = text_of(chat, chat.loss_mask(["user", "assistant"]))
-    assert "1 + 1" in both and "Because" in both
-
-
-def test_masks_by_origin_hold_the_end_of_the_turn() -> None:
-    template = (
-        "{% for m in messages %}<|im_start|>{{ m.role }} {{ m.content }}<|im_end|>\n{% endfor %}"
-    )
-    chat = TOK.chat(TURNS[:2], template=template)
-    assert text_of(chat, chat.loss_mask()) == "It is 2.\n\nIs that all? <|im_end|>"
-    template = (
-        "{% for m in messages %}{{ m.reasoning_content }}</think>{{ m.content }};{% endfor %}"
-    )
-    chat = TOK.chat(REASONING, template=template)
-    assert text_of(chat, chat.loss_mask()) == "4 + 4 + 4 is 12.</think>12"
-
-
-@pytest.mark.parametrize(
-    ("messages", "roles"), [(HELLO, ("assistant",)), (TURNS, ("wizard",)), (TURNS, ())]
-)
-def test_a_mask_of_zeros_is_an_error(messages: Any, roles: Any) -> None:
-    chat = TOK.chat(messages, template="chatml")
-    with pytest.raises(ArgumentError, match="all zero"):
-        chat.loss_mask(roles)
-    with pytest.raises(ArgumentTypeError, match="roles"):
-        chat.loss_mask("assistant")
 
 
 def test_no_beginning_is_doubled() -> None:

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import bisect
 import dataclasses
 import functools
-import itertools
-import operator
 import types
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from jeton.chat.encoding import encoded, guarding
+from jeton.chat.encoding import Encoded, encoded, guarding
+from jeton.chat.loss_masks import Answers
 from jeton.chat.messages import Input, Trust
-from jeton.chat.origins import TEMPLATE, Origin, Runs
+from jeton.chat.origins import Origin, Runs
 from jeton.chat.parts import raw, runs_of
 from jeton.chat.prefixes import Prefixes, Step, compared
 from jeton.chat.rendering import rendered
 from jeton.chat.schemas import schema_of
 from jeton.chat.templates import template_of
+from jeton.chat.writers import Writers
 from jeton.errors import ArgumentError, ArgumentTypeError, JetonError
 
 if TYPE_CHECKING:
@@ -85,7 +83,15 @@ class Request:
             given,
         )
         roles = [message.get("role") for message in messages]
-        return Chat(self, raw(text), runs_of(text), [it and raw(it) for it in roles])
+        chat = Chat(self, raw(text), runs_of(text), [it and raw(it) for it in roles])
+        if not self.is_part:
+            _ = chat.ids  # text without ids is an error at once
+        return chat
+
+    @property
+    def listed(self) -> list[Any]:
+        """The messages."""
+        return list(getattr(self.messages, "messages", self.messages))
 
     def _continued(self) -> str | None:
         field = self.continue_final_message
@@ -105,7 +111,7 @@ class Request:
             )
         return "content" if field is True else field or None
 
-    def of(self, messages: Any, *, prompt: bool) -> Chat:
+    def of(self, messages: Any, prompt: bool) -> Chat:
         """The chat of other messages."""
         return dataclasses.replace(
             self,
@@ -151,9 +157,6 @@ class Chat:
 
     Attributes:
         text: The text, as the template wrote it.
-        ids: The ids. Only text of the template and of trusted fields gives control tokens.
-        spans: The span of each token, in characters of `text`.
-        origins: Who wrote each token. A token of several is of the data in it.
         roles: The role of each message.
         dropped: The indices of the messages that `truncate` left out.
 
@@ -175,11 +178,24 @@ class Chat:
         self.text = text
         self.roles = roles
         self._guarded = guarding(request.tok, request.control)
-        self.ids, self.spans = encoded(self._guarded, text, runs)
         self.dropped: list[int] = []
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @functools.cached_property
+    def _encoded(self) -> Encoded:
+        return encoded(self._guarded, self.text, self._runs)
+
+    @property
+    def ids(self) -> list[int]:
+        """The ids. Only text of the template and of trusted fields gives control tokens."""
+        return self._encoded[0]
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """The span of each token, in characters of `text`."""
+        return self._encoded[1]
 
     @property
     def tokenizer(self) -> BaseTokenizer:
@@ -188,12 +204,12 @@ class Chat:
 
     @functools.cached_property
     def origins(self) -> list[Origin]:
-        """Who wrote each token."""
-        first, last = self._runs_by_token
-        return [
-            _writer([origin for _, origin in self._runs[low : high + 1]])
-            for low, high in zip(first.tolist(), last.tolist(), strict=True)
-        ]
+        """Who wrote each token. A token of several is of the data in it."""
+        return self._writers.origins()
+
+    @functools.cached_property
+    def _writers(self) -> Writers:
+        return Writers(self._runs, self.spans)
 
     @property
     def segments(self) -> list[tuple[int, int, Origin]]:
@@ -204,33 +220,17 @@ class Chat:
             at += length
         return found
 
-    @functools.cached_property
-    def _runs_by_token(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """The first and the last of the runs that each token has characters of."""
-        ends = np.cumsum([length for length, _ in self._runs], dtype=np.int64)
-        spans = np.array(self.spans, np.int64).reshape(-1, 2)
-        starts, last_of_all = spans[:, 0], len(ends) - 1
-        first = np.searchsorted(ends, starts, side="right")
-        last = np.searchsorted(ends, np.maximum(starts, spans[:, 1] - 1), side="right")
-        return np.minimum(first, max(0, last_of_all)), np.minimum(last, last_of_all)
-
-    def _has_run(self, wanted: list[bool]) -> npt.NDArray[np.bool_]:
-        """For each token whether one of its runs is wanted."""
-        first, last = self._runs_by_token
-        before = np.concatenate(([0], np.cumsum(wanted, dtype=np.int64)))
-        found: npt.NDArray[np.bool_] = before[last + 1] > before[first]
-        return found
-
     def loss_mask(self, roles: Iterable[str] = ("assistant",)) -> list[int]:
         """1 for each token that a model learns to write, else 0.
 
         Where the template marks what the model writes (`{% generation %}`) and only the assistant
         is asked for, that is it. Otherwise it is what came from messages of these roles, with
         what the template wrote inside of each, and behind it up to the first control token, which
-        ends the turn. A call of a tool begins behind the generation prompt, or where another answer
-        would if no prompt stands there, and goes on over the control tokens that close it, if what
-        ends a turn follows at once. An answer without text has the token that ends it alone, and
-        teaches to say nothing.
+        ends the turn; or up to a later one that follows at once, if that ends the text, a turn of
+        the user, or the chat that ends there. A call of a tool begins behind the generation prompt,
+        or where another answer would if no prompt stands there. What a template says of a call once
+        more, around the result of it, is not learnt. An answer without text has the token that ends
+        it alone, and teaches to say nothing.
 
         Args:
             roles: Whose messages count.
@@ -259,9 +259,17 @@ class Chat:
             )
         generated = [origin.generated for _, origin in self._runs]
         if any(generated) and wanted == {"assistant"}:
-            mask = self._has_run(generated)
+            mask = self._writers.any(generated)
         else:
-            mask = self._mask_by_origin(wanted)
+            mask = Answers(
+                self,
+                self._request.listed,
+                self._request.of,
+                self._writers,
+                control=self._guarded.special_tokens.values(),
+                end=self._guarded.role_ids.get("eos", -1),
+                roles=wanted,
+            ).mask()
         if not mask.any():
             known = ", ".join(dict.fromkeys(map(repr, self.roles)))
             raise ArgumentError(
@@ -270,115 +278,6 @@ class Chat:
             )
         found: list[int] = mask.astype(np.int64).tolist()
         return found
-
-    def _mask_by_origin(self, wanted: set[str]) -> npt.NDArray[np.bool_]:
-        by_template = ~self._has_run([origin.kind != "template" for _, origin in self._runs])
-        written = self._written_by(wanted)
-        mask = np.zeros(len(self.ids), np.bool_)
-        ends_turn = by_template & np.isin(self.ids, list(self._guarded.special_tokens.values()))
-        # For each place that which is the first from it on where a turn cannot go on.
-        size = len(written)
-        stops = np.where(~by_template | ends_turn, np.arange(size), size)
-        stops = np.append(np.minimum.accumulate(stops[::-1])[::-1], size)
-        messages, starts = np.unique(written, return_index=True)
-        ends = size - np.unique(written[::-1], return_index=True)[1]
-        spoken = [at for at in np.argsort(starts).tolist() if messages[at] >= 0]
-        found = {int(messages[at]): int(stops[int(ends[at])]) for at in spoken}
-        found = {it: stop for it, stop in found.items() if stop < size and ends_turn[stop]}
-        closed = self._closed(found, ends_turn, wanted)
-        firsts = {it.message: it.field for _, it in reversed(self._runs) if _is_content(it, wanted)}
-        for at in spoken:
-            message, start, end = int(messages[at]), int(starts[at]), int(ends[at])
-            mask[start:end] = (written[start:end] == message) | by_template[start:end]
-            if _is_call(firsts[message]):
-                mask[self._first_of_call(message, start, by_template) : start] = True
-            if message in closed:
-                mask[end : closed[message] + 1] = True
-            else:
-                # No control token ends this turn: what follows is not of it.
-                mask[end : int(stops[end])] = False
-        return mask
-
-    def _closed(
-        self, stops: dict[int, int], ends_turn: npt.NDArray[np.bool_], wanted: set[str]
-    ) -> dict[int, int]:
-        """Where the turns end that have a control token behind them, by message.
-
-        Calls of tools are closed by control tokens of their own. If those that follow at once
-        hold the end of text, or what ends another turn, the turn goes on up to there.
-        """
-        fields = {it.message: it.field for _, it in self._runs if _is_content(it, wanted)}
-        calling = {at for at in stops if _is_call(fields[at])}
-        last = {self.ids[stop] for message, stop in stops.items() if message not in calling}
-        last.add(self._guarded.role_ids.get("eos", -1))
-        for message in calling:
-            at = stops[message]
-            while at < len(self.ids) and ends_turn[at] and self.ids[at] not in last:
-                at += 1
-            if at < len(self.ids) and ends_turn[at]:
-                stops[message] = at
-        return stops
-
-    @functools.cached_property
-    def _prompt(self) -> str:
-        """What the template writes to begin an answer to the first question, if it can be told."""
-        if "user" not in self.roles:
-            return ""
-        question = _listed(self._request.messages)[: self.roles.index("user") + 1]
-        with_it, without = (self._text_of(question, prompt=prompt) for prompt in (True, False))
-        if with_it is None or without is None or not with_it.startswith(without):
-            return ""
-        return with_it[len(without) :]
-
-    def _text_of(self, messages: list[Any], *, prompt: bool) -> str | None:
-        """These messages as text, if the template takes them."""
-        try:
-            return self._request.of(messages, prompt=prompt).text
-        except JetonError:
-            return None
-
-    def _first_of_call(self, message: int, start: int, by_template: npt.NDArray[np.bool_]) -> int:
-        """The first token of an answer that begins with what a template writes around a call."""
-        for begin in self._answer_begins(message, self.spans[start][0]):
-            first = start
-            while first and by_template[first - 1] and self.spans[first - 1][0] >= begin:
-                first -= 1
-            if self.spans[first][0] == begin:
-                return first
-        return start
-
-    def _answer_begins(self, message: int, before: int) -> Iterator[int]:
-        """Where what a model writes may begin: behind the generation prompt, or where another
-        answer to the same messages would."""
-        if self._prompt:
-            at = self.text.rfind(self._prompt, 0, before)
-            if at >= 0:
-                yield at + len(self._prompt)
-        read = _listed(self._request.messages)[:message]
-        question = self._text_of(read, prompt=False)
-        other = {"role": self.roles[message], "content": "…"}
-        answered = self._text_of([*read, other], prompt=False)
-        if question and answered and answered.startswith(question):
-            same = map(operator.eq, self.text[:before], answered)
-            shared = self.text[: sum(1 for _ in itertools.takewhile(bool, same))]
-            # What differs begins with the bracket, or the token, that both may begin alike.
-            begin = len(shared.rstrip("<[{("))
-            token = bisect.bisect_right(self.spans, begin, key=operator.itemgetter(0)) - 1
-            if self.spans[token][0] >= len(question):
-                yield self.spans[token][0]
-
-    def _written_by(self, wanted: set[str]) -> npt.NDArray[np.int64]:
-        """The message of these roles that each token is of, the first of several; or -1."""
-        first, last = self._runs_by_token
-        messages = [
-            origin.message if _is_content(origin, wanted) else None for _, origin in self._runs
-        ]
-        of_run = np.array([-1 if it is None else it for it in [*messages, None]], np.int64)
-        # For each run that which is the first of a message, from it on.
-        following = np.where(of_run >= 0, np.arange(len(of_run)), len(messages))
-        following = np.minimum.accumulate(following[::-1])[::-1]
-        found = following[first]
-        return np.where(found <= last, of_run[found], -1)
 
     @functools.cached_property
     def keeps_prefix(self) -> Prefixes:
@@ -400,7 +299,7 @@ class Chat:
             >>> chat.keeps_prefix
             Prefixes(kept: 2 renderings, each begins the next)
         """
-        messages = _listed(self._request.messages)
+        messages = self._request.listed
         steps: list[tuple[Step, list[int]]] = []
         for at, role in enumerate(self.roles):
             if role not in ("assistant", "model"):
@@ -409,10 +308,10 @@ class Chat:
                 if count == len(messages) and not self._request.add_generation_prompt:
                     continue
                 try:
-                    chat = self._request.of(messages[:count], prompt=prompt)
+                    ids = self._request.of(messages[:count], prompt).ids
                 except JetonError:
                     continue  # a template may refuse a conversation that ends here
-                steps.append((Step(count, prompt), chat.ids))
+                steps.append((Step(count, prompt), ids))
         whole = Step(len(messages), self._request.add_generation_prompt)
         return compared([*steps, (whole, self.ids)])
 
@@ -433,7 +332,7 @@ class Chat:
             raise ArgumentTypeError(f"max_tokens must be an int, not {type(max_tokens).__name__}")
         if len(self.ids) <= max_tokens:
             return self
-        messages = _listed(self._request.messages)
+        messages = self._request.listed
         turns = [at for at, role in enumerate(self.roles) if role == "user"]
         kept: list[int] = []
         shortest = self
@@ -472,22 +371,3 @@ class Chat:
         from jeton.chat.showing import coloured
 
         yield from coloured(self)
-
-
-def _listed(messages: Any) -> list[Any]:
-    return list(getattr(messages, "messages", messages))
-
-
-def _is_call(field: str) -> bool:
-    return field.startswith(("tool_calls", "function_call"))
-
-
-def _is_content(origin: Origin, wanted: set[str]) -> bool:
-    return origin.kind == "message" and origin.role in wanted and origin.field != "role"
-
-
-def _writer(origins: list[Origin]) -> Origin:
-    data = [origin for origin in origins if origin.kind != "template"]
-    for origin in data or origins:
-        return origin
-    return TEMPLATE

@@ -47,8 +47,12 @@ class ShownChat(Protocol):
     """What of a chat is shown."""
 
     text: str
-    ids: list[int]
-    spans: list[tuple[int, int]]
+
+    @property
+    def ids(self) -> list[int]: ...
+
+    @property
+    def spans(self) -> list[tuple[int, int]]: ...
 
     @property
     def tokenizer(self) -> BaseTokenizer: ...

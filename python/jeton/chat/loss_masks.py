@@ -1,0 +1,346 @@
+"""Loss masks by who wrote what: which tokens of a chat a model learns to write.
+
+An answer is what came from a message of the roles asked for, with what the template wrote inside
+of it. Look here for where an answer begins and ends: what opens and closes a call of a tool is
+written by the template, and learnt all the same.
+"""
+
+from __future__ import annotations
+
+import bisect
+import functools
+import itertools
+import operator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from jeton.errors import JetonError
+
+if TYPE_CHECKING:
+    from jeton.chat.origins import Origin
+    from jeton.chat.writers import Writers
+
+__all__ = ["Answers"]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What a message says at one place: its tokens, with nothing of other messages between."""
+
+    message: int
+    start: int
+    end: int
+    begins_with: str
+    """The field of the message that the first token is of."""
+    ends_with: str
+
+    @property
+    def is_call(self) -> bool:
+        """Whether it ends with a call of a tool."""
+        return _is_call(self.ends_with)
+
+
+@dataclass(frozen=True)
+class _Alone:
+    """A message as the last one of a short chat."""
+
+    chat: _Chat
+    before: list[Any]
+    """The messages in front of it."""
+
+    def stretches(self) -> Iterator[tuple[int, int, Origin]]:
+        """What the template wrote of it: start, end, origin."""
+        for start, end, origin in self.chat.segments:
+            if origin.message == len(self.before) and origin.field != "role":
+                yield start, end, origin
+
+
+class _Chat(Protocol):
+    """A chat, as far as a mask depends on it."""
+
+    text: str
+    roles: list[str | None]
+
+    @property
+    def ids(self) -> list[int]: ...
+
+    @property
+    def spans(self) -> list[tuple[int, int]]: ...
+
+    @property
+    def origins(self) -> list[Origin]: ...
+
+    @property
+    def segments(self) -> list[tuple[int, int, Origin]]: ...
+
+
+class Answers:
+    """What messages of some roles say in a chat.
+
+    Args:
+        chat: The chat.
+        messages: Its messages.
+        chat_of: Makes the chat of other messages, with a generation prompt or not, to compare.
+        writers: Who wrote its tokens.
+        control: The ids of control tokens.
+        end: The id that ends a text; -1 if there is none.
+        roles: Whose messages count.
+    """
+
+    def __init__(
+        self,
+        chat: _Chat,
+        messages: list[Any],
+        chat_of: Callable[[list[Any], bool], _Chat],
+        writers: Writers,
+        *,
+        control: Collection[int],
+        end: int,
+        roles: set[str],
+    ) -> None:
+        self._chat = chat
+        self._messages = messages
+        self._make = chat_of
+        self._made_alone = dict[int, _Alone | None]()
+        self._control = frozenset(control)
+        self._end = end
+        self._roles = roles
+        self._by_template = ~writers.any([it.kind != "template" for _, it in writers.runs])
+        self._is_control = self._by_template & np.isin(chat.ids, list(self._control))
+        self._runs = writers.runs
+        self._starts = [0, *itertools.accumulate(length for length, _ in self._runs)]
+        """Where each run begins, in characters, and where the last one ends."""
+        again = self._printed_again()
+        self._said = [
+            self._is_said(it) and at not in again for at, (_, it) in enumerate(self._runs)
+        ]
+        """Whether each run is of an answer."""
+        self._run_of = writers.numbers([at if it else None for at, it in enumerate(self._said)])
+        """The first of its runs that is of an answer, for each token; or -1."""
+        self._parts = self._parts_of(writers)
+
+    def mask(self) -> npt.NDArray[np.bool_]:
+        """For each token whether it is learnt."""
+        size = len(self._chat.ids)
+        mask = np.zeros(size, np.bool_)
+        # For each place that which is the first from it on where a turn cannot go on.
+        stops = np.where(~self._by_template | self._is_control, np.arange(size), size)
+        stops = np.append(np.minimum.accumulate(stops[::-1])[::-1], size)
+        # Where no control token ends a turn, what follows is not of it.
+        closing = {part: int(stops[part.end]) for part in self._parts}
+        ends = self._ends(
+            {it: at for it, at in closing.items() if at < size and self._is_control[at]}
+        )
+        is_of_answer = self._by_template | (self._run_of >= 0)
+        for part in self._parts:
+            if _is_call(part.begins_with):
+                mask[self._first_of_call(part) : part.start] = True
+            mask[part.start : part.end] = is_of_answer[part.start : part.end]
+            mask[part.end : ends.get(part, part.end - 1) + 1] = True
+        return mask
+
+    def _is_said(self, origin: Origin) -> bool:
+        return origin.kind == "message" and origin.role in self._roles and origin.field != "role"
+
+    def _parts_of(self, writers: Writers) -> list[_Part]:
+        """What the messages say, in the order of the text."""
+        runs, run_of = writers.runs, self._run_of
+        messages = np.array([-1 if it.message is None else it.message for _, it in runs], np.int64)
+        is_of_message = writers.any([it.kind == "message" for _, it in runs]) | (run_of >= 0)
+        places = np.flatnonzero(is_of_message)
+        speaker = np.where(run_of[places] >= 0, messages[run_of[places]], -1)
+        changes = np.flatnonzero(np.diff(speaker, prepend=-2))
+        parts = []
+        for first, behind in itertools.pairwise([*changes.tolist(), len(places)]):
+            if speaker[first] >= 0:
+                start, last = int(places[first]), int(places[behind - 1])
+                fields = (runs[run_of[at]][1].field for at in (start, last))
+                parts.append(_Part(int(speaker[first]), start, last + 1, *fields))
+        return parts
+
+    def _printed_again(self) -> set[int]:
+        """The runs of calls that stand in the text for the sake of later messages.
+
+        Some templates write the name of a tool once more, around what the tool gave.
+        """
+        text = self._chat.text
+        said = [
+            (at, text[start : start + length], it)
+            for at, (start, (length, it)) in enumerate(zip(self._starts, self._runs, strict=False))
+            if self._is_said(it) and _is_call(it.field)
+        ]
+        times = Counter((it, words) for _, words, it in said)
+        found = set()
+        for message in {it.message for (it, _), count in times.items() if count > 1}:
+            alone = None if message is None else self._alone(message)
+            if alone is None:
+                continue
+            left = Counter[str]()
+            for start, end, it in alone.stretches():
+                left[it.field] += end - start
+            for at, words, it in said:
+                if it.message == message:
+                    left[it.field] -= len(words)
+                    if left[it.field] < 0 and times[it, words] > 1:
+                        found.add(at)
+        return found
+
+    def _ends(self, stops: dict[_Part, int]) -> dict[_Part, int]:
+        """The last token of each part, from the first control token behind what it says.
+
+        An answer may be closed by control tokens of its own, as a call of a tool is. If more follow
+        that hold the end of text, or what ends another turn, the turn goes on up to it.
+        """
+        ids = self._chat.ids
+        known = {ids[stop] for part, stop in stops.items() if not part.is_call} | {self._end}
+        ends = dict[_Part, int]()
+        for part, first in stops.items():
+            behind = next(
+                (at for at in range(first, len(ids)) if not self._is_control[at]), len(ids)
+            )
+            end = next(
+                (at for at in range(first, behind) if part.is_call and ids[at] in known), None
+            )
+            if end is None and (part.is_call or behind > first + 1):
+                end = self._end_alone(part, first)
+                if part.is_call and end is not None:
+                    known.add(ids[end])
+            ends[part] = first if end is None else end
+        return ends
+
+    def _end_alone(self, part: _Part, first: int) -> int | None:
+        """The control token that ends a turn, as a chat shows that ends with it.
+
+        It is the end of text, or what ends a turn of the user; or else, behind a call, what ends
+        that chat.
+        """
+        ids, spans, text = self._chat.ids, self._chat.spans, self._chat.text
+        if ids[first] in (self._end, self._end_of_user):
+            return first
+        alone = self._alone(part.message)
+        if alone is None:
+            return None
+        said = max((end for _, end, _ in alone.stretches()), default=0)
+        behind, start = alone.chat.text[said:], self._said_until(part)
+        last = None
+        for at in range(first, len(ids)):
+            if not self._by_template[at] or not behind.startswith(text[start : spans[at][1]]):
+                break
+            if self._is_control[at]:
+                last = at
+                if ids[at] in (self._end, self._end_of_user):
+                    return at
+        return last if part.is_call else None
+
+    def _first_of_call(self, part: _Part) -> int:
+        """The first token of an answer that begins with what a template writes around a call."""
+        spans = self._chat.spans
+        for begin in self._answer_begins(part):
+            first = part.start
+            while first and self._by_template[first - 1] and spans[first - 1][0] >= begin:
+                first -= 1
+            if spans[first][0] == begin:
+                return first
+        return part.start
+
+    def _answer_begins(self, part: _Part) -> Iterator[int]:
+        """Where what a model writes may begin: behind the generation prompt, or where another
+        answer would."""
+        before = self._chat.text[: self._starts[self._run_of[part.start]]]
+        if self._prompt:
+            at = before.rfind(self._prompt)
+            if at >= 0:
+                yield at + len(self._prompt)
+        opening = self._opening(part.message)
+        if opening and before.endswith(opening):
+            yield len(before) - len(opening)
+
+    def _opening(self, message: int) -> str | None:
+        """What a template writes in front of a call that it does not write to ask for an answer."""
+        alone = self._alone(message)
+        if alone is None:
+            return None
+        text, spans = alone.chat.text, alone.chat.spans
+        start = min((start for start, _, _ in alone.stretches()), default=0)
+        other = {"role": self._chat.roles[message], "content": "…"}
+        question, answered = self._chat_of(alone.before), self._chat_of([*alone.before, other])
+        if question is None or answered is None:
+            return None
+        if answered.text.startswith(question.text):
+            same = map(operator.eq, text[:start], answered.text)
+            shared = text[: sum(1 for _ in itertools.takewhile(bool, same))]
+            # What differs begins with the bracket, or the token, that both may begin alike.
+            begin = len(shared.rstrip("<[{("))
+            token = bisect.bisect_right(spans, begin, key=operator.itemgetter(0)) - 1
+            if spans[token][0] >= len(question.text):
+                return text[spans[token][0] : start]
+        elif text[:start].startswith(question.text):
+            # The template puts a generation prompt behind every question.
+            return text[len(question.text) : start]
+        return None
+
+    @functools.cached_property
+    def _prompt(self) -> str:
+        """What the template writes to begin an answer to the first question, if it can be told."""
+        with_it, without = self._first_question(prompt=True), self._first_question(prompt=False)
+        if with_it is None or without is None or not with_it.text.startswith(without.text):
+            return ""
+        return with_it.text[len(without.text) :]
+
+    @functools.cached_property
+    def _end_of_user(self) -> int:
+        """The control token behind the first question, which ends it; -1 if there is none."""
+        asked = self._first_question(prompt=False)
+        if asked is None:
+            return -1
+        last = max((at for at, it in enumerate(asked.origins) if it.role == "user"), default=-1)
+        behind = asked.ids[last + 1 :] if last >= 0 else []
+        return next((id for id in behind if id in self._control), -1)
+
+    @functools.cached_property
+    def _first_asked(self) -> int | None:
+        """The first message of the user."""
+        return self._chat.roles.index("user") if "user" in self._chat.roles else None
+
+    def _first_question(self, *, prompt: bool) -> _Chat | None:
+        """The chat up to the first message of the user."""
+        if self._first_asked is None:
+            return None
+        return self._chat_of(self._messages[: self._first_asked + 1], prompt=prompt)
+
+    def _alone(self, message: int) -> _Alone | None:
+        """A message as the answer to the first question; or in the chat up to it, if the template
+        does not take that.
+        """
+        if message not in self._made_alone:
+            self._made_alone[message] = None
+            asked = -1 if self._first_asked is None else self._first_asked
+            for before in (self._messages[: asked + 1], self._messages[:message]):
+                chat = self._chat_of([*before, self._messages[message]])
+                if chat is not None:
+                    self._made_alone[message] = _Alone(chat, before)
+                    break
+        return self._made_alone[message]
+
+    def _said_until(self, part: _Part) -> int:
+        """Where a part ends, in characters: its last token may hold more."""
+        run = bisect.bisect_left(self._starts, self._chat.spans[part.end - 1][1]) - 1
+        while not self._said[run]:
+            run -= 1
+        return self._starts[run + 1]
+
+    def _chat_of(self, messages: list[Any], *, prompt: bool = False) -> _Chat | None:
+        """The chat of other messages, if the template takes them."""
+        try:
+            return self._make(messages, prompt)
+        except JetonError:
+            return None
+
+
+def _is_call(field: str) -> bool:
+    return field.startswith(("tool_calls", "function_call"))

@@ -1,0 +1,170 @@
+"""`Chat.loss_mask`: which tokens a model learns to write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chat_cases import HELLO, REASONING, TOOLS, TURNS, byte_level, call
+from jeton.chat import TEMPLATES, Chat
+from jeton.errors import ArgumentError, ArgumentTypeError
+
+CHATML = TEMPLATES["chatml"]
+TOK = byte_level(CHATML)
+
+
+def text_of(chat: Chat, mask: list[int]) -> str:
+    """What the tokens of a mask spell."""
+    return "".join(chat.text[slice(*span)] for span, on in zip(chat.spans, mask, strict=True) if on)
+
+
+@pytest.mark.parametrize("end", ["</s>", "<|end|>"])
+def test_masks_by_origin_hold_what_closes_calls_of_tools(end: str) -> None:
+    template = (
+        "{% for m in messages %}<|user|>{{ m.content }}{% for it in m.tool_calls %}<|call|>"
+        "{{ it.function.name }}<|end_call|>{% endfor %}{% if m.tool_calls %}<|end_calls|>{% endif %}"
+        + end
+        + "<|end_of_all|>{% endfor %}"
+    )
+    tok = byte_level(template)
+    messages = [TOOLS[0], call(content="I look."), *TOOLS[2:]]
+    calls = "I look.<|call|>get_weather<|end_call|>"
+    chat = tok.chat(messages, template=template)
+    assert text_of(chat, chat.loss_mask()) == f"{calls}<|end_calls|>{end}It will.{end}"
+    asked = text_of(chat, chat.loss_mask(["user"]))
+    assert asked == f"Will it rain in Bergen?{end}"
+    # What ends a turn is known from turns of the user, too, and by the role of the token.
+    chat = tok.chat(messages[:-1], template=template)
+    assert text_of(chat, chat.loss_mask()) == f"{calls}<|end_calls|>{end}"
+
+
+def test_masks_by_origin_hold_what_opens_calls_of_tools() -> None:
+    template = (
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}"
+        "{% for it in m.tool_calls %}<tool_call>\n{{ it.function|tojson }}\n</tool_call>{% endfor %}"
+        "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    )
+    tok = byte_level(template)
+    turn = (
+        '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Bergen", "days": 3}}\n'
+        "</tool_call><|im_end|>"
+    )
+    for prompt in (False, True):
+        chat = tok.chat(TOOLS, template=template, add_generation_prompt=prompt)
+        assert text_of(chat, chat.loss_mask()) == f"{turn}It will.<|im_end|>"
+    # Another answer begins in the same way, if a template shows no prompt.
+    chat = tok.chat(TOOLS, template=template.partition("{% if add")[0])
+    assert text_of(chat, chat.loss_mask()) == f"{turn}It will.<|im_end|>"
+
+
+def test_masks_hold_what_opens_calls_of_tools_without_any_header() -> None:
+    template = (
+        "<s>{% for m in messages %}{% if m.role == 'user' %}[INST] {{ m.content }}[/INST]"
+        "{% elif m.tool_calls %}[TOOL_CALLS]{% for it in m.tool_calls %}{{ it.function|tojson }}"
+        "{% endfor %}</s>{% else %} {{ m.content }}</s>{% endif %}{% endfor %}"
+    )
+    chat = byte_level(template).chat(TOOLS, template=template)
+    learnt = text_of(chat, chat.loss_mask())
+    assert learnt.startswith('[TOOL_CALLS]{"name": "get_weather"')
+    # A template that takes no question by itself does not say where an answer begins.
+    alone = "{% if messages|length == 1 %}{{ raise_exception('alone') }}{% endif %}" + template
+    chat = byte_level(template).chat(TOOLS, template=alone)
+    assert text_of(chat, chat.loss_mask()).startswith('name": "get_weather')
+
+
+def test_masks_end_where_the_chat_would_end() -> None:
+    """What ends a call and nothing else is known from the chat that ends with that call."""
+    template = (
+        "{% for m in messages %}{% if m.role == 'tool' %}<|result|>{{ m.content }}<|end_result|>"
+        "{% elif m.tool_calls %}{% for it in m.tool_calls %}<|call|>{{ it.function.name }}"
+        "<|end_call|>{% endfor %}<|calls|>{% else %}{{ m.role }}: {{ m.content }}<|end|>"
+        "{% endif %}{% endfor %}"
+    )
+    chat = byte_level(template).chat(TOOLS, template=template)
+    assert (
+        text_of(chat, chat.loss_mask()) == "<|call|>get_weather<|end_call|><|calls|>It will.<|end|>"
+    )
+    # The answer that the model wrote ends with the last token of the two that the user's has.
+    twice = template.replace("{{ m.content }}<|end|>", "{{ m.content }}<|stop|><|end|>").replace(
+        "<|stop|>", "{% if m.role != 'user' %}<|stop|>{% endif %}"
+    )
+    chat = byte_level(twice).chat(TURNS[:2], template=twice)
+    assert text_of(chat, chat.loss_mask()).endswith("<|stop|><|end|>")
+
+
+def test_masks_leave_out_what_results_say_of_their_call() -> None:
+    """A template may name the tool again around its result, in the same turn."""
+    template = (
+        "{% for m in messages %}{% if m.role == 'tool' %}<|result|>{{ messages[loop.index0 - 1]"
+        ".tool_calls[0].function.name }}={{ m.content }}<|end_result|>{% else %}<|turn|>{{ m.role }}"
+        "\n{{ m.content }}{% for it in m.tool_calls %}<|call|>{{ it.function.name }}<|end_call|>"
+        "{% endfor %}{% if not m.tool_calls %}<|end|>{% endif %}{% endif %}{% endfor %}"
+        "{% if add_generation_prompt %}<|turn|>assistant\n{% endif %}"
+    )
+    tok = byte_level(template)
+    chat = tok.chat(TOOLS, template=template)
+    assert "<|result|>get_weather=" in chat.text
+    assert text_of(chat, chat.loss_mask()) == "<|call|>get_weather<|end_call|>It will.<|end|>"
+    # Between two things that one message says, what another one says is no part of the answer.
+    between = template.replace(
+        "{% if not m.tool_calls %}",
+        "{% if m.tool_calls %}{% if not loop.last %}<|result|>{{ messages[loop.index].content }}"
+        "<|end_result|>{% endif %}Done {{ m.content }}<|end|>{% else %}",
+    )
+    messages = [TOOLS[0], call(content="Seen."), *TOOLS[2:]]
+    chat = byte_level(between).chat(messages, template=between)
+    assert text_of(chat, chat.loss_mask()) == (
+        "Seen.<|call|>get_weather<|end_call|>Seen.<|end|>It will.<|end|>"
+    )
+
+
+def test_masks_of_templates_that_always_ask_for_an_answer() -> None:
+    """What opens a call begins behind the prompt, which stands behind every question."""
+    template = (
+        "{% for m in messages %}{% if m.role == 'user' %}<|user|>{{ m.content }}<|end|>{% elif "
+        "m.role == 'tool' %}<|tool|>{{ m.content }}<|end|>{% else %}<|model|>{% if m.tool_calls %}"
+        "<|think|><|call|>{{ m.tool_calls[0].function.name }}<|end_call|>{% else %}<|say|>"
+        "{{ m.content }}<|said|>{% endif %}<|end|>{% endif %}{% endfor %}<|model|><|think|>"
+    )
+    tok = byte_level(template)
+    for messages, said in ((TOOLS, "It will.<|said|><|end|>"), (TOOLS[:2], "")):
+        chat = tok.chat(messages, template=template)
+        learnt = text_of(chat, chat.loss_mask())
+        assert learnt == f"<|call|>get_weather<|end_call|><|end|>{said}"
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_masks(name: str) -> None:
+    chat = byte_level(TEMPLATES[name]).chat(TURNS, template=name)
+    learnt = text_of(chat, chat.loss_mask())
+    assert "It is 2." in learnt and "Because." in learnt
+    assert "1 + 1" not in learnt and "Ça va" not in learnt
+    asked = text_of(chat, chat.loss_mask(("user",)))
+    assert "1 + 1" in asked and "Because" not in asked
+    both = text_of(chat, chat.loss_mask(["user", "assistant"]))
+    assert "1 + 1" in both and "Because" in both
+
+
+def test_masks_by_origin_hold_the_end_of_the_turn() -> None:
+    template = (
+        "{% for m in messages %}<|im_start|>{{ m.role }} {{ m.content }}<|im_end|>\n{% endfor %}"
+    )
+    chat = TOK.chat(TURNS[:2], template=template)
+    assert text_of(chat, chat.loss_mask()) == "It is 2.\n\nIs that all? <|im_end|>"
+    template = (
+        "{% for m in messages %}{{ m.reasoning_content }}</think>{{ m.content }};{% endfor %}"
+    )
+    chat = TOK.chat(REASONING, template=template)
+    assert text_of(chat, chat.loss_mask()) == "4 + 4 + 4 is 12.</think>12"
+
+
+@pytest.mark.parametrize(
+    ("messages", "roles"), [(HELLO, ("assistant",)), (TURNS, ("wizard",)), (TURNS, ())]
+)
+def test_a_mask_of_zeros_is_an_error(messages: Any, roles: Any) -> None:
+    chat = TOK.chat(messages, template="chatml")
+    with pytest.raises(ArgumentError, match="all zero"):
+        chat.loss_mask(roles)
+    with pytest.raises(ArgumentTypeError, match="roles"):
+        chat.loss_mask("assistant")
