@@ -168,3 +168,30 @@ def test_a_mask_of_zeros_is_an_error(messages: Any, roles: Any) -> None:
         chat.loss_mask(roles)
     with pytest.raises(ArgumentTypeError, match="roles"):
         chat.loss_mask("assistant")
+
+
+def test_masks_hold_the_end_of_answers_without_text() -> None:
+    template = (
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+        "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    )
+    tok = byte_level(template)
+    turns = [*HELLO, {"role": "assistant", "content": ""}]
+    for messages, learnt in (
+        (turns, "<|im_end|>"),
+        ([*turns, *TURNS], "<|im_end|>It is 2.\n\nIs that all? <|im_end|>Because.<|im_end|>"),
+        ([*turns, *HELLO], "<|im_end|>"),
+    ):
+        chat = tok.chat(messages, template=template)
+        assert text_of(chat, chat.loss_mask()) == learnt
+    # Where no answer follows there may stand an end of text, and in front of its end more.
+    for other in (
+        template.replace("{% endif %}", "{% else %}</s>{% endif %}"),
+        template.replace("{{ m.content }}", "{{ m.content or '<think></think>' }}"),
+    ):
+        chat = tok.chat(turns, template=other)
+        assert text_of(chat, chat.loss_mask()) == "<|im_end|>"
+    # A template that does not show where an answer begins does not show its end.
+    for other in (template.partition("{% if add")[0], template.replace("<|im_end|>", ";")):
+        with pytest.raises(ArgumentError, match="all zero"):
+            tok.chat(turns, template=other).loss_mask()

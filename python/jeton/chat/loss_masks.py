@@ -142,6 +142,10 @@ class Answers:
                 mask[self._first_of_call(part) : part.start] = True
             mask[part.start : part.end] = is_of_answer[part.start : part.end]
             mask[part.end : ends.get(part, part.end - 1) + 1] = True
+        heard = {part.message for part in self._parts}
+        for message, role in enumerate(self._chat.roles):
+            if role in self._roles and message not in heard:
+                mask[self._end_of_silence(message)] = True
         return mask
 
     def _is_said(self, origin: Origin) -> bool:
@@ -236,6 +240,23 @@ class Answers:
                 if ids[at] in (self._end, self._end_of_user):
                     return at
         return last if part.is_call else None
+
+    def _end_of_silence(self, message: int) -> list[int]:
+        """The token that ends an answer without text, if the template shows where one begins."""
+        before, text = self._messages[:message], self._chat.text
+        asked, plain = self._chat_of(before, prompt=True), self._chat_of(before)
+        if asked is None or plain is None or asked.text == plain.text:
+            return []
+        if not text.startswith(asked.text):
+            return []
+        begin = bisect.bisect_left(self._chat.spans, len(asked.text), key=operator.itemgetter(0))
+        for at in itertools.takewhile(
+            self._by_template.__getitem__, range(begin, len(self._chat.ids))
+        ):
+            if self._chat.ids[at] in (self._end, self._end_of_user):
+                return [at]
+        is_closed = begin < len(self._chat.ids) and self._is_control[begin]
+        return [begin] if is_closed else []
 
     def _first_of_call(self, part: _Part) -> int:
         """The first token of an answer that begins with what a template writes around a call."""
