@@ -166,8 +166,9 @@ def test_a_content_that_a_template_cannot_take_is_named(content: Any, kind: str)
 
 
 def test_several_conversations_are_refused() -> None:
+    several: Any = [HELLO, HELLO]
     with pytest.raises(ArgumentTypeError, match=r"not list .a call takes one conversation"):
-        TOK.chat([HELLO, HELLO], template="chatml")
+        TOK.chat(several, template="chatml")
 
 
 def test_what_is_nested_too_deep_is_refused() -> None:

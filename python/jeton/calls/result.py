@@ -50,7 +50,10 @@ class BatchEncoding(UserDict[str, Any]):
 
     It is a mapping, `model(**batch)`, whose columns are attributes too, `batch.input_ids`, and can
     be replaced, added and taken out. A batch that was made by a call knows more of its rows than
-    its columns hold. A row is a sample, or a window of one; padding is among its tokens.
+    its columns hold. A row is a sample, or a window of one; padding is among its tokens. Rows,
+    tokens and words are counted from 0, rows and tokens from the end where they are negative.
+    Lookups give `None` for a token, a place or a word that is not there, and raise `IndexError`
+    for a row that is not, and `UnsupportedError` where the batch was made of columns alone.
 
     Args:
         data: The columns. One that is made so knows of nothing else.
