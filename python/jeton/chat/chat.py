@@ -31,10 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Chat", "Request"]
 
-_PARAMETERS: Final = (
-    "template", "tools", "documents", "add_generation_prompt", "continue_final_message", "trusted",
-    "control",
-)  # fmt: skip
+_FLAGS: Final = ("add_generation_prompt", "continue_final_message")
+"""Parameters of such names that no variable of a template is like one by chance."""
 _SYSTEM: Final = ("system", "developer")
 
 
@@ -103,7 +101,7 @@ class Request:
     def _check_variables(self, template: str) -> None:
         """Refuses a misspelled parameter: a variable that the template does not name."""
         for name, _ in self.variables:
-            close = None if name in template else _core.did_you_mean(name, _PARAMETERS)
+            close = None if name in template else _core.did_you_mean(name, _FLAGS)
             if close:
                 raise ArgumentTypeError(
                     f"chat has no parameter {name!r}, and the template reads no variable of that "
