@@ -203,6 +203,12 @@ WRONG: dict[str, tuple[tuple[Any, ...], dict[str, Any], type[Exception], str]] =
         ArgumentError,
         "stride=2 is too large: the windows of sample 0 hold only 2 tokens of its first text",
     ),
+    "a name": (
+        ("a",),
+        {"return_offset_mapping": True},
+        ArgumentTypeError,
+        "__call__ has no parameter .* .did you mean 'return_offsets_mapping'",
+    ),
     "no second text": (
         ("a b c",),
         {"max_length": 4, "truncation": "only_second"},

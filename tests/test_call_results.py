@@ -129,8 +129,17 @@ def test_a_result_is_a_mapping() -> None:
     assert batch == BatchEncoding(dict(batch)) and len(batch) == 4
     with pytest.raises(AttributeError, match="no column and no method 'nothing'"):
         batch.nothing  # noqa: B018
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match=r"no column 'nothing' .it has input_ids, token_type_ids"):
         batch["nothing"]
+    with pytest.raises(KeyError, match="did you mean 'labels'"):
+        batch["label"]
+    with pytest.raises(KeyError, match="with return_length=True"):
+        batch["length"]
+    with pytest.raises(AttributeError, match="with return_length=True"):
+        batch.length  # noqa: B018
+    with pytest.raises(KeyError, match=r"no column 'length' .it has a"):
+        BatchEncoding({"a": [1]})["length"]
+    assert batch.get("nothing", 3) == batch.pop("nothing", 3) == 3
     with pytest.raises(IndexError, match="row 2 of a batch of 2"):
         batch.tokens(2)
     assert repr(batch).startswith("BatchEncoding(input_ids: [[1, 3, 4, 2], [1, 6, 2]], ")

@@ -150,6 +150,27 @@ def test_bad_input(name: str) -> None:
         TOK.chat(arguments.pop("messages"), **arguments)
 
 
+def test_a_misspelled_parameter_is_no_variable() -> None:
+    with pytest.raises(ArgumentTypeError, match=r"did you mean 'add_generation_prompt'\?"):
+        TOK.chat(HELLO, template="chatml", add_generation_promt=True)
+    named = "{{ toools }}"
+    assert TOK.chat(HELLO, template=named, toools="a").text == "a"
+    assert TOK.chat(HELLO, template="chatml", enable_thinking=False).roles == ["user"]
+
+
+@pytest.mark.parametrize(("content", "kind"), [(5, "a number"), (True, "a number"), ({}, "a dict")])
+def test_a_content_that_a_template_cannot_take_is_named(content: Any, kind: str) -> None:
+    messages = [*HELLO, {"role": "user", "content": content}]
+    with pytest.raises(ArgumentError, match=rf"messages\[{len(HELLO)}\].content is {kind}"):
+        TOK.chat(messages, template="{% for m in messages %}{{ '' + m.content }}{% endfor %}")
+
+
+def test_several_conversations_are_refused() -> None:
+    several: Any = [HELLO, HELLO]
+    with pytest.raises(ArgumentTypeError, match=r"not list .a call takes one conversation"):
+        TOK.chat(several, template="chatml")
+
+
 def test_what_is_nested_too_deep_is_refused() -> None:
     deep: Any = "a"
     for _ in range(5000):

@@ -59,6 +59,12 @@ def test_options_reach_the_template(run: Run, model: str, here: Path) -> None:
 BAD: list[tuple[tuple[str, ...], str, str]] = [
     (("no.json",), "", "no.json: no such file"),
     (("-",), "{", "standard input: not valid JSON"),
+    (("-",), "[]\n[]", "Extra data: line 2 column 1; of JSON lines, give one"),
+    (
+        ("m.json", "--set", "continue_final_mesage=true"),
+        "",
+        "did you mean 'continue_final_message'",
+    ),
     (("-",), "3", "standard input: expected a list of messages"),
     (("-",), "[]", "messages is empty"),
     (("m.json", "--template", "no/such"), "", "no/such: no such file"),

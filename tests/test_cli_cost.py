@@ -196,12 +196,31 @@ def test_conversations(run: Run) -> None:
     wrong = {
         "{}": "c.jsonl: expected a list of messages",
         "[]": "c.jsonl: messages is empty",
-        json.dumps(image): "c.jsonl: messages[0].content[0] is not text",
+        json.dumps(image): "c.jsonl: messages[0].content[0] is not text (image), and its tokens "
+        "cannot be counted here: --tokens-per-part says",
+        "[]\n[]": "c.jsonl: not valid JSON: Extra data: line 2 column 1; --lines reads each",
     }
     for text, says in wrong.items():
         Path("c.jsonl").write_text(text)
         result = run("cost", "chat", "c.jsonl", "--messages", *MINE, code=1)
         assert says in error_of(result)
+
+
+def test_conversations_are_named_by_their_line(run: Run) -> None:
+    good = json.dumps(TURNS)
+    wrong = {
+        '{"messages': "not valid JSON: Unterminated string starting at: column 2",
+        "{}": "expected a list of messages",
+        '{"messages": null}': "messages must be a list of dicts",
+        '[{"content": "a"}]': "messages[0] has no 'role'",
+    }
+    for text, says in wrong.items():
+        Path("c.jsonl").write_text(f"{good}\n\n{text}\n")
+        result = run("cost", "chat", "c.jsonl", "--lines", "--messages", *MINE, code=1)
+        assert error_of(result).startswith("c.jsonl:3: ") and says in error_of(result)
+    Path("c.jsonl").write_text(good)
+    result = run("cost", "mine", "c.jsonl", "--messages", *MINE, code=1)
+    assert "no chat template: --tokenizer takes a folder that has one" in error_of(result)
 
 
 BAD: list[tuple[tuple[str, ...], str]] = [

@@ -35,7 +35,7 @@ class Peer:
     objects: dict[str, str]
     """What has the names: a module or a class, by what stands before the dot on the page."""
     more: dict[str, str] | None = None
-    """Attributes that only an object has."""
+    """Attributes that only an object has, or a few of many, by what stands before the dot."""
     has_aliases: bool = False
     """Whether `EncodeAsIds` and `encode_as_ids` are one."""
 
@@ -74,7 +74,11 @@ PEERS = [
     Peer(
         "tiktoken",
         {"tiktoken": "tiktoken", "tiktoken.load": "tiktoken.load", "enc": "tiktoken:Encoding"},
-        {"enc": "name max_token_value"},
+        {
+            "enc": "name max_token_value",
+            "tiktoken.model": "MODEL_TO_ENCODING MODEL_PREFIX_TO_ENCODING",
+            "tiktoken.registry": "ENCODINGS ENCODING_CONSTRUCTORS",
+        },
     ),
     Peer(
         "tokenizers",
@@ -107,6 +111,11 @@ PEERS = [
             "decoder": "tokenizers.decoders:Decoder",
             "stream": "tokenizers.decoders:DecodeStream",
         },
+        {
+            "tokenizers": "EncodeInput InputSequence Offsets PreTokenizedEncodeInput "
+            "PreTokenizedInputSequence TextEncodeInput",
+            "it": "save_model from_spm normalize",
+        },
     ),
     Peer(
         "transformers",
@@ -119,7 +128,11 @@ PEERS = [
             "bos_token_id eos_token_id unk_token_id sep_token_id pad_token_id cls_token_id "
             "mask_token_id extra_special_tokens chat_template model_max_length name_or_path "
             "init_kwargs clean_up_tokenization_spaces split_special_tokens response_template "
-            "chat_control_tokens",
+            "chat_control_tokens add_prefix_space backend files_loaded init_inputs verbose "
+            "deprecation_warnings "
+            "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output",
+            "slow": "build_inputs_with_special_tokens create_token_type_ids_from_sequences "
+            "prepare_for_model prepare_for_tokenization truncate_sequences",
         },
     ),
     Peer(
@@ -170,7 +183,8 @@ def _codes(peer: Peer, tables: re.Pattern[str]) -> list[str]:
 
 def _named(peer: Peer, codes: list[str]) -> set[str]:
     """The names that pieces of code use, each behind what stands before its dot."""
-    prefixes = "|".join(re.escape(prefix) for prefix in sorted(peer.objects, key=len, reverse=True))
+    known = sorted({*peer.objects, *(peer.more or {})}, key=len, reverse=True)
+    prefixes = "|".join(map(re.escape, known))
     used = re.compile(rf"(?<![\w.])({prefixes})\.(\w+)")
     return {f"{prefix}.{peer.told(name)}" for code in codes for prefix, name in used.findall(code)}
 

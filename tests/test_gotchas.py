@@ -37,6 +37,8 @@ FOUND: list[tuple[str, str, str, str | None]] = [
     ("a ｆｕｌｌ b", "full-width", "ｆｕｌｌ", " full"),
     ("a 𝗯𝗼𝗹𝗱 b", "full-width", "𝗯𝗼𝗹𝗱", " bold"),
     ("a ＜|x|＞ b", "full-width", "＜", " <|x|＞"),
+    ("a ﬁne b", "ligature", "ﬁ", " fine"),
+    ("a ﬆep b", "ligature", "ﬆ", " step"),
     ("a “b” c", "typographic", "“", ' "b”'),
     ("a – b", "typographic", "–", " -"),
     ("a…", "typographic", "…", "a..."),

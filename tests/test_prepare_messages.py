@@ -321,6 +321,14 @@ BAD: dict[str, tuple[str, str]] = {
         '{"messages": [{"from": "human", "value": "a"}]}',
         "rename these to 'role' and 'content'",
     ),
+    "a content of another name": (
+        '{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "contents": "b"}]}',
+        r"messages\[1\] has no content, .* .it has 'contents'; is 'contents' its content\?",
+    ),
+    "calls that the template does not write": (
+        '{"messages": [{"role": "assistant", "content": null, "tool_calls": [{"id": "a"}]}]}',
+        r"messages\[0\] has no content, .* .it has 'tool_calls'",
+    ),
     "no content": ('{"messages": [{"role": "user"}]}', "would be all zero"),
     "no answer": ('{"messages": [{"role": "user", "content": "a"}]}', "would be all zero"),
     "half a pair": (

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+import jeton._core as _core
 from jeton.arguments import check_kind, checked_int, one_of
 from jeton.encoding import AT_ONCE, Encoding
-from jeton.errors import ArgumentError, UnsupportedError
+from jeton.errors import ArgumentError, UnknownNameError, UnsupportedError
 from jeton.padding import torch_of
 
 if TYPE_CHECKING:
@@ -49,7 +50,10 @@ class BatchEncoding(UserDict[str, Any]):
 
     It is a mapping, `model(**batch)`, whose columns are attributes too, `batch.input_ids`, and can
     be replaced, added and taken out. A batch that was made by a call knows more of its rows than
-    its columns hold. A row is a sample, or a window of one; padding is among its tokens.
+    its columns hold. A row is a sample, or a window of one; padding is among its tokens. Rows,
+    tokens and words are counted from 0, rows and tokens from the end where they are negative.
+    Lookups give `None` for a token, a place or a word that is not there, and raise `IndexError`
+    for a row that is not, and `UnsupportedError` where the batch was made of columns alone.
 
     Args:
         data: The columns. One that is made so knows of nothing else.
@@ -139,6 +143,8 @@ class BatchEncoding(UserDict[str, Any]):
     def __getitem__(self, key: Any) -> Any:
         """A column by its name, the encoding of a row by its number, or rows by a slice."""
         if isinstance(key, str):
+            if key not in self.data:
+                raise UnknownNameError(f"there is no column {key!r} ({self._instead_of(key)})")
             return self.data[key]
         if isinstance(key, slice):
             return {name: column[key] for name, column in self.data.items()}
@@ -149,7 +155,15 @@ class BatchEncoding(UserDict[str, Any]):
         data = self.__dict__.get("data", {})
         if name in data:
             return data[name]
-        raise AttributeError(f"BatchEncoding has no column and no method {name!r}")
+        hint = f" ({self._instead_of(name)})" if name in _ASKED_FOR_BY else ""
+        raise AttributeError(f"BatchEncoding has no column and no method {name!r}{hint}")
+
+    def _instead_of(self, name: str) -> str:
+        """What to do about a column that is not there."""
+        if name in _ASKED_FOR_BY and self._rows is not None:
+            return f"the call gives it with {_ASKED_FOR_BY[name]}"
+        close = _core.did_you_mean(name, list(self.data))
+        return f"did you mean {close!r}?" if close else f"it has {', '.join(self.data) or 'none'}"
 
     def __repr__(self) -> str:
         return f"BatchEncoding({', '.join(map(self._shown, self.data))})"
@@ -385,6 +399,17 @@ class BatchEncoding(UserDict[str, Any]):
             tokens=[spelling.tokenizer.id_to_bytes(id) for id in ids],
         )
 
+
+_ASKED_FOR_BY: Final = {
+    "attention_mask": "return_attention_mask=True",
+    "labels": "text_target=…",
+    "length": "return_length=True",
+    "offset_mapping": "return_offsets_mapping=True",
+    "overflow_to_sample_mapping": "return_overflowing_tokens=True",
+    "special_tokens_mask": "return_special_tokens_mask=True",
+    "token_type_ids": "return_token_type_ids=True",
+}
+"""The columns that a call may leave out, and the argument that asks for each."""
 
 _COLUMNS: dict[str, str] = {
     "input_ids": "ids",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+import jeton._core as _core
 from jeton.chat.encoding import Encoded, encoded, guarding
 from jeton.chat.loss_masks import Answers
 from jeton.chat.messages import Input, Trust
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Chat", "Request"]
 
+_FLAGS: Final = ("add_generation_prompt", "continue_final_message")
+"""Parameters of such names that no variable of a template is like one by chance."""
 _SYSTEM: Final = ("system", "developer")
 
 
@@ -69,8 +72,10 @@ class Request:
         documents = self.documents
         if documents is not None:
             documents = given.other("documents", _documents(documents))
+        template = template_of(self.tok, self.template, with_tools=tools is not None)
+        self._check_variables(template)
         text = rendered(
-            template_of(self.tok, self.template, with_tools=tools is not None),
+            template,
             messages,
             self._continued(),
             {
@@ -92,6 +97,16 @@ class Request:
     def listed(self) -> list[Any]:
         """The messages."""
         return list(getattr(self.messages, "messages", self.messages))
+
+    def _check_variables(self, template: str) -> None:
+        """Refuses a misspelled parameter: a variable that the template does not name."""
+        for name, _ in self.variables:
+            close = None if name in template else _core.did_you_mean(name, _FLAGS)
+            if close:
+                raise ArgumentTypeError(
+                    f"chat has no parameter {name!r}, and the template reads no variable of that "
+                    f"name (did you mean {close!r}?)"
+                )
 
     def _continued(self) -> str | None:
         field = self.continue_final_message

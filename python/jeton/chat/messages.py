@@ -150,9 +150,10 @@ class Input:
     def _message(self, number: int, message: Any) -> dict[str, Any]:
         fields = fields_of(message)
         if fields is None:
+            hint = " (a call takes one conversation)" if isinstance(message, (list, tuple)) else ""
             raise ArgumentTypeError(
                 f"messages[{number}] must be a dict, a dataclass or a pydantic model, not "
-                f"{type(message).__name__}"
+                f"{type(message).__name__}{hint}"
             )
         if not all(isinstance(name, str) for name in fields):
             raise ArgumentTypeError(f"messages[{number}]: each name of a field must be a str")

@@ -105,7 +105,7 @@ def _run(template: str, variables: dict[str, Any]) -> str:
     except Exception as error:
         raise ArgumentError(
             f"the template fails on these messages: {type(error).__name__}: {_cut(error)}"
-            f"{_place(error)}"
+            f"{_place(error)}{_no_text(variables['messages'])}"
         ) from error
 
 
@@ -132,6 +132,16 @@ def _lacking(told: str, messages: list[dict[str, Any]]) -> str:
     for number, message in enumerate(messages if match else []):
         if match and match[1] not in message:
             return f"; messages[{number}] has no {match[1]!r}"
+    return ""
+
+
+def _no_text(messages: list[dict[str, Any]]) -> str:
+    """Which message has a content that is neither text nor parts, if one does."""
+    for number, message in enumerate(messages):
+        content = message.get("content", "")
+        if not isinstance(content, (str, list, tuple)):
+            kind = "a number" if isinstance(content, (int, float)) else "a dict"
+            return f"; messages[{number}].content is {kind}, not text"
     return ""
 
 

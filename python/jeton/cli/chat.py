@@ -132,17 +132,31 @@ def _read(path: str) -> dict[str, Any]:
         raise MissingFileError(f"{path}: no such file") from None
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error.strerror}") from None
-    return conversation_of(data, name)
+    return conversation_of(
+        data, name, "of JSON lines, give one: head -n 1 FILE | jeton chat TOKENIZER -"
+    )
 
 
-def conversation_of(data: str | bytes, name: str) -> dict[str, Any]:
-    """The messages that JSON holds, with what is beside them; `name` is told in errors.
+def conversation_of(data: str | bytes, name: str, if_lines: str) -> dict[str, Any]:
+    """The messages that JSON holds, with what is beside them.
+
+    Args:
+        data: The JSON.
+        name: What errors call it.
+        if_lines: What to do about JSON lines, each a conversation.
 
     Raises:
         FormatError: It is no conversation.
     """
     try:
         value = json.loads(data)
+    except json.JSONDecodeError as error:
+        # That which is a line of a file is named by its place there.
+        place = f"line {error.lineno} " if "\n" in error.doc.strip() else ""
+        hint = f"; {if_lines}" if error.msg == "Extra data" else ""
+        raise FormatError(
+            f"{name}: not valid JSON: {error.msg}: {place}column {error.colno}{hint}"
+        ) from None
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{name}: not valid JSON: {error}") from None
     if isinstance(value, list):

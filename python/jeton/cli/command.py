@@ -100,6 +100,17 @@ def _one_line(error: Exception) -> str:
 
 _OF_OPTIONS = (
     ('set errors="replace" or errors="ignore"', "--invalid", "--invalid replace goes on"),
+    ('set errors="replace" or errors="ignore"', "--errors", "--errors replace goes on"),
+    (
+        "give tokens_per_part= what each such part has",
+        "--tokens-per-part",
+        "--tokens-per-part says what each such part has",
+    ),
+    (
+        "name the model (model='gpt-4o'), or the chat template (template='chatml')",
+        "--tokenizer",
+        "--tokenizer takes a folder that has one",
+    ),
     ("prices= takes a table of your own", "--prices", "--prices takes a table of your own"),
     ("template= one of", "--template", "--template takes one of"),
     ("; jeton.names()", None, "; jeton list has all"),

@@ -196,10 +196,10 @@ def cost(
 
 
 def _too_many_cached(document: Document, tokens: int, cached: int) -> ArgumentError:
-    place = "standard input" if document.source == STDIN else document.source
     said = document.text if len(document.text) <= 40 else document.text[:39] + "…"
     return ArgumentError(
-        f"--cached-tokens is {cached:,}, more than the {tokens:,} of a request in {place}: {said!r}"
+        f"--cached-tokens is {cached:,}, more than the {tokens:,} of a request in "
+        f"{document.place}: {said!r}"
     )
 
 
@@ -234,8 +234,9 @@ def _of_messages(
     by_name = registry.name_for_model(model.lower()) is not None or is_private(model)
 
     def length(document: Document) -> int:
-        place = "standard input" if document.source == STDIN else document.source
-        given = conversation_of(document.text, place)
+        given = conversation_of(
+            document.text, document.place, "--lines reads each line as a conversation"
+        )
         try:
             count = tok.count_messages(
                 given["messages"],
@@ -244,7 +245,7 @@ def _of_messages(
                 tokens_per_part=tokens_per_part,
             )
         except JetonError as error:
-            raise type(error)(f"{place}: {error}") from None
+            raise type(error)(f"{document.place}: {error}") from None
         bill.exact &= count.exact
         if not count.exact and count.basis not in bill.notes:
             bill.notes.append(count.basis)

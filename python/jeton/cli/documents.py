@@ -64,6 +64,14 @@ class Document:
     """The file it came from; `-` for standard input."""
     size: int
     """How many bytes it took in the file."""
+    line: int | None = None
+    """Its line, where each line is a document."""
+
+    @property
+    def place(self) -> str:
+        """What errors call it."""
+        source = "standard input" if self.source == STDIN else self.source
+        return source if self.line is None else f"{source}:{self.line}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +105,11 @@ class Reader:
                         line = line.removesuffix(b"\n")
                         text = self._text(line, f"{path}:{number}")
                         if self.field is None:
-                            yield Document(text, path, len(line))
+                            yield Document(text, path, len(line), number)
                         elif text.strip():
                             text = _field(text, self.field, f"{path}:{number}")
                             size = len(text.encode("utf-8", "surrogatepass"))
-                            yield Document(text, path, size)
+                            yield Document(text, path, size, number)
                 else:
                     data = _whole(path, file, is_compressed)
                     yield Document(self._text(data, path), path, len(data))

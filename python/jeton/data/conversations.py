@@ -34,7 +34,9 @@ class Conversations:
         too_long: What becomes of a longer one: `"truncate"`, its oldest turns go as `Chat.truncate`
             has it, and it is dropped if the last turn alone is too long; `"drop"`; or `"error"`.
         bad_records: What becomes of a record that has no such field, whose messages the template
-            refuses, or in which nothing is to be learnt: `"error"`, with the place; or `"drop"`.
+            refuses, of a message of which it reads nothing but the role, as of one whose content
+            has another name, or in which nothing is to be learnt: `"error"`, with the place; or
+            `"drop"`.
         date: The day that templates write which ask for it, as `"2026-11-23"`.
         variables: What else the template reads, as `{"enable_thinking": False}`.
 

@@ -23,6 +23,7 @@ NAMES: Final[Mapping[str, str]] = MappingProxyType(
         "no-token": "a character that cannot be encoded",
         "look-alike": "letters that look like those of another script",
         "full-width": "full-width and mathematical forms of ordinary characters",
+        "ligature": "letters that are joined to one character, as in ﬁne",
         "typographic": "quotes, dashes and dots that are not those of the keyboard",
         "odd-space": "a space that is not the ordinary one",
         "invisible": "characters that nobody sees",

@@ -1,4 +1,5 @@
-"""Characters that look like others: letters of other scripts, full-width forms, quotes, spaces.
+"""Characters that look like others: letters of other scripts, full-width forms, ligatures,
+quotes, spaces.
 
 The letters are those that fonts draw alike; it is a choice of ours, not Unicode's whole list of
 confusables.
@@ -39,6 +40,8 @@ _WORD: Final = re.compile(r"[^\W\d_]{1,64}")
 _LATIN_WORD: Final = re.compile(r"[A-Za-z]{2}")
 
 _FORMS: Final = re.compile("[\uff01-\uff5e\u24b6-\u24e9\U0001d400-\U0001d7ff\u2100-\u214f]+")
+
+_LIGATURES: Final = re.compile("[\ufb00-\ufb06]+")
 
 _TYPED: Final = {
     "‘": "'", "’": "'", "‚": "'", "“": '"', "”": '"', "„": '"', "‐": "-", "‑": "-", "–": "-",
@@ -120,6 +123,19 @@ def forms(subject: Subject) -> Iterator[Hit]:
             )
 
 
+def ligatures(subject: Subject) -> Iterator[Hit]:
+    """Latin letters that are joined to one character, as text taken from PDF has them."""
+    for match in _LIGATURES.finditer(subject.text):
+        plain = unicodedata.normalize("NFKC", match[0])
+        yield Hit(
+            "ligature",
+            *match.span(),
+            f"{_named(match[0][0])}: one character for {plain!r:.40}.",
+            "Normalize the text (NFKC), or write the letters one by one.",
+            instead=plain,
+        )
+
+
 def signs(subject: Subject) -> Iterator[Hit]:
     """Quotes, dashes and dots of typography."""
     for match in _SIGNS.finditer(subject.text):
@@ -144,4 +160,4 @@ def spaces(subject: Subject) -> Iterator[Hit]:
         )
 
 
-CHECKS: Final[tuple[Check, ...]] = (letters, forms, signs, spaces)
+CHECKS: Final[tuple[Check, ...]] = (letters, forms, ligatures, signs, spaces)

@@ -3,9 +3,10 @@
     from jeton.sentencepiece import SentencePieceProcessor
 
 Names, arguments and results are those of sentencepiece 0.2.3, and of 0.2.1 where the later one
-dropped them (samples with scores, entropy, restricted vocabularies, extra options). The library
-itself is not needed, nor is protobuf. To train, see `jeton.UnigramTrainer` and
-`jeton.BPETrainer(alphabet="sentencepiece")`.
+dropped them (samples with scores, entropy, restricted vocabularies, extra options). Arguments by
+place are in the order of 0.2.1 and before, `encode(text, str)`, as most code has them; by name they
+are those of both. The library itself is not needed, nor is protobuf. To train, see
+`jeton.UnigramTrainer` and `jeton.BPETrainer(alphabet="sentencepiece")`.
 
 Example:
     >>> import jeton, os, tempfile

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from jeton.argument_types import SpecialPolicy, Texts
+from jeton.arguments import names_checked
 from jeton.base_tokenizer import BaseTokenizer
 from jeton.settings import NO_SETTINGS, Settings
 
@@ -26,6 +27,7 @@ class Calls(BaseTokenizer):
         super()._set_core(core, settings)
         self._caller = None
 
+    @names_checked
     def __call__(
         self,
         text: Texts | None = None,

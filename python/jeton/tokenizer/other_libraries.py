@@ -28,6 +28,13 @@ class Becomes(BaseTokenizer):
 
         Raises:
             UnsupportedError: It is no byte-level BPE.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.BPETrainer(270, pattern="gpt4").train(["the weather, the weather"])
+            >>> encoding = tok.as_tiktoken()
+            >>> encoding.decode(encoding.encode_ordinary("the weather"))
+            'the weather'
         """
         from jeton.interfaces.tiktoken import Encoding
 

@@ -161,6 +161,7 @@ class Chats:
                 chat = self._tokenizer.chat(
                     messages, template=self._asked.template, tools=tools, **self._asked.variables
                 )
+                _check_read(messages, chat)
                 mask, text = chat.loss_mask(self._asked.roles), _utf8(chat.text)
                 if self._asked.max_tokens is not None and len(chat) > self._asked.max_tokens:
                     chat, mask = self._shortened(chat, self._asked.max_tokens)
@@ -189,6 +190,30 @@ class Chats:
             return chat, chat.loss_mask(self._asked.roles)
         except ArgumentError:
             raise _TooLong from None
+
+
+def _check_read(messages: Any, chat: Chat) -> None:
+    """Refuses messages without a content of which nothing but the role reached the text.
+
+    Jinja prints a field that is not there as nothing, so a misspelled one makes an empty turn.
+    """
+    silent = {at: it for at, it in enumerate(messages) if it.get("content") is None}
+    if not silent:
+        return
+    read = {it.message for _, _, it in chat.segments if it.field not in ("", "role")}
+    for number, message in silent.items():
+        fields = [
+            str(name)
+            for name, value in message.items()
+            if name != "role" and isinstance(value, (str, list, tuple, Mapping)) and value
+        ]
+        if fields and number not in read:
+            close = _core.did_you_mean("content", fields)
+            hint = f"; is {close!r} its content?" if close else ""
+            raise ArgumentError(
+                f"messages[{number}] has no content, and the template reads nothing else of it "
+                f"but its role (it has {', '.join(map(repr, fields[:8]))}{hint})"
+            )
 
 
 def _utf8(text: str) -> bytes:
