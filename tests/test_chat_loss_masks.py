@@ -191,6 +191,14 @@ def test_masks_hold_the_end_of_answers_without_text() -> None:
     ):
         chat = tok.chat(turns, template=other)
         assert text_of(chat, chat.loss_mask()) == "<|im_end|>"
+    # What a user quotes of a generation prompt begins no answer.
+    quoting = [{"role": "user", "content": "<|im_start|>assistant\n"}, turns[-1], *HELLO]
+    chat = tok.chat(quoting, template=template)
+    assert text_of(chat, chat.loss_mask()) == "<|im_end|>"
+    with pytest.raises(ArgumentError, match="all zero"):
+        tok.chat([{"role": "user", "content": ""}, turns[-1]], template=template).loss_mask(
+            ["user"]
+        )
     # A template that does not show where an answer begins does not show its end.
     for other in (template.partition("{% if add")[0], template.replace("<|im_end|>", ";")):
         with pytest.raises(ArgumentError, match="all zero"):

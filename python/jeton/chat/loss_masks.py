@@ -14,7 +14,7 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from jeton.chat.writers import Writers
 
 __all__ = ["Answers"]
+
+_ANSWERING: Final = frozenset(("assistant", "model"))
+"""The roles whose messages a generation prompt begins."""
 
 
 @dataclass(frozen=True)
@@ -142,10 +145,7 @@ class Answers:
                 mask[self._first_of_call(part) : part.start] = True
             mask[part.start : part.end] = is_of_answer[part.start : part.end]
             mask[part.end : ends.get(part, part.end - 1) + 1] = True
-        heard = {part.message for part in self._parts}
-        for message, role in enumerate(self._chat.roles):
-            if role in self._roles and message not in heard:
-                mask[self._end_of_silence(message)] = True
+        mask[self._ends_of_silences()] = True
         return mask
 
     def _is_said(self, origin: Origin) -> bool:
@@ -241,22 +241,29 @@ class Answers:
                     return at
         return last if part.is_call else None
 
-    def _end_of_silence(self, message: int) -> list[int]:
-        """The token that ends an answer without text, if the template shows where one begins."""
-        before, text = self._messages[:message], self._chat.text
-        asked, plain = self._chat_of(before, prompt=True), self._chat_of(before)
-        if asked is None or plain is None or asked.text == plain.text:
-            return []
-        if not text.startswith(asked.text):
-            return []
-        begin = bisect.bisect_left(self._chat.spans, len(asked.text), key=operator.itemgetter(0))
-        for at in itertools.takewhile(
-            self._by_template.__getitem__, range(begin, len(self._chat.ids))
-        ):
-            if self._chat.ids[at] in (self._end, self._end_of_user):
-                return [at]
-        is_closed = begin < len(self._chat.ids) and self._is_control[begin]
-        return [begin] if is_closed else []
+    def _ends_of_silences(self) -> list[int]:
+        """The tokens that end answers without text, if the template shows where one begins."""
+        heard, answering = {part.message for part in self._parts}, self._roles & _ANSWERING
+        is_silent = any(
+            it in answering and at not in heard for at, it in enumerate(self._chat.roles)
+        )
+        text, size = self._chat.text, len(self._chat.ids)
+        found: list[int] = []
+        at = text.find(self._prompt) if is_silent and self._prompt else -1
+        while at >= 0:
+            behind = at + len(self._prompt)
+            begin = bisect.bisect_left(self._chat.spans, behind, key=operator.itemgetter(0))
+            first = bisect.bisect_right(self._starts, at) - 1
+            writers = self._runs[first : bisect.bisect_left(self._starts, behind)]
+            if all(it.kind == "template" or it.field == "role" for _, it in writers):
+                for end in itertools.takewhile(self._by_template.__getitem__, range(begin, size)):
+                    if self._chat.ids[end] in (self._end, self._end_of_user):
+                        found.append(end)
+                        break
+                else:
+                    found += [begin] if begin < size and self._is_control[begin] else []
+            at = text.find(self._prompt, behind)
+        return found
 
     def _first_of_call(self, part: _Part) -> int:
         """The first token of an answer that begins with what a template writes around a call."""
@@ -293,10 +300,8 @@ class Answers:
         if question is None or answered is None:
             return None
         if answered.text.startswith(question.text):
-            same = map(operator.eq, text[:start], answered.text)
-            shared = text[: sum(1 for _ in itertools.takewhile(bool, same))]
             # What differs begins with the bracket, or the token, that both may begin alike.
-            begin = len(shared.rstrip("<[{("))
+            begin = len(_shared(text[:start], answered.text).rstrip("<[{("))
             token = bisect.bisect_right(spans, begin, key=operator.itemgetter(0)) - 1
             if spans[token][0] >= len(question.text):
                 return text[spans[token][0] : start]
@@ -309,9 +314,19 @@ class Answers:
     def _prompt(self) -> str:
         """What the template writes to begin an answer to the first question, if it can be told."""
         with_it, without = self._first_question(prompt=True), self._first_question(prompt=False)
-        if with_it is None or without is None or not with_it.text.startswith(without.text):
+        if with_it is None or without is None:
             return ""
-        return with_it.text[len(without.text) :]
+        shared = without.text
+        if not with_it.text.startswith(shared):
+            # An end of text may stand there instead.
+            shared = _shared(with_it.text, without.text).rstrip("<[{(")
+            first = bisect.bisect_left(without.spans, len(shared), key=operator.itemgetter(0))
+            ending = zip(without.ids[first:], without.spans[first:], strict=True)
+            if not all(
+                id in self._control or without.text[slice(*span)].isspace() for id, span in ending
+            ):
+                return ""
+        return with_it.text[len(shared) :]
 
     @functools.cached_property
     def _end_of_user(self) -> int:
@@ -361,6 +376,11 @@ class Answers:
             return self._make(messages, prompt)
         except JetonError:
             return None
+
+
+def _shared(text: str, other: str) -> str:
+    """What two texts begin with."""
+    return text[: sum(1 for _ in itertools.takewhile(bool, map(operator.eq, text, other)))]
 
 
 def _is_call(field: str) -> bool:
