@@ -93,6 +93,17 @@ def test_masks_end_where_the_chat_would_end() -> None:
     assert text_of(chat, chat.loss_mask()).endswith("<|stop|><|end|>")
 
 
+def test_masks_go_on_to_the_end_of_text_if_that_ends_each_message() -> None:
+    template = (
+        "{% for m in messages %}<|open|>{{ m.role }}<|sep|>{{ m.content }}{% for it in m.tool_calls "
+        "%}<|call|>{{ it.function.name }}<|close|>call{% endfor %}<|close|>message<|sep|></s>"
+        "{% endfor %}"
+    )
+    chat = byte_level(template).chat(TOOLS, template=template)
+    end = "<|close|>message<|sep|></s>"
+    assert text_of(chat, chat.loss_mask()) == f"<|call|>get_weather<|close|>call{end}It will.{end}"
+
+
 def test_masks_leave_out_what_results_say_of_their_call() -> None:
     """A template may name the tool again around its result, in the same turn."""
     template = (

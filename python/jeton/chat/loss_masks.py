@@ -201,45 +201,44 @@ class Answers:
         that hold the end of text, or what ends another turn, the turn goes on up to it.
         """
         ids = self._chat.ids
-        known = {ids[stop] for part, stop in stops.items() if not part.is_call} | {self._end}
-        ends = dict[_Part, int]()
-        for part, first in stops.items():
-            behind = next(
-                (at for at in range(first, len(ids)) if not self._is_control[at]), len(ids)
+        ends_texts = self._end in np.array(ids)[self._is_control]
+        known, ends = {self._end}, dict[_Part, int]()
+        for part, first in sorted(stops.items(), key=lambda stop: stop[0].is_call):
+            closing = list(
+                itertools.takewhile(self._is_control.__getitem__, range(first, len(ids)))
             )
-            end = next(
-                (at for at in range(first, behind) if part.is_call and ids[at] in known), None
-            )
-            if end is None and (part.is_call or behind > first + 1):
-                end = self._end_alone(part, first)
-                if part.is_call and end is not None:
-                    known.add(ids[end])
+            end = next((at for at in closing if part.is_call and ids[at] in known), None)
+            if end is None and (part.is_call or ends_texts or len(closing) > 1):
+                end = self._end_alone(part, first, ends_texts=ends_texts)
             ends[part] = first if end is None else end
+            if end is not None or not part.is_call:
+                known.add(ids[ends[part]])
         return ends
 
-    def _end_alone(self, part: _Part, first: int) -> int | None:
+    def _end_alone(self, part: _Part, first: int, *, ends_texts: bool) -> int | None:
         """The control token that ends a turn, as a chat shows that ends with it.
 
-        It is the end of text, or what ends a turn of the user; or else, behind a call, what ends
-        that chat.
+        It is the end of text, if the template writes any; or else what ends a turn of the user; or
+        else, behind a call, what ends that chat.
         """
         ids, spans, text = self._chat.ids, self._chat.spans, self._chat.text
-        if ids[first] in (self._end, self._end_of_user):
+        if ids[first] == self._end or (ids[first] == self._end_of_user and not ends_texts):
             return first
         alone = self._alone(part.message)
         if alone is None:
             return None
         said = max((end for _, end, _ in alone.stretches()), default=0)
         behind, start = alone.chat.text[said:], self._said_until(part)
-        last = None
-        for at in range(first, len(ids)):
-            if not self._by_template[at] or not behind.startswith(text[start : spans[at][1]]):
-                break
-            if self._is_control[at]:
-                last = at
-                if ids[at] in (self._end, self._end_of_user):
+        closing = [
+            at
+            for at in itertools.takewhile(self._by_template.__getitem__, range(first, len(ids)))
+            if self._is_control[at] and behind.startswith(text[start : spans[at][1]])
+        ]
+        for ending in (self._end, self._end_of_user):
+            for at in closing:
+                if ids[at] == ending:
                     return at
-        return last if part.is_call else None
+        return closing[-1] if part.is_call and closing else None
 
     def _ends_of_silences(self) -> list[int]:
         """The tokens that end answers without text, if the template shows where one begins."""
