@@ -67,9 +67,7 @@ impl Lengths {
                 let options = bpe.options();
                 let is_plain = options.alphabet == Alphabet::Characters
                     && options.dropout.is_none()
-                    && options.continuing_subword_prefix.is_none()
-                    && options.end_of_word_suffix.is_none()
-                    && !options.separate_suffix;
+                    && !options.has_affixes();
                 Self::of_marks(stages).filter(|_| is_plain)
             }
             Model::Unigram(_) => Self::of_marks(stages),
@@ -299,8 +297,18 @@ impl Lengths {
                 next += done;
             }
             if let Some(&id) = ids.get(next) {
+                let has_front = call.front && output.trims.is_some();
                 let span = call.odd(id)?;
-                output.push_trimmed(span, || margins(stages, id));
+                match has_front {
+                    // The space that was put in front is no character of the text.
+                    true => {
+                        let least = call.byte.max(usize::from(span.end > span.start));
+                        let end = output.ruler.behind(section.start + least, 0, usize::MAX);
+                        let span = Span::new(section.start, end);
+                        output.push_trimmed(span, || margins(stages, id));
+                    }
+                    false => output.push_units_trimmed(span, || margins(stages, id)),
+                }
                 next += 1;
             }
         }
