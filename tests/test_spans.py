@@ -139,6 +139,22 @@ def composing() -> jeton.Tokenizer:
     return KINDS["ranks"]().replace(normalizer=normalizers.NFC())
 
 
+def marks_behind_a_form(fuse_unk: bool) -> jeton.Tokenizer:
+    """As tokenizers' SentencePieceBPETokenizer: text in NFKC, spaces written as marks."""
+    tokens = ["<unk>", *"▁theawr.,1/2éfi東\n", "▁t", "he", "▁the", "er"]
+    return jeton.Tokenizer(
+        models.BPE(
+            {token: id for id, token in enumerate(tokens)},
+            merges=[("▁", "t"), ("h", "e"), ("▁t", "he"), ("e", "r")],
+            alphabet="characters",
+            unk_token="<unk>",
+            fuse_unk=fuse_unk,
+        ),
+        normalizer=normalizers.NFKC(),
+        pre_tokenizer=pre_tokenizers.Metaspace(),
+    )
+
+
 def cased() -> jeton.Tokenizer:
     """As BERT's that keep case and accents."""
     return KINDS["WordPiece"]().replace(normalizer=normalizers.BertNormalizer(lowercase=False))
@@ -185,6 +201,8 @@ TOKENIZERS: dict[str, Callable[[], jeton.Tokenizer]] = {
     "trimming": trimming,
     "trimming changed text": trimming_changed_text,
     "composing": composing,
+    "marks behind a form": lambda: marks_behind_a_form(False),
+    "marks behind a form, fused": lambda: marks_behind_a_form(True),
     "cased": cased,
     "SentencePiece BPE": sentence_pieces(
         lambda: jeton.BPETrainer(vocab_size=330, alphabet="sentencepiece")
