@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -54,6 +55,21 @@ def test_models_as_tokenizer_json(name: str, strategy: str, stage: str) -> None:
 
 def trained() -> jeton.Tokenizer:
     return jeton.BPETrainer(300, pattern="gpt2").train(["the weather, the theory"] * 9)
+
+
+@pytest.mark.parametrize("pattern", ["gpt2", "cl100k"])
+def test_empty_marks_of_parts_of_words_are_none(pattern: str) -> None:
+    """As the `tokenizer.json` of GPT-2 and of those made by its converter has them."""
+    corpus = ["the weather, the theory, père 東京 🙂"] * 9
+    tok = jeton.BPETrainer(300, pattern=pattern).train(corpus)
+    file = json.loads(tok.to_json())
+    for name in ("continuing_subword_prefix", "end_of_word_suffix"):
+        file["model"][name] = ""
+    other = jeton.Tokenizer.from_json(json.dumps(file))
+    assert other.encoding_plan().strategy == "byte_level"
+    for text in ("the weather", " père 東京 🙂\n\n  x", "\x00 the\u0301", ""):
+        assert other.encode_with_spans(text) == tok.encode_with_spans(text)
+    assert json.loads(other.to_json()) == file
 
 
 def test_what_a_plan_says() -> None:

@@ -110,6 +110,15 @@ def test_numbers_that_are_cut_oddly() -> None:
     assert TOK.gotchas("a 1234567 b").named("digits") == []  # each digit is a token
 
 
+def test_numbers_that_one_token_holds_with_the_space_before_them() -> None:
+    tokens = [bytes([byte]) for byte in range(256)] + [b" 1", b" 12", b" 12345", b"23", b"45"]
+    some = {token: rank for rank, token in enumerate(tokens)}
+    tok = jeton.Tokenizer.from_ranks(some, pattern="gpt2")
+    assert tok.encode(" 12345") == [258]
+    assert tok.gotchas("12, 12345, 1").named("digits") == []
+    assert [it.text for it in tok.gotchas("a 123456").named("digits")] == ["123456"]
+
+
 def test_what_normalization_and_decoding_lose() -> None:
     tok = word_piece().replace(normalizer=normalizers.BertNormalizer())
     found = tok.gotchas("The wéather \u0430nd")

@@ -129,9 +129,30 @@ def trimming() -> jeton.Tokenizer:
     )
 
 
+def trimming_changed_text() -> jeton.Tokenizer:
+    """The same, of text in NFKC, where a space may be another character before."""
+    return trimming().replace(normalizer=normalizers.NFKC())
+
+
 def composing() -> jeton.Tokenizer:
     """Byte-level, of text in NFC, with an added token that is looked for in it."""
     return KINDS["ranks"]().replace(normalizer=normalizers.NFC())
+
+
+def marks_behind_a_form(fuse_unk: bool) -> jeton.Tokenizer:
+    """As tokenizers' SentencePieceBPETokenizer: text in NFKC, spaces written as marks."""
+    tokens = ["<unk>", *"▁theawr.,1/2éfi東\n", "▁t", "he", "▁the", "er"]
+    return jeton.Tokenizer(
+        models.BPE(
+            {token: id for id, token in enumerate(tokens)},
+            merges=[("▁", "t"), ("h", "e"), ("▁t", "he"), ("e", "r")],
+            alphabet="characters",
+            unk_token="<unk>",
+            fuse_unk=fuse_unk,
+        ),
+        normalizer=normalizers.NFKC(),
+        pre_tokenizer=pre_tokenizers.Metaspace(),
+    )
 
 
 def cased() -> jeton.Tokenizer:
@@ -178,7 +199,10 @@ def as_json(name: str) -> Callable[[], jeton.Tokenizer]:
 TOKENIZERS: dict[str, Callable[[], jeton.Tokenizer]] = {
     **KINDS,
     "trimming": trimming,
+    "trimming changed text": trimming_changed_text,
     "composing": composing,
+    "marks behind a form": lambda: marks_behind_a_form(False),
+    "marks behind a form, fused": lambda: marks_behind_a_form(True),
     "cased": cased,
     "SentencePiece BPE": sentence_pieces(
         lambda: jeton.BPETrainer(vocab_size=330, alphabet="sentencepiece")
@@ -214,9 +238,9 @@ def tok(request: pytest.FixtureRequest) -> jeton.Tokenizer:
     return TOKENIZERS[request.param]()
 
 
-def utf16(text: str, spans: list[tuple[int, int]]) -> list[list[int]]:
-    """Spans in characters as spans in UTF-16 code units."""
-    places = [0, *accumulate(len(character.encode("utf-16-le")) // 2 for character in text)]
+def in_unit(unit: Unit, text: str, spans: list[tuple[int, int]]) -> list[list[int]]:
+    """Spans in characters as spans in another unit."""
+    places = [0, *accumulate(map(LENGTHS[unit], text))]
     return [[places[start], places[end]] for start, end in spans]
 
 
@@ -252,11 +276,42 @@ def test_equal_to_the_stages(tok: jeton.Tokenizer, data: st.DataObject) -> None:
             assert ids.tolist() == batch.ids[start:end].tolist() == row.ids
             expected = [list(span) for span in row.spans]
             assert own.tolist() == spans[start:end].tolist() == expected
-            trims = isinstance(tok.post_processor, post_processors.RobertaProcessing)
-            if unit == "characters" and not trims:
-                _, in_utf16 = tok.encode_array_with_spans(text, unit="utf-16", **options)
-                assert in_utf16.tolist() == utf16(text, row.spans)
+            characters = tok.encode_with_spans(text, **options).spans
+            assert own.tolist() == in_unit(unit, text, characters)
         assert batch == tok.encode_batch(some, **options)
+
+
+@pytest.mark.parametrize("make", [trimming, trimming_changed_text])
+def test_margins_are_characters_in_each_unit(make: Callable[[], jeton.Tokenizer]) -> None:
+    tok = make()
+    # The space in front is a token by itself, and shares the span of the first character.
+    assert tok.encode_with_spans("é").spans[0] == (0, 0)
+    for add_prefix_space in (True, False):
+        post_processor = post_processors.RobertaProcessing(
+            sep=("<|end|>", 0), cls=("<|end|>", 0), add_prefix_space=add_prefix_space
+        )
+        some = tok.replace(post_processor=post_processor)
+        for text in ("é", "🙂 é", "ethe", "東", "a\u3000é", "x\u00a0\u00a0the", "\u3000the", ""):
+            spans = some.encode_with_spans(text).spans
+            words = some.encode_with_spans([text, "é"], ["🙂"], is_split_into_words=True)
+            pair = some.encode_with_spans("🙂", text)
+            for unit in UNITS:
+                assert some.encode_with_spans(text, unit=unit).spans == [
+                    (start, end) for start, end in in_unit(unit, text, spans)
+                ]
+                own = some.encode_with_spans(
+                    [text, "é"], ["🙂"], is_split_into_words=True, unit=unit
+                )
+                for ours, others, word, number in zip(
+                    own.spans, words.spans, words.word_ids, words.sequence_ids, strict=True
+                ):
+                    source = [[text, "é"], ["🙂"]][number or 0][word or 0]
+                    assert list(ours) == in_unit(unit, source, [others])[0]
+                own = some.encode_with_spans("🙂", text, unit=unit)
+                for ours, others, number in zip(
+                    own.spans, pair.spans, pair.sequence_ids, strict=True
+                ):
+                    assert list(ours) == in_unit(unit, ["🙂", text][number or 0], [others])[0]
 
 
 def test_large_texts_are_as_the_stages_say(tok: jeton.Tokenizer) -> None:

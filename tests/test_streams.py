@@ -285,6 +285,12 @@ def test_ids_of_any_parts_behind_a_form(name: str) -> None:
             assert len(given) > 1
 
 
+def test_an_empty_sequence_of_normalizers_changes_nothing() -> None:
+    tok, numbers = byte_level("gpt2", normalizer=normalizers.Sequence([])), random.Random(6)
+    text = "".join(numbers.choices(IN_FORMS, k=20_000))
+    assert whole(tok, cut(text, numbers)) == tok.encode(text)
+
+
 @pytest.mark.parametrize("name", ["byte-level", "ranks", "WordPiece", "characters"])
 def test_long_texts_in_memory_that_does_not_grow(name: str) -> None:
     tok, numbers = KINDS[name](), random.Random(4)

@@ -9,7 +9,7 @@ use crate::encoding::Encoding;
 use crate::error::{Error, ErrorKind, Result};
 use crate::interrupt::{filled, paced, parts};
 use crate::length_limit::LengthLimit;
-use crate::text::{Span, Unit};
+use crate::text::Span;
 
 /// Which of the two texts a piece of a template stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -380,15 +380,13 @@ fn fill(
     Ok(pieces)
 }
 
-/// White space at the ends of a token, which trimming leaves out of its span.
+/// White space at the ends of a token, which trimming leaves out of its span: how many characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Margins {
-    /// How many characters at the front.
-    characters: usize,
-    /// How long these are, in the unit of the span.
-    leading: usize,
-    /// How long those at the back are.
-    trailing: usize,
+    /// At the front.
+    pub(crate) leading: usize,
+    /// At the back.
+    pub(crate) trailing: usize,
 }
 
 impl Margins {
@@ -396,10 +394,8 @@ impl Margins {
     /// characters no other byte is white space.
     pub(crate) fn of_bytes(token: &[u8]) -> Self {
         let spaces = |count: Option<usize>| count.unwrap_or(token.len());
-        let leading = spaces(token.iter().position(|byte| *byte != b' '));
         Self {
-            characters: leading,
-            leading,
+            leading: spaces(token.iter().position(|byte| *byte != b' ')),
             trailing: spaces(token.iter().rev().position(|byte| *byte != b' ')),
         }
     }
@@ -416,34 +412,24 @@ impl Margins {
         while let Some(rest) = SPACES.iter().find_map(|space| back.strip_suffix(*space)) {
             (back, trailing) = (rest, trailing + 1);
         }
-        Self {
-            characters: leading,
-            leading,
-            trailing,
-        }
+        Self { leading, trailing }
     }
 
     /// The margins of a token of characters.
-    pub(crate) fn of_text(token: &str, unit: Unit) -> Self {
+    pub(crate) fn of_text(token: &str) -> Self {
         let is_space = |c: &char| *c == crate::printable::to_char(b' ') || c.is_whitespace();
-        let length = |c: char| match unit {
-            Unit::Bytes if c.is_whitespace() => c.len_utf8(),
-            _ => 1,
-        };
-        let leading = token.chars().take_while(is_space);
         Self {
-            characters: leading.clone().count(),
-            leading: leading.map(length).sum(),
-            trailing: token.chars().rev().take_while(is_space).map(length).sum(),
+            leading: token.chars().take_while(is_space).count(),
+            trailing: token.chars().rev().take_while(is_space).count(),
         }
     }
 
-    /// Leaves them out of a token's span. One space in front of the first token, and of a token at
-    /// the very start of the text, is the one that `add_prefix_space` put there: it has no place in
-    /// the text, so nothing is cut.
+    /// Leaves them out of a token's span, in characters. One space in front of the first token, and of
+    /// a token at the very start of the text, is the one that `add_prefix_space` put there: it has no
+    /// place in the text, so nothing is cut.
     pub(crate) fn leave_out(&self, span: &mut Span, is_first: bool, add_prefix_space: bool) {
         let first = is_first || span.start == 0;
-        if !(first && add_prefix_space && self.characters == 1) {
+        if !(first && add_prefix_space && self.leading == 1) {
             span.start = (span.start + self.leading).min(span.end);
         }
         if span.end >= self.trailing {

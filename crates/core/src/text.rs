@@ -21,6 +21,7 @@ pub(crate) use byte_set::ByteSet;
 pub(crate) use search::{
     Occurrences, behind_space, boundary_before, copied, count, replaced, white_space,
 };
+pub(crate) use units::CharacterIndex;
 pub use units::{Unit, UnitIndex};
 pub use utf8::InvalidUtf8;
 pub(crate) use utf8::{NotUtf8, WholeCharacters, is_in_utf8, lossy};

@@ -224,16 +224,26 @@ impl Tokenizer {
         if options.sampling.alpha.is_some() {
             self.sentencepiece("alpha")?;
         }
+        let post_processor = self.stages.post_processor.as_ref();
+        // Trimming counts characters.
+        let unit = match post_processor.is_some_and(PostProcessor::trims) {
+            true => Unit::Characters,
+            false => options.unit,
+        };
         let mut sampler = Sampler::new(options.sampling);
         let mut parts = Vec::with_capacity(2);
         for input in entry.inputs() {
-            let part = self.encode_one(input, options, &mut sampler);
+            let part = self.encode_one(input, options, unit, &mut sampler);
             parts.push(part.map_err(|error| entry.at(parts.len(), error))?);
         }
-        match &self.stages.post_processor {
-            Some(post_processor) => post_processor.process(parts, options.add_special_tokens),
-            None => Ok(PostProcessor::join(parts)),
+        let mut encoding = match post_processor {
+            Some(post_processor) => post_processor.process(parts, options.add_special_tokens)?,
+            None => PostProcessor::join(parts),
+        };
+        if unit != options.unit {
+            entry.change_unit(&mut encoding, options.unit);
         }
+        Ok(encoding)
     }
 
     /// Only the ids of a text: those of [`Tokenizer::encode`], sooner.
@@ -327,9 +337,10 @@ impl Tokenizer {
         &self,
         input: &Input<'_>,
         options: &EncodeOptions,
+        unit: Unit,
         sampler: &mut Sampler,
     ) -> Result<Part> {
-        let mut rows = EncodingBuilder::new(options.unit);
+        let mut rows = EncodingBuilder::new(unit);
         let mut pace = Pace::default();
         for (number, text) in input.texts().iter().enumerate() {
             pace.step();
@@ -362,8 +373,7 @@ impl Tokenizer {
                 Section::Token(id, text) => {
                     rows.push(id, text.span_of(0..text.as_str().len()));
                     if trims {
-                        let margins = Margins::of_text(text.as_str(), options.unit);
-                        rows.margins.push(margins);
+                        rows.margins.push(Margins::of_text(text.as_str()));
                     }
                     rows.end_word();
                 }
@@ -378,8 +388,7 @@ impl Tokenizer {
                             pace.step();
                             rows.push(token.id, piece.span_of(token.range.clone()));
                             if trims {
-                                let margins = self.margins(token, piece.as_str(), options.unit);
-                                rows.margins.push(margins);
+                                rows.margins.push(self.margins(token, piece.as_str()));
                             }
                         }
                         rows.end_word();
@@ -392,17 +401,15 @@ impl Tokenizer {
 
     /// The white space at the ends of a token of the model, which a Unigram model's unknown token
     /// has where its text has it.
-    fn margins(&self, token: &Token, piece: &str, unit: Unit) -> Margins {
+    fn margins(&self, token: &Token, piece: &str) -> Margins {
         let model = &self.stages.model;
         let id = token.id;
         let text = piece.get(token.range.clone()).unwrap_or_default();
         let token = model.vocab().token(id).unwrap_or_default();
         match (model, std::str::from_utf8(token)) {
             _ if model.has_raw_tokens() => Margins::of_bytes(token),
-            (Model::Unigram(unigram), _) if unigram.unk_id() == Some(id) => {
-                Margins::of_text(text, unit)
-            }
-            (_, Ok(token)) => Margins::of_text(token, unit),
+            (Model::Unigram(unigram), _) if unigram.unk_id() == Some(id) => Margins::of_text(text),
+            (_, Ok(token)) => Margins::of_text(token),
             (_, Err(_)) => Margins::default(),
         }
     }

@@ -108,10 +108,12 @@ def _is_cut_oddly(subject: Subject, number: str) -> bool:
     except EncodeError:
         return False
     starts = sorted({start for start, end in encoding.spans if end > start and start > 0})
+    if not starts:
+        return False  # one token is the space and all digits
     sizes = [end - start for start, end in zip(starts, [*starts[1:], len(number) + 1], strict=True)]
     # A token of the space and digits begins before the number.
-    if not starts or starts[0] > 1:
-        sizes.insert(0, (starts[0] if starts else len(number) + 1) - 1)
+    if starts[0] > 1:
+        sizes.insert(0, starts[0] - 1)
     rest = set(sizes[1:])
     return len(sizes) > 1 and not (len(rest) == 1 and sizes[0] <= min(rest))
 

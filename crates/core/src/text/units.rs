@@ -87,6 +87,39 @@ impl UnitIndex {
     }
 }
 
+/// Turns spans in characters of `text` into spans in another unit.
+pub(crate) struct CharacterIndex {
+    /// The number of units before each character, and before the end; empty where that is the number of
+    /// characters.
+    before: Vec<u32>,
+}
+
+impl CharacterIndex {
+    /// The index of `text`.
+    pub fn new(text: &str, unit: Unit) -> Self {
+        let mut before = Vec::new();
+        if unit != Unit::Characters && !text.is_ascii() {
+            before.push(0);
+            let lengths = text.chars().map(char::len_utf8);
+            let mut units = 0;
+            before.extend(paced(lengths).map(|length| {
+                units += unit.of_length(length) as u32;
+                units
+            }));
+        }
+        Self { before }
+    }
+
+    /// The span in units.
+    pub fn of(&self, span: Span) -> Span {
+        let at = |character: usize| match self.before.last() {
+            Some(&length) => *self.before.get(character).unwrap_or(&length) as usize,
+            None => character,
+        };
+        Span::new(at(span.start), at(span.end))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,6 +135,12 @@ mod tests {
             let index = UnitIndex::new(text, unit);
             for ((start, end), bytes) in spans.into_iter().zip([(1, 6), (6, 10), (10, 11)]) {
                 assert_eq!(index.of(Span::new(bytes.0, bytes.1)), Span::new(start, end));
+                let characters =
+                    UnitIndex::new(text, Unit::Characters).of(Span::new(bytes.0, bytes.1));
+                assert_eq!(
+                    CharacterIndex::new(text, unit).of(characters),
+                    Span::new(start, end)
+                );
                 assert_eq!(unit.count(&text.as_bytes()[..bytes.1]), end);
             }
         }

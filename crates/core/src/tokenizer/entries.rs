@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::interrupt::{Pace, fill_to, filled, paced};
 use crate::model::Sampling;
 use crate::post_processor::PostProcessor;
+use crate::text::{CharacterIndex, Unit};
 
 /// A text, or the words that the caller split it into. Each word is encoded as a text by itself; the
 /// post-processor sees all of their tokens as those of one text.
@@ -85,6 +86,20 @@ impl<'t> Entry<'t> {
             }
         }
         origins
+    }
+
+    /// Gives the spans of an encoding of it, which count characters, in another unit.
+    pub(super) fn change_unit(&self, encoding: &mut Encoding, unit: Unit) {
+        let texts = self.inputs().flat_map(Input::texts);
+        let texts: Vec<_> = paced(texts)
+            .map(|text| CharacterIndex::new(text, unit))
+            .collect();
+        let origins = self.origins(encoding);
+        for (span, origin) in paced(encoding.spans.iter_mut().zip(origins)) {
+            if let Some(origin) = origin {
+                *span = texts[origin as usize].of(*span);
+            }
+        }
     }
 
     /// Says in which text of a pair something is wrong.

@@ -139,9 +139,7 @@ pub(super) fn merges_units(bpe: &Bpe) -> bool {
     options.alphabet == Alphabet::Characters
         && options.dropout.is_none()
         && !options.ignore_merges
-        && options.continuing_subword_prefix.is_none()
-        && options.end_of_word_suffix.is_none()
-        && !options.separate_suffix
+        && !options.has_affixes()
 }
 
 /// Whether no token but its own holds a line end, and unknown characters are bytes that nothing

@@ -44,7 +44,11 @@ pub(super) fn left_out(
         Some(kind) => kind.json.as_str() == Some("BPE"),
         None => model.has("merges"),
     };
-    let plain = |name: &str| Ok(model.optional(name)?.is_none());
+    // Many files, that of GPT-2 among them, have empty ones.
+    let plain = |name: &str| -> Result<bool> {
+        let affix = model.optional(name)?;
+        Ok(affix.is_none_or(|it| it.json.as_str() == Some("")))
+    };
     let lifts = is_bpe
         && plain("continuing_subword_prefix")?
         && plain("end_of_word_suffix")?

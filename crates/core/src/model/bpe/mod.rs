@@ -70,6 +70,16 @@ pub struct BpeOptions {
     pub dropout: Option<f32>,
 }
 
+impl BpeOptions {
+    /// Whether tokens are marked by where in a word they stand; an empty mark is none.
+    pub(crate) fn has_affixes(&self) -> bool {
+        let is_set = |affix: &Option<String>| affix.as_ref().is_some_and(|it| !it.is_empty());
+        is_set(&self.continuing_subword_prefix)
+            || is_set(&self.end_of_word_suffix)
+            || self.separate_suffix
+    }
+}
+
 impl Default for BpeOptions {
     fn default() -> Self {
         Self {
@@ -336,11 +346,7 @@ impl Bpe {
     /// Whether it begins with the bytes of a piece as they are, and leaves no merge out.
     pub(crate) fn merges_bytes_only(&self) -> bool {
         let options = &self.options;
-        options.alphabet == Alphabet::Bytes
-            && options.dropout.is_none()
-            && options.continuing_subword_prefix.is_none()
-            && options.end_of_word_suffix.is_none()
-            && !options.separate_suffix
+        options.alphabet == Alphabet::Bytes && options.dropout.is_none() && !options.has_affixes()
     }
 
     /// All pairs that may be merged.

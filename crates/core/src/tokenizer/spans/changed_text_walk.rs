@@ -191,7 +191,7 @@ impl Call<'_> {
         // What was put in front shares the span of the first character.
         let last = end.max(self.start + 1) - 1;
         let (first, last) = (self.origin(self.start), self.origin(last));
-        let span = output.ruler.of(Span::new(first.start, last.end));
+        let span = Span::new(first.start, last.end);
         output.push_trimmed(span, || margins(self.stages, id));
         self.start = end;
         Some(())

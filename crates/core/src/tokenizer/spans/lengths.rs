@@ -67,9 +67,7 @@ impl Lengths {
                 let options = bpe.options();
                 let is_plain = options.alphabet == Alphabet::Characters
                     && options.dropout.is_none()
-                    && options.continuing_subword_prefix.is_none()
-                    && options.end_of_word_suffix.is_none()
-                    && !options.separate_suffix;
+                    && !options.has_affixes();
                 Self::of_marks(stages).filter(|_| is_plain)
             }
             Model::Unigram(_) => Self::of_marks(stages),
@@ -177,6 +175,9 @@ impl Lengths {
         let [first, section] = fronts;
         let changing = match steps {
             [] if parted.is_none() => None,
+            [step] if parted.is_none() && Form::of(step).is_some() => {
+                Form::of(step).map(Changing::Form)
+            }
             steps => {
                 let chain = Chain::new(steps, parted.is_none())?;
                 Some(Changing::Chain(Box::new(chain)))
@@ -227,12 +228,20 @@ impl Lengths {
         let changed = match (section.origin, &self.changing) {
             (None, None) => None,
             (None, Some(changing)) => Some(changing.of(section.text)?),
-            // It would be told from a space no longer.
-            (Some(_), _) if self.marks && has_mark(section.text.as_bytes()) => return None,
             (Some(_), _) => Some(Changed::from(section.text)),
         };
         let is_form = matches!(self.changing, Some(Changing::Form(_)));
+        // It would be told from a space no longer.
+        if self.marks && (section.origin.is_some() || is_form) && has_mark(section.text.as_bytes())
+        {
+            return None;
+        }
         match changed {
+            // Tokens of characters may be unknown.
+            Some(unchanged) if is_form && self.marks && unchanged.is_empty() => {
+                let unchanged = Changed::from(section.text);
+                self.walk_changed(table, stages, section, unchanged, ids, output)
+            }
             Some(changed) if section.origin.is_some() || !changed.is_empty() || !is_form => {
                 self.walk_changed(table, stages, section, changed, ids, output)
             }
@@ -242,7 +251,7 @@ impl Lengths {
 
     /// Whether parts of a text are seen as they are in the whole.
     pub fn has_parts(&self) -> bool {
-        !matches!(self.changing, Some(Changing::Chain(_)))
+        self.changing.is_none() || !self.marks
     }
 
     /// Whether a character is a token.
@@ -299,8 +308,18 @@ impl Lengths {
                 next += done;
             }
             if let Some(&id) = ids.get(next) {
+                let has_front = call.front && output.trims.is_some();
                 let span = call.odd(id)?;
-                output.push_trimmed(span, || margins(stages, id));
+                match has_front {
+                    // The space that was put in front is no character of the text.
+                    true => {
+                        let least = call.byte.max(usize::from(span.end > span.start));
+                        let end = output.ruler.behind(section.start + least, 0, usize::MAX);
+                        let span = Span::new(section.start, end);
+                        output.push_trimmed(span, || margins(stages, id));
+                    }
+                    false => output.push_units_trimmed(span, || margins(stages, id)),
+                }
                 next += 1;
             }
         }

@@ -100,13 +100,36 @@ impl Output<'_, '_> {
         self.spans.push([span.start as i64, span.end as i64]);
     }
 
-    /// As [`Self::push_units`], without the margins of the token.
+    /// As [`Self::push`], without the margins of the token: as [`Margins::leave_out`], whatever the
+    /// unit.
     fn push_trimmed(&mut self, mut span: Span, margins: impl FnOnce() -> Margins) {
         if let Some(add_prefix_space) = self.trims {
-            let is_first = self.first == Some(self.spans.len());
-            margins().leave_out(&mut span, is_first, add_prefix_space);
+            let Margins { leading, trailing } = margins();
+            let is_first = self.is_first() || self.ruler.is_front(span.start);
+            if leading > 0 && !(is_first && add_prefix_space && leading == 1) {
+                span.start = self.ruler.behind(span.start, leading, span.end);
+            }
+            if trailing > 0
+                && let Some(end) = self.ruler.before(span.end, trailing)
+            {
+                span.end = end.max(span.start);
+            }
+        }
+        self.push(span);
+    }
+
+    /// As [`Self::push_units`], without the margins of the token: spaces that the text has as they
+    /// are, so that they have as many units as characters.
+    fn push_units_trimmed(&mut self, mut span: Span, margins: impl FnOnce() -> Margins) {
+        if let Some(add_prefix_space) = self.trims {
+            margins().leave_out(&mut span, self.is_first(), add_prefix_space);
         }
         self.push_units(span);
+    }
+
+    /// Whether the next token is the first of the text.
+    fn is_first(&self) -> bool {
+        self.first == Some(self.spans.len())
     }
 }
 
@@ -256,9 +279,7 @@ impl Tokenizer {
                     TextOrToken::Token(id, token) => {
                         ids.push(id);
                         let span = token.span_of(0..token.as_str().len());
-                        let span = output.ruler.of(span);
-                        output
-                            .push_trimmed(span, || Margins::of_text(token.as_str(), options.unit));
+                        output.push_trimmed(span, || Margins::of_text(token.as_str()));
                     }
                     TextOrToken::Text(stretch) => {
                         let start = stretch.original_start();

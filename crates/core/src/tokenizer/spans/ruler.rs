@@ -17,6 +17,8 @@ pub(super) struct Ruler<'t> {
     unit: Unit,
     /// Each byte is a unit.
     is_plain: bool,
+    /// Text stands before this one.
+    goes_on: bool,
     byte: usize,
     units: usize,
 }
@@ -28,6 +30,7 @@ impl<'t> Ruler<'t> {
             text,
             unit,
             is_plain: unit == Unit::Bytes || text.is_ascii(),
+            goes_on: before > 0,
             byte: 0,
             units: before,
         }
@@ -58,6 +61,26 @@ impl<'t> Ruler<'t> {
     pub fn of(&mut self, span: Span) -> Span {
         let start = self.at(span.start);
         Span::new(start, self.at(span.end))
+    }
+
+    /// Whether the text of the call begins at this byte.
+    pub fn is_front(&self, byte: usize) -> bool {
+        byte == 0 && !self.goes_on
+    }
+
+    /// A byte so many characters behind another one, but not behind a third.
+    pub fn behind(&self, byte: usize, characters: usize, most: usize) -> usize {
+        let mut begins = (byte..most).filter(|at| self.text.is_char_boundary(*at));
+        begins.nth(characters).unwrap_or(most)
+    }
+
+    /// The byte so many characters before another one, if there are as many.
+    pub fn before(&self, byte: usize, characters: usize) -> Option<usize> {
+        let mut begins = (0..=byte)
+            .rev()
+            .filter(|at| self.text.is_char_boundary(*at));
+        let found = begins.nth(characters);
+        found.or_else(|| self.goes_on.then_some(0))
     }
 
     /// Says that so many units stand before this byte.

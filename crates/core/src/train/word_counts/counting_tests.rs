@@ -116,7 +116,10 @@ fn pipelines() -> Vec<(Option<Normalizer>, PreTokenizer)> {
     let mut pipelines: Vec<_> = ["gpt2", "cl100k", "o200k", "llama3", "qwen2"]
         .map(|name| (None, named::find(name).unwrap().pre_tokenizer()))
         .into();
+    let nothing = Normalizer::Sequence(Vec::new());
+    let gpt2 = named::find("gpt2").unwrap().pre_tokenizer();
     pipelines.extend([
+        (Some(nothing), gpt2),
         (Some(bert(true, true, true)), PreTokenizer::Bert),
         (Some(bert(false, true, true)), PreTokenizer::Bert),
         (Some(bert(true, false, false)), PreTokenizer::Bert),

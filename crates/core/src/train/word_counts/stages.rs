@@ -55,10 +55,10 @@ impl FirstStages {
         pre_tokenizer: Option<PreTokenizer>,
     ) -> Result<Self> {
         let found_late = added_tokens.iter().any(|token| token.normalized);
-        let form = normalizer.as_ref().and_then(Form::of);
-        let keeps_words_apart = normalizer
-            .as_ref()
-            .is_none_or(Normalizer::keeps_words_apart);
+        // Some files have an empty sequence.
+        let changes = normalizer.as_ref().filter(|it| !it.changes_nothing());
+        let form = changes.and_then(Form::of);
+        let keeps_words_apart = changes.is_none_or(Normalizer::keeps_words_apart);
         let drops_white_space = pre_tokenizer.as_ref().is_some_and(drops_white_space);
         let between_white_space = !found_late && keeps_words_apart && drops_white_space;
         let splitter = pre_tokenizer.as_ref().and_then(match between_white_space {
@@ -66,7 +66,7 @@ impl FirstStages {
             true => Splitter::scanner,
             false => Splitter::of,
         });
-        let shortcut = match (splitter, form, &normalizer, &pre_tokenizer) {
+        let shortcut = match (splitter, form, changes, &pre_tokenizer) {
             (None, ..) if between_white_space => Shortcut::WhiteSpace,
             (Some(splitter), _, None, _) => Shortcut::Splitter(splitter),
             // An expression's places are certain in the text that it sees.
