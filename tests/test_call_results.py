@@ -68,6 +68,19 @@ def test_a_file_says_how_rows_are_padded_and_cut() -> None:
     assert again(texts) == batch
 
 
+@pytest.mark.parametrize(
+    ("section", "field"), [("truncation", "direction"), ("padding", "pad_to_multiple_of")]
+)
+def test_a_file_may_leave_out_what_older_ones_do_not_say(section: str, field: str) -> None:
+    left_out = {key: value for key, value in SECTIONS[section].items() if key != field}
+    stored = {**json.loads(BERT.to_json()), **SECTIONS, section: left_out}
+    tok = jeton.Tokenizer.from_json(json.dumps(stored))
+    tokenizers = pytest.importorskip("tokenizers")
+    texts = ["the weather un e", "the"]
+    expected = tokenizers.Tokenizer.from_str(json.dumps(stored)).encode_batch(texts)
+    assert tok(texts)["input_ids"] == [row.ids for row in expected]
+
+
 def test_a_file_says_how_long_rows_are() -> None:
     section = {**SECTIONS["padding"], "strategy": {"Fixed": 6}, "pad_to_multiple_of": None}
     tok = BERT.replace(padding=section)

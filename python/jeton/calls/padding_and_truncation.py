@@ -64,7 +64,7 @@ class Padding:
         strategy = section["strategy"]
         return cls(
             length=int(strategy["Fixed"]) if isinstance(strategy, Mapping) else None,
-            multiple_of=section["pad_to_multiple_of"] or 1,
+            multiple_of=section.get("pad_to_multiple_of") or 1,
             side=side,
             id=int(section["pad_id"]),
             type_id=int(section["pad_type_id"]),
@@ -203,8 +203,10 @@ class Defaults:
 
 
 def _side_of(configured: object, section: Mapping[str, Any] | None, default: Side) -> Side:
-    found = configured if section is None or configured in _SIDES else section["direction"].lower()
-    return cast(Side, found) if found in _SIDES else default
+    if section is not None and configured not in _SIDES:
+        # Older files do not say where texts are cut: it is on the right.
+        configured = section.get("direction", "Right").lower()
+    return configured if configured in _SIDES else default
 
 
 def choose(asked: Asked, defaults: Defaults) -> tuple[Padding | None, Truncation | None]:
