@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 from jeton.arguments import checked_int, one_of
 from jeton.base_tokenizer.encode import origin_of
-from jeton.errors import ArgumentError, warn_caller
+from jeton.errors import ArgumentError, FormatError, warn_caller
 from jeton.folder import tells_texts_apart
 from jeton.padding import Origin
 
@@ -48,6 +48,33 @@ _NO_PAD: Final = (
 
 
 @dataclass(frozen=True)
+class _Section:
+    """A section of a `tokenizer.json`, whose fields are checked as they are read."""
+
+    name: str
+    fields: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, name: str, fields: Mapping[str, Any] | None) -> _Section | None:
+        """The section, if there is one."""
+        return None if fields is None else cls(name, fields)
+
+    def number(self, field: str) -> int:
+        """A field that holds a number."""
+        value = self.fields.get(field)
+        if type(value) is not int or not 0 <= value < 2**63:
+            raise self.refused(field, "a whole number of 0 or more")
+        return value
+
+    def refused(self, field: str, expected: str) -> FormatError:
+        """The error for a field that holds something else, or that is missing."""
+        return FormatError(
+            f"{self.name}.{field}: expected {expected}, found {self.fields.get(field)!r:.60} "
+            f"(tok.replace({self.name}=None) takes the section away)"
+        )
+
+
+@dataclass(frozen=True)
 class Padding:
     """How rows are made equally long."""
 
@@ -59,15 +86,24 @@ class Padding:
     type_id: int
 
     @classmethod
-    def of_section(cls, section: Mapping[str, Any], side: Side) -> Padding:
+    def of_section(cls, section: _Section, side: Side) -> Padding:
         """What a `tokenizer.json` says, but for the side."""
-        strategy = section["strategy"]
+        length: int | None = None
+        match section.fields.get("strategy"):
+            case "BatchLongest":
+                pass
+            case {"Fixed": int(fixed)} if 0 <= fixed < 2**63:
+                length = fixed
+            case _:
+                raise section.refused("strategy", '"BatchLongest" or {"Fixed": LENGTH}')
+        is_rounded = section.fields.get("pad_to_multiple_of") is not None
+        multiple_of = section.number("pad_to_multiple_of") if is_rounded else 0
         return cls(
-            length=int(strategy["Fixed"]) if isinstance(strategy, Mapping) else None,
-            multiple_of=section.get("pad_to_multiple_of") or 1,
+            length=length,
+            multiple_of=multiple_of or 1,
             side=side,
-            id=int(section["pad_id"]),
-            type_id=int(section["pad_type_id"]),
+            id=section.number("pad_id"),
+            type_id=section.number("pad_type_id"),
         )
 
 
@@ -84,12 +120,15 @@ class Truncation:
     """Where tokens are taken away."""
 
     @classmethod
-    def of_section(cls, section: Mapping[str, Any], side: Side) -> Truncation:
+    def of_section(cls, section: _Section, side: Side) -> Truncation:
         """What a `tokenizer.json` says, but for the side."""
+        strategy = section.fields.get("strategy")
+        if not isinstance(strategy, str) or strategy not in _STRATEGIES:
+            raise section.refused("strategy", " or ".join(f'"{name}"' for name in _STRATEGIES))
         return cls(
-            strategy=_STRATEGIES[section["strategy"]],
-            max_length=int(section["max_length"]),
-            stride=int(section["stride"]),
+            strategy=_STRATEGIES[strategy],
+            max_length=section.number("max_length"),
+            stride=section.number("stride"),
             side=side,
         )
 
@@ -169,19 +208,23 @@ class Defaults:
 
     @classmethod
     def of(cls, tokenizer: BaseTokenizer) -> Defaults:
-        """Those of a tokenizer."""
+        """Those of a tokenizer.
+
+        Raises:
+            FormatError: A section of its `tokenizer.json` that is not what the format says.
+        """
         config, longest = tokenizer.config, tokenizer.model_max_length
         name = str(config.get("tokenizer_class") or "")
         name = name.removesuffix("Fast").removesuffix("Tokenizer")
         as_bert = not config and tells_texts_apart(tokenizer._core, tokenizer.roles)
         names = config.get("model_input_names")
         listed = names if isinstance(names, list) else None
-        section = tokenizer.padding
+        section = _Section.of("padding", tokenizer.padding)
         padding_side = _side_of(
             config.get("padding_side"), section, "left" if name in _PADDED_LEFT else "right"
         )
         padding = None if section is None else Padding.of_section(section, padding_side)
-        section = tokenizer.truncation
+        section = _Section.of("truncation", tokenizer.truncation)
         truncation_side = _side_of(config.get("truncation_side"), section, "right")
         truncation = None if section is None else Truncation.of_section(section, truncation_side)
         origin = origin_of(tokenizer, False)
@@ -202,11 +245,16 @@ class Defaults:
         )
 
 
-def _side_of(configured: object, section: Mapping[str, Any] | None, default: Side) -> Side:
-    if section is not None and configured not in _SIDES:
-        # Older files do not say where texts are cut: it is on the right.
-        configured = section.get("direction", "Right").lower()
-    return configured if configured in _SIDES else default
+def _side_of(configured: object, section: _Section | None, default: Side) -> Side:
+    if configured in _SIDES:
+        return configured
+    if section is None:
+        return default
+    # Older files do not say where texts are cut: it is on the right.
+    side = str(section.fields.get("direction", "Right")).lower()
+    if side not in _SIDES:
+        raise section.refused("direction", '"Left" or "Right"')
+    return cast(Side, side)
 
 
 def choose(asked: Asked, defaults: Defaults) -> tuple[Padding | None, Truncation | None]:
