@@ -24,7 +24,7 @@ from call_cases import (
     theirs,
 )
 from jeton import BatchEncoding
-from jeton.errors import ArgumentError, UnsupportedError
+from jeton.errors import ArgumentError, FormatError, UnsupportedError
 
 BERT = bert()
 
@@ -66,6 +66,42 @@ def test_a_file_says_how_rows_are_padded_and_cut() -> None:
     again = jeton.Tokenizer.from_json(tok.to_json())
     assert again.padding == SECTIONS["padding"] and again.truncation == SECTIONS["truncation"]
     assert again(texts) == batch
+
+
+@pytest.mark.parametrize(
+    ("section", "field"), [("truncation", "direction"), ("padding", "pad_to_multiple_of")]
+)
+def test_a_file_may_leave_out_what_older_ones_do_not_say(section: str, field: str) -> None:
+    left_out = {key: value for key, value in SECTIONS[section].items() if key != field}
+    stored = {**json.loads(BERT.to_json()), **SECTIONS, section: left_out}
+    tok = jeton.Tokenizer.from_json(json.dumps(stored))
+    tokenizers = pytest.importorskip("tokenizers")
+    texts = ["the weather un e", "the"]
+    expected = tokenizers.Tokenizer.from_str(json.dumps(stored)).encode_batch(texts)
+    assert tok(texts)["input_ids"] == [row.ids for row in expected]
+
+
+@pytest.mark.parametrize(
+    ("section", "field", "value", "message"),
+    [
+        ("padding", "strategy", "x", r'padding\.strategy: expected "BatchLongest" or .*\'x\''),
+        ("padding", "strategy", {"Fixed": -1}, r"padding\.strategy: .*found \{'Fixed': -1"),
+        ("padding", "direction", "up", r'padding\.direction: expected "Left" or "Right"'),
+        ("padding", "pad_to_multiple_of", 1.5, r"padding\.pad_to_multiple_of: expected a whole"),
+        ("padding", "pad_id", None, r"padding\.pad_id: .*None \(tok\.replace\(padding=None\)"),
+        ("truncation", "strategy", "x", r"truncation\.strategy: expected \"LongestFirst\" or"),
+        ("truncation", "max_length", -1, r"truncation\.max_length: .*\(tok\.replace\(truncation="),
+        ("truncation", "stride", True, r"truncation\.stride: expected a whole number"),
+    ],
+)
+def test_a_file_that_says_something_else_of_rows(
+    section: str, field: str, value: object, message: str
+) -> None:
+    stored = {**json.loads(BERT.to_json()), section: {**SECTIONS[section], field: value}}
+    tok = jeton.Tokenizer.from_json(json.dumps(stored))
+    with pytest.raises(FormatError, match=message):
+        tok("the")
+    assert tok.replace(padding=None, truncation=None)("the") == BERT("the")
 
 
 def test_a_file_says_how_long_rows_are() -> None:

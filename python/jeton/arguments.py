@@ -164,14 +164,14 @@ def checked_errors(errors: object) -> None:
 
 def one_of(name: str, value: object, choices: tuple[str, ...], others: str = "") -> str:
     """An argument that is one of a few words."""
+    if isinstance(value, str) and value in choices:
+        return value
     expected = ", ".join([*filter(None, [others]), *(f'"{choice}"' for choice in choices)])
     if not isinstance(value, str):
         raise ArgumentTypeError(f"{name} must be one of {expected}, not {type(value).__name__}")
-    if value not in choices:
-        close = _core.did_you_mean(value, list(choices))
-        hint = f"; did you mean {close!r}?" if close else ""
-        raise ArgumentError(f"{name} must be one of {expected}, not {value!r:.60}{hint}")
-    return value
+    close = _core.did_you_mean(value, list(choices))
+    hint = f"; did you mean {close!r}?" if close else ""
+    raise ArgumentError(f"{name} must be one of {expected}, not {value!r:.60}{hint}")
 
 
 def check_field_word(owner: object, field: str, value: str, choices: tuple[str, ...]) -> None:

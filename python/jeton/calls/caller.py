@@ -22,7 +22,7 @@ from jeton.calls.padding_and_truncation import Asked, Defaults, Padding, Truncat
 from jeton.calls.result import BatchEncoding
 from jeton.calls.rows import Rows
 from jeton.calls.short_text import SHORT, columns_alone
-from jeton.calls.windows import cut, share_room
+from jeton.calls.windows import Windows, cut, share_room
 from jeton.errors import ArgumentError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Call", "Caller"]
 
-_UNCUT: Final = Truncation("longest_first", 2**62, 0, "right")
+_TEXTS: Final = ("text", "text_pair")
+_TARGETS: Final = ("text_target", "text_pair_target")
 
 
 @dataclass(slots=True)
@@ -82,13 +83,22 @@ class Caller:
     def __init__(self, tokenizer: BaseTokenizer) -> None:
         self._post_processor = tokenizer.post_processor
         self._frames: dict[tuple[bool, bool], Frame] = {}
-        self._spelling = BatchTokenizer(tokenizer)
-        self._shows_one_space = shows_one_space(self._post_processor)
+        self.spelling = BatchTokenizer(tokenizer)
+        self.shows_one_space = shows_one_space(self._post_processor)
 
     @cached_property
     def defaults(self) -> Defaults:
         """What the tokenizer says of rows."""
-        return Defaults.of(self._spelling.tokenizer)
+        return Defaults.of(self.spelling.tokenizer)
+
+    def frame(self, *, pair: bool, add_special_tokens: bool) -> Frame:
+        """What stands around one text, or around two."""
+        key = pair, add_special_tokens
+        if key not in self._frames:
+            self._frames[key] = frame_of(
+                self._post_processor, pair=pair, add_special_tokens=add_special_tokens
+            )
+        return self._frames[key]
 
     def __call__(self, call: Call) -> BatchEncoding:
         """The rows of a call.
@@ -103,148 +113,59 @@ class Caller:
                 "text is missing: give text, or text_target, or both (nulls= says what None means "
                 "within a batch)"
             )
-        result: BatchEncoding | None = None
-        if call.text is not None:
-            result = self._rows(call, call.text, call.text_pair, ("text", "text_pair"), tensors)
-        if call.text_target is None:
-            assert result is not None
-            return result
-        names = ("text_target", "text_pair_target")
-        targets = self._rows(call, call.text_target, call.text_pair_target, names, tensors)
-        if result is None:
-            return targets
-        result["labels"] = targets["input_ids"]
+        if call.text is None:
+            return self._result(call, _TARGETS, tensors)
+        result = self._result(call, _TEXTS, tensors)
+        if call.text_target is not None:
+            result["labels"] = self._result(call, _TARGETS, tensors)["input_ids"]
         return result
 
-    def _rows(
-        self,
-        call: Call,
-        text: object,
-        text_pair: object,
-        names: tuple[str, str],
-        tensors: str | None,
-    ) -> BatchEncoding:
+    def _result(self, call: Call, names: tuple[str, str], tensors: str | None) -> BatchEncoding:
         padding, truncation = choose(call.asked, self.defaults)
         inputs = read(
-            text,
-            text_pair,
+            getattr(call, names[0]),
+            getattr(call, names[1]),
             is_split_into_words=call.is_split_into_words,
             nulls=str(call.nulls),
             names=names,
         )
-        how = EncodingOptions(self._spelling, call.unit, call.special, call.nulls)
-        names_wanted = self._columns(call)
-        is_alone = not (inputs.is_batch or call.return_overflowing_tokens)
-        is_short = is_alone and not call.is_split_into_words and _leaves_alone(padding)
-        if is_short and (short := self._alone(call, how, inputs, truncation, names_wanted)):
-            rows = functools.partial(
-                self._made_again, call, how, inputs, padding, truncation, tuple(short["input_ids"])
-            )
-            return BatchEncoding._of_lists(
-                short, rows=rows, spelling=self._spelling, tensors=tensors
-            )
+        how = EncodingOptions(self.spelling, call.unit, call.special, call.nulls)
+        return _Request(self, call, names, inputs, how, padding, truncation).result(tensors)
+
+
+@dataclass(slots=True)
+class _Request:
+    """What a call asks for: rows of its texts, or of its targets."""
+
+    caller: Caller
+    call: Call
+    names: tuple[str, str]
+    """The arguments that held the texts."""
+    inputs: Inputs
+    how: EncodingOptions
+    padding: Padding | None
+    truncation: Truncation | None
+
+    def result(self, tensors: str | None) -> BatchEncoding:
+        """The columns that are asked for, and the rows behind them."""
+        names, spelling = self._columns(), self.how.spelling
+        is_single = not (self.inputs.is_batch or self.call.return_overflowing_tokens)
+        short = self._short_columns(names) if is_single else None
+        if short is not None:
+            rows = functools.partial(self._rows_again, tuple(short["input_ids"]))
+            return BatchEncoding._of_lists(short, rows=rows, spelling=spelling, tensors=tensors)
         return BatchEncoding._of_rows(
-            self._made(call, how, inputs, padding, truncation, names),
-            names_wanted,
-            spelling=self._spelling,
-            tensors=tensors,
-            is_single=is_alone,
+            self._rows(), names, spelling=spelling, tensors=tensors, is_single=is_single
         )
 
-    def _alone(
-        self,
-        call: Call,
-        how: EncodingOptions,
-        inputs: Inputs,
-        truncation: Truncation | None,
-        names: list[str],
-    ) -> dict[str, list[Any]] | None:
-        """The columns of one short text, or of a pair, that is not cut."""
-        columns = (inputs.first,) if inputs.second is None else (inputs.first, inputs.second)
-        texts = [column.texts[0] for column in columns if isinstance(column.texts, list)]
-        shorts = [text for text in texts if text is not None and len(text) <= SHORT]
-        if len(shorts) < len(columns):
-            return None
-        frame = self._frame(
-            pair=inputs.second is not None, add_special_tokens=call.add_special_tokens
-        )
-        most = None if truncation is None else truncation.max_length
-        return columns_alone(how, shorts, frame, names, most)
-
-    def _made_again(
-        self,
-        call: Call,
-        how: EncodingOptions,
-        inputs: Inputs,
-        padding: Padding | None,
-        truncation: Truncation | None,
-        ids: tuple[int, ...],
-    ) -> Rows:
-        """The rows of a text that was encoded without them.
-
-        Raises:
-            UnsupportedError: Its tokens are others now, since they are drawn at random.
-        """
-        rows = self._made(call, how, inputs, padding, truncation, ("text", "text_pair"))
-        rows.sides[0].check_same(rows.ids.tolist() == list(ids))
-        return rows
-
-    def _made(
-        self,
-        call: Call,
-        how: EncodingOptions,
-        inputs: Inputs,
-        padding: Padding | None,
-        truncation: Truncation | None,
-        names: tuple[str, str],
-    ) -> Rows:
-        """The rows of what was given."""
-        one, other, paired = encoded(
-            how,
-            inputs.first,
-            inputs.second,
-            with_spans=call.return_offsets_mapping,
-            names=names,
-        )
-        frames = self._frames_of(paired, add_special_tokens=call.add_special_tokens)
-        lengths = one.lengths, other.lengths
-        kept, overflowing = lengths, False
-        if truncation is not None:
-            added = np.where(paired, *(_added(frame) for frame in reversed(frames)))
-            kept = share_room(lengths, added, paired, truncation)
-            overflowing = call.return_overflowing_tokens
-        order = [piece.text for piece in frames[1] or () if piece.text is not None]
-        if overflowing and len(set(order)) < len(order):
-            raise UnsupportedError(
-                "the post-processor puts a text into a row more than once, so windows cannot "
-                "be made (leave return_overflowing_tokens out)"
-            )
-        windows = cut(
-            lengths,
-            kept,
-            truncation or _UNCUT,
-            overflowing=overflowing,
-            second_first=order[:1] == [1],
-        )
-        front_spaces = None
-        if self._shows_one_space:
-            front_spaces = FrontSpaces(self._spelling, str(call.unit))
-        return Rows(
-            sides=(one, other),
-            windows=windows,
-            frames=frames,
-            paired=paired[windows.sample],
-            padding=padding,
-            front_spaces=front_spaces,
-        )
-
-    def _columns(self, call: Call) -> list[str]:
-        """What the result has, in the order of transformers."""
+    def _columns(self) -> list[str]:
+        """The names of the columns, in the order of transformers."""
+        call, defaults = self.call, self.caller.defaults
         type_ids, mask = call.return_token_type_ids, call.return_attention_mask
         wanted = {
             "input_ids": True,
-            "token_type_ids": self.defaults.type_ids if type_ids is None else type_ids,
-            "attention_mask": self.defaults.mask if mask is None else mask,
+            "token_type_ids": defaults.type_ids if type_ids is None else type_ids,
+            "attention_mask": defaults.mask if mask is None else mask,
             "special_tokens_mask": call.return_special_tokens_mask,
             "offset_mapping": call.return_offsets_mapping,
             "length": call.return_length,
@@ -252,25 +173,86 @@ class Caller:
         }
         return [name for name, is_wanted in wanted.items() if is_wanted]
 
-    def _frames_of(
-        self, paired: npt.NDArray[np.bool_], *, add_special_tokens: bool
-    ) -> tuple[Frame | None, Frame | None]:
+    def _short_columns(self, names: list[str]) -> dict[str, list[Any]] | None:
+        """The columns of one short text, or of a pair, that is neither padded nor cut."""
+        if self.call.is_split_into_words or not _leaves_alone(self.padding):
+            return None
+        first, second = self.inputs.first, self.inputs.second
+        columns = (first,) if second is None else (first, second)
+        texts = [column.texts[0] for column in columns if isinstance(column.texts, list)]
+        shorts = [text for text in texts if text is not None and len(text) <= SHORT]
+        if len(shorts) < len(columns):
+            return None
+        frame = self.caller.frame(
+            pair=second is not None, add_special_tokens=self.call.add_special_tokens
+        )
+        most = None if self.truncation is None else self.truncation.max_length
+        return columns_alone(self.how, shorts, frame, names, most)
+
+    def _rows_again(self, ids: tuple[int, ...]) -> Rows:
+        """The rows of a text whose columns were made without them, with these ids.
+
+        Raises:
+            UnsupportedError: Its tokens are others now, since they are drawn at random.
+        """
+        rows = self._rows()
+        rows.sides[0].check_same(rows.ids.tolist() == list(ids))
+        return rows
+
+    def _rows(self) -> Rows:
+        """The rows of all texts, made in arrays."""
+        first, second, paired = encoded(
+            self.how,
+            self.inputs.first,
+            self.inputs.second,
+            with_spans=self.call.return_offsets_mapping,
+            names=self.names,
+        )
+        frames = self._frames(paired)
+        windows = self._windows((first.lengths, second.lengths), paired, frames)
+        front_spaces = None
+        if self.caller.shows_one_space:
+            front_spaces = FrontSpaces(self.how.spelling, str(self.call.unit))
+        return Rows(
+            sides=(first, second),
+            windows=windows,
+            frames=frames,
+            paired=paired[windows.sample],
+            padding=self.padding,
+            front_spaces=front_spaces,
+        )
+
+    def _frames(self, paired: npt.NDArray[np.bool_]) -> tuple[Frame | None, Frame | None]:
         """What stands around one text, and around two, where there are such samples."""
         single, pair = (
-            self._frame(pair=pair, add_special_tokens=add_special_tokens)
+            self.caller.frame(pair=pair, add_special_tokens=self.call.add_special_tokens)
             if (paired == pair).any()
             else None
             for pair in (False, True)
         )
         return single, pair
 
-    def _frame(self, *, pair: bool, add_special_tokens: bool) -> Frame:
-        key = pair, add_special_tokens
-        if key not in self._frames:
-            self._frames[key] = frame_of(
-                self._post_processor, pair=pair, add_special_tokens=add_special_tokens
+    def _windows(
+        self,
+        lengths: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
+        paired: npt.NDArray[np.bool_],
+        frames: tuple[Frame | None, Frame | None],
+    ) -> Windows:
+        """What each row holds of texts with these numbers of tokens."""
+        if self.truncation is None:
+            return Windows.whole(lengths)
+        added = np.where(paired, *(_added(frame) for frame in reversed(frames)))
+        kept = share_room(lengths, added, paired, self.truncation)
+        overflowing = self.call.return_overflowing_tokens
+        order = [piece.text for piece in frames[1] or () if piece.text is not None]
+        if overflowing and len(set(order)) < len(order):
+            raise UnsupportedError(
+                "the post-processor puts a text into a row more than once, so windows cannot "
+                "be made (leave return_overflowing_tokens out)"
             )
-        return self._frames[key]
+        return cut(
+            lengths, kept, self.truncation, overflowing=overflowing, second_first=order[:1] == [1]
+        )
 
 
 def _leaves_alone(padding: Padding | None) -> bool:

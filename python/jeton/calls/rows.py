@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from jeton.calls.encoded_texts import EncodedTexts
-    from jeton.calls.frames import Frame, Piece
+    from jeton.calls.frames import Frame
     from jeton.calls.front_spaces import FrontSpaces
     from jeton.calls.padding_and_truncation import Padding
     from jeton.calls.windows import Windows
@@ -28,19 +28,34 @@ __all__ = ["Rows"]
 
 
 @dataclass(frozen=True)
-class _Part:
-    """Where one piece of a frame goes, in all rows that have it."""
+class _SpecialPart:
+    """One special token of a frame, in all rows that have it."""
 
-    piece: Piece
+    id: int
+    type_id: int
+    places: npt.NDArray[np.int64]
+    """Its place in each of these rows, among the places of all rows."""
+
+
+@dataclass(frozen=True)
+class _TextPart:
+    """The windows of one text of a frame, in all rows that have it."""
+
+    number: int
+    """Which text, 0 or 1."""
+    side: EncodedTexts
+    """The texts that it is one of."""
+    type_id: int
     places: npt.NDArray[np.int64] | slice
-    """Places in all rows, one row after another."""
-    source: npt.NDArray[np.int64] | slice
-    """The tokens that go there: places in the ids of a side."""
+    """The places of its tokens, one row after another."""
+    tokens: npt.NDArray[np.int64] | slice
+    """The tokens that go there, among those of its side."""
     begins: npt.NDArray[np.int64]
-    """Where the piece begins in each row that has it."""
+    """The place where each window begins."""
     first: npt.NDArray[np.int64]
     """The first token of each window."""
     lengths: npt.NDArray[np.int64]
+    """How many tokens each window has."""
 
 
 @dataclass
@@ -110,58 +125,50 @@ class Rows:
     def ids(self) -> npt.NDArray[np.int64]:
         """The ids."""
         padding = 0 if self.padding is None else self.padding.id
-        return self._column(padding, lambda piece: piece.id, lambda side: side.ids)
+        return self._column(
+            padding, lambda special: special.id, lambda text: text.side.ids[text.tokens]
+        )
 
     @cached_property
     def mask(self) -> npt.NDArray[np.int64]:
         """1 for a token and 0 for padding."""
-        return self._column(0, lambda _: 1, None)
+        return self._column(0, lambda _: 1, lambda _: 1)
 
     @cached_property
     def type_ids(self) -> npt.NDArray[np.int64]:
         """The type ids."""
         padding = 0 if self.padding is None else self.padding.type_id
-        return self._column(padding, lambda piece: piece.type_id, None)
+        return self._column(padding, lambda special: special.type_id, lambda text: text.type_id)
 
     @cached_property
     def special(self) -> npt.NDArray[np.int64]:
         """1 for what is not a token of a text: special tokens that were added, and padding."""
-        return self._column(1, lambda piece: int(piece.text is None), None)
+        return self._column(1, lambda _: 1, lambda _: 0)
 
     @cached_property
     def texts(self) -> npt.NDArray[np.int64]:
         """Which text each token is of, 0 or 1; -1 for what is of none."""
-        return self._column(-1, lambda piece: -1 if piece.text is None else piece.text, None)
+        return self._column(-1, lambda _: -1, lambda text: text.number)
 
     @cached_property
     def sources(self) -> npt.NDArray[np.int64]:
         """Which token of its side each is; -1 for what is of no text."""
-        return self._column(-1, lambda _: -1, lambda side: np.arange(len(side.ids)))
+        return self._column(
+            -1, lambda _: -1, lambda text: np.arange(len(text.side.ids))[text.tokens]
+        )
 
     @cached_property
     def spans(self) -> npt.NDArray[np.int64]:
         """Where each token came from, of shape (places, 2); 0 and 0 for what is of no text."""
         spans = np.zeros((int(self.offsets[-1]), 2), np.int64)
-        for part in self._parts:
-            if part.piece.text is None:
-                continue
-            side = self.sides[part.piece.text]
+        _, texts = self._parts
+        for text in texts:
             if self.front_spaces is None:
-                spans[part.places] = side.spans[part.source]
+                spans[text.places] = text.side.spans[text.tokens]
             else:
-                spans[part.places] = side.joined_spans(self.front_spaces)[part.source]
-                self._show_first(spans, part, side)
+                spans[text.places] = text.side.joined_spans(self.front_spaces)[text.tokens]
+                _show_first(spans, text, self.front_spaces)
         return spans
-
-    def _show_first(self, spans: npt.NDArray[np.int64], part: _Part, side: EncodedTexts) -> None:
-        """Puts the space at the front of the first token of each window into its span."""
-        assert self.front_spaces is not None
-        filled = part.lengths > 0
-        first, places = part.first[filled], part.begins[filled]
-        begins = side.begins_text(first)
-        spans[places[begins]] = side.spans[first[begins]]
-        first, places = first[~begins], places[~begins]
-        spans[places] = self.front_spaces.shown(side.ids[first], side.spans[first])
 
     def word_ids(self, row: int) -> list[int | None]:
         """Which word of its text each token of a row belongs to."""
@@ -180,16 +187,25 @@ class Rows:
     def _column(
         self,
         padding: int,
-        of_piece: Callable[[Piece], int],
-        of_side: Callable[[EncodedTexts], npt.NDArray[Any]] | None,
+        of_special: Callable[[_SpecialPart], int],
+        of_text: Callable[[_TextPart], int | npt.NDArray[Any]],
     ) -> npt.NDArray[np.int64]:
-        """One entry a place: of padding, of each piece, or of each token of a text."""
+        """One entry a place: that of padding, of a special token, or of a token of a text.
+
+        Args:
+            padding: The entry of padding.
+            of_special: That of a special token.
+            of_text: That of all tokens of a text, or an array with one for each.
+        """
         column = np.full(int(self.offsets[-1]), padding, np.int64)
-        for part in self._parts:
-            if part.piece.text is not None and of_side is not None:
-                column[part.places] = of_side(self.sides[part.piece.text])[part.source]
-            elif (value := of_piece(part.piece)) != padding:
-                column[part.places] = value
+        specials, texts = self._parts
+        for special in specials:
+            column[special.places] = of_special(special)
+        for text in texts:
+            entries = of_text(text)
+            # Most type ids are those of padding, and stand there already.
+            if not isinstance(entries, int) or entries != padding:
+                column[text.places] = entries
         return column
 
     @cached_property
@@ -209,36 +225,48 @@ class Rows:
         return stops[0] - starts[0], stops[1] - starts[1]
 
     @cached_property
-    def _parts(self) -> list[_Part]:
-        """Where each piece of a frame goes."""
+    def _parts(self) -> tuple[list[_SpecialPart], list[_TextPart]]:
+        """Where the special tokens of each frame go, and where its texts."""
+        specials: list[_SpecialPart] = []
+        texts: list[_TextPart] = []
         starts = self.offsets[:-1]
         if self.padding is not None and self.padding.side == "left":
             starts = starts + self.widths - self.lengths
-        parts = []
         for rows, frame in self._kinds:
-            place = starts[rows].copy()
+            place = starts[rows]
             for piece in frame:
                 if piece.text is None:
-                    one = np.ones(len(place), np.int64)
-                    parts.append(_Part(piece, place.copy(), slice(0), place.copy(), place[:0], one))
-                    place += 1
+                    specials.append(_SpecialPart(piece.id, piece.type_id, place))
+                    place = place + 1
                     continue
                 side = self.sides[piece.text]
+                begins = side.offsets[:-1][self.windows.sample]
+                first = (begins + self.windows.starts[piece.text])[rows]
                 lengths = self._window_lengths[piece.text][rows]
-                first = side.offsets[:-1][self.windows.sample] + self.windows.starts[piece.text]
-                first = first[rows]
-                parts.append(
-                    _Part(
-                        piece,
-                        _ranges(place, lengths),
-                        _ranges(first, lengths),
-                        place.copy(),
-                        first,
-                        lengths,
+                texts.append(
+                    _TextPart(
+                        number=piece.text,
+                        side=side,
+                        type_id=piece.type_id,
+                        places=_ranges(place, lengths),
+                        tokens=_ranges(first, lengths),
+                        begins=place,
+                        first=first,
+                        lengths=lengths,
                     )
                 )
-                place += lengths
-        return parts
+                place = place + lengths
+        return specials, texts
+
+
+def _show_first(spans: npt.NDArray[np.int64], text: _TextPart, front_spaces: FrontSpaces) -> None:
+    """Puts the space at the front of the first token of each window into its span."""
+    side, filled = text.side, text.lengths > 0
+    first, places = text.first[filled], text.begins[filled]
+    begins = side.begins_text(first)
+    spans[places[begins]] = side.spans[first[begins]]
+    first, places = first[~begins], places[~begins]
+    spans[places] = front_spaces.shown(side.ids[first], side.spans[first])
 
 
 def _ranges(

@@ -32,6 +32,13 @@ class Windows:
     stops: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
     """Where they end."""
 
+    @classmethod
+    def whole(cls, lengths: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]) -> Windows:
+        """A row for each sample, with the whole of its texts, which have so many tokens."""
+        samples = np.arange(len(lengths[0]))
+        starts = np.zeros_like(samples)
+        return cls(samples, (starts, starts), lengths)
+
 
 def share_room(
     lengths: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],

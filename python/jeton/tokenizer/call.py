@@ -100,6 +100,7 @@ class Calls(BaseTokenizer):
             ArgumentError: Arguments that make no sense, or not together; no room for special
                 tokens or windows; padding without a pad token; tensors of rows of several lengths.
             ArgumentTypeError: What is no text, by its place.
+            FormatError: A `tokenizer.json` whose padding or truncation is not as its format has it.
             UnsupportedError: Windows where a template repeats a text.
             EncodeError, SpecialTokenError: As `encode`.
 
