@@ -32,6 +32,9 @@ _FINER: Final[dict[str, tuple[str, ...]]] = {
 }
 """What a text is cut at, and at what if that is too long."""
 
+_ANYWHERE: Final = max(map(len, _FINER.values()))
+"""The level of a cut that is at none of these units, within a token too: finer than all of them."""
+
 _PART = 1 << 20
 """How many characters are encoded at a time."""
 _MARGIN = 256
@@ -203,7 +206,8 @@ class _Found(NamedTuple):
     tokens: int
     """How many it has by itself."""
     level: int
-    """What it was cut at: 0 is what was asked for, and the next ones are finer."""
+    """Which of the units it was cut at: 0 is what was asked for, the next ones are finer, and
+    `_ANYWHERE` is none of them."""
 
 
 class _Cutter:
@@ -286,7 +290,7 @@ class _Cutter:
         alone = self._furthest(end, end)
         if alone is None or (found is not None and found.level <= alone.level):
             return start, found
-        unit = self.levels[min(alone.level, len(self.levels) - 1)]
+        unit = self.levels[-1 if alone.level == _ANYWHERE else alone.level]
         following = self._first(unit, self._shared(end), end + 1, alone.end, end)
         needed = self.bare_size(end, alone.end if following is None else following)
         nearer = self._start_within(start, end, min(overlap, self.room - needed), level)
@@ -359,7 +363,7 @@ class _Cutter:
                 continue
             size = self.size(start, end)
             if size <= self.limit:
-                return _Found(end, size, len(self.levels))
+                return _Found(end, size, _ANYWHERE)
         return None
 
     def _start_within(self, begin: int, end: int, tokens: int, level: int) -> int:
