@@ -243,7 +243,6 @@ class _Cutter:
         self._add_special_tokens = add_special_tokens
         self._width = width
         self._part: TokenPlaces | None = None
-        self._begin = 0
 
     def run(self, cut: Callable[[], _T]) -> _T:
         """Cuts, and has errors of encoding name their place in the whole text."""
@@ -274,8 +273,8 @@ class _Cutter:
         """The chunks, each of which ends behind the one before it."""
         begin = end = level = 0
         while end < len(self.text):
-            start = self._begin = self._start_within(begin, end, overlap, level)
-            found = self._furthest(start, end)
+            start = self._start_within(begin, end, overlap, level)
+            found = self._furthest(self._part_with(start, start), start, end)
             if start < end and (found is None or found.level > 0):
                 start, found = self._with_less_overlap(start, end, overlap, level, found)
             if found is None:
@@ -287,15 +286,16 @@ class _Cutter:
         self, start: int, end: int, overlap: int, level: int, found: _Found | None
     ) -> tuple[int, _Found | None]:
         """Gives way to a unit that fits only with less overlap, or with none."""
-        alone = self._furthest(end, end)
+        part = self._part_with(start, end)
+        alone = self._furthest(part, end, end)
         if alone is None or (found is not None and found.level <= alone.level):
             return start, found
         unit = self.levels[-1 if alone.level == _ANYWHERE else alone.level]
-        following = self._first(unit, self._shared(end), end + 1, alone.end, end)
+        following = self._first(unit, part, end + 1, alone.end, end)
         needed = self.bare_size(end, alone.end if following is None else following)
         nearer = self._start_within(start, end, min(overlap, self.room - needed), level)
         if nearer < end:
-            shorter = self._furthest(nearer, end)
+            shorter = self._furthest(part, nearer, end)
             if shorter is not None and shorter.level <= alone.level:
                 return nearer, shorter
         return end, alone
@@ -320,7 +320,7 @@ class _Cutter:
         ):
             return 0, length
         if side == "right":
-            found = self._furthest(0, 0)
+            found = self._furthest(self._part_with(0, 0), 0, 0)
             return 0, 0 if found is None else found.end
         begin = max(0, length - self._width)
         while True:
@@ -340,9 +340,9 @@ class _Cutter:
 
     # Places
 
-    def _furthest(self, start: int, floor: int) -> _Found | None:
+    def _furthest(self, part: TokenPlaces, start: int, floor: int) -> _Found | None:
         """The furthest end behind `floor` of a chunk from `start`, at the coarsest level it has."""
-        for places in self._places_from(start):
+        for places in self._places_from(part, start):
             base = places.tokens_before(start)
             for level, unit in enumerate(self.levels):
                 room, step = self.room, 1
@@ -376,7 +376,8 @@ class _Cutter:
         levels = self.levels[: level + 1]
         if "word" in self.levels:
             levels = self.levels[: max(level, self.levels.index("word")) + 1]
-        return self._nearest(self._shared(begin), begin, end, tokens, levels, self.bare_size)
+        part = self._part_with(begin, begin)
+        return self._nearest(part, begin, end, tokens, levels, self.bare_size)
 
     def _nearest(
         self,
@@ -424,21 +425,23 @@ class _Cutter:
 
     # Tokens
 
-    def _places_from(self, start: int) -> Iterator[TokenPlaces]:
+    def _places_from(self, part: TokenPlaces, start: int) -> Iterator[TokenPlaces]:
         """The places of the tokens from `start` on: as they part in the text, and from there."""
-        shared = self._shared(start)
-        yield shared
-        if shared.start < start:
+        yield part
+        if part.start < start:
             yield self._encoded(start, start, 4 * self.room + 64, self.room + 8)
 
-    def _shared(self, start: int) -> TokenPlaces:
-        """The part of the text that is encoded now, with more than a chunk from `start` on."""
+    def _part_with(self, begin: int, start: int) -> TokenPlaces:
+        """The part of the text that is encoded now, with more than a chunk from `start` on.
+
+        Where it has less, the part from `begin` on takes its place.
+        """
         needed = self.room + _MARGIN
         part = self._part
         if part is None or (
             part.end < len(self.text) and part.tokens - part.tokens_before(start) < needed
         ):
-            part = self._encoded(self._begin, start, self._width, 2 * needed)
+            part = self._encoded(begin, start, self._width, 2 * needed)
             self._part = part
         return part
 
