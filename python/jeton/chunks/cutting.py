@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 from jeton.arguments import check_kind, checked_flag, checked_int, one_of
 from jeton.chunks import boundaries
@@ -127,12 +127,17 @@ def chunks_of(
     """The chunks of a text; see `Tokenizer.chunk`."""
     limit = checked_int("max_tokens", max_tokens, 1)
     shared = None if overlap is None else checked_int("overlap", overlap, 0)
-    cutter = _Cutter(tokenizer, text, "max_tokens", limit, at, special, add_special_tokens, _PART)
+    options = _Options(
+        name="max_tokens",
+        limit=limit,
+        at=at,
+        special=special,
+        add_special_tokens=add_special_tokens,
+        width=_PART,
+    )
+    cutter = _Cutter(tokenizer, text, options)
     if cutter.room < 1:
-        raise ArgumentError(
-            f"max_tokens={limit} has no room for text: the special tokens around it are "
-            f"{_tokens(cutter.frame)} (give more, or add_special_tokens=False)"
-        )
+        raise _no_room(options, cutter.frame)
     if shared is None:
         shared = cutter.room // 4
     elif shared >= cutter.room:
@@ -194,9 +199,37 @@ def _cutter_of_ends(
     add_special_tokens: bool,
 ) -> _Cutter:
     limit = checked_int("n", n, 0)
-    # No token of usual text is longer, so that of a long text only its beginning is encoded.
-    width = min(8 * limit + 1024, _PART)
-    return _Cutter(tokenizer, text, "n", limit, at, special, add_special_tokens, width)
+    options = _Options(
+        name="n",
+        limit=limit,
+        at=at,
+        special=special,
+        add_special_tokens=add_special_tokens,
+        # No token of usual text is longer, so that of a long text only its beginning is encoded.
+        width=min(8 * limit + 1024, _PART),
+    )
+    return _Cutter(tokenizer, text, options)
+
+
+class _Options(NamedTuple):
+    """How a text is cut; `at`, `special` and `add_special_tokens` as in `Tokenizer.chunk`."""
+
+    name: str
+    """The argument that the limit was given as, for messages."""
+    limit: int
+    """The most tokens of a part, with those that are added to it."""
+    at: Unit
+    special: SpecialPolicy
+    add_special_tokens: bool
+    width: int
+    """How many characters are encoded at a time."""
+
+
+def _no_room(options: _Options, frame: int) -> ArgumentError:
+    return ArgumentError(
+        f"{options.name}={options.limit} has no room for text: the special tokens around it are "
+        f"{_tokens(frame)} (give more, or add_special_tokens=False)"
+    )
 
 
 class _Found(NamedTuple):
@@ -211,48 +244,43 @@ class _Found(NamedTuple):
 
 
 class _Cutter:
-    """A text, and how much of it may stand together."""
+    """A text, and how much of it may stand together.
 
-    def __init__(
-        self,
-        tokenizer: BaseTokenizer,
-        text: str,
-        name: str,
-        limit: int,
-        at: Unit,
-        special: SpecialPolicy,
-        add_special_tokens: bool,
-        width: int,
-    ) -> None:
+    Attributes:
+        limit: The most tokens that a part may have.
+        frame: How many of these are added to each part.
+        room: How many are left for its text.
+        levels: What the text is cut at: the unit asked for, and the finer ones.
+        special: What special tokens in a part mean. Those that are an error are looked for once,
+            in the whole text.
+    """
+
+    def __init__(self, tokenizer: BaseTokenizer, text: str, options: _Options) -> None:
         check_kind("text", text, str, "a str")
-        one_of("at", at, tuple(_FINER))
-        checked_flag("add_special_tokens", add_special_tokens)
-        self.frame = tokenizer.count("", special=special, add_special_tokens=add_special_tokens)
-        if limit < self.frame:
-            raise ArgumentError(
-                f"{name}={limit} has no room for text: the special tokens around it are "
-                f"{_tokens(self.frame)} (give more, or add_special_tokens=False)"
-            )
+        one_of("at", options.at, tuple(_FINER))
+        checked_flag("add_special_tokens", options.add_special_tokens)
+        self.frame = tokenizer.count(
+            "", special=options.special, add_special_tokens=options.add_special_tokens
+        )
+        self.limit = options.limit
+        self.room = self.limit - self.frame
+        if self.room < 0:
+            raise _no_room(options, self.frame)
+        self.levels = _FINER[options.at]
+        self.special = "ignore" if options.special == "raise" else options.special
         self.tokenizer = tokenizer
         self.text = text
-        self.name = name
-        self.limit = limit
-        self.room = limit - self.frame
-        self.levels = _FINER[at]
-        self.special: Any = special
-        self._add_special_tokens = add_special_tokens
-        self._width = width
+        self.options = options
         self._part: TokenPlaces | None = None
 
     def run(self, cut: Callable[[], _T]) -> _T:
         """Cuts, and has errors of encoding name their place in the whole text."""
-        if self.special == "raise":
+        if self.options.special == "raise":
             self.tokenizer.count(self.text, special="raise")
-            self.special = "ignore"
         try:
             return cut()
         except EncodeError:
-            self.tokenizer.count(self.text, special=self.special)
+            self.bare_size(0, len(self.text))
             raise
 
     def size(self, start: int, end: int) -> int:
@@ -260,7 +288,7 @@ class _Cutter:
         return self.tokenizer.count(
             self.text[start:end],
             special=self.special,
-            add_special_tokens=self._add_special_tokens,
+            add_special_tokens=self.options.add_special_tokens,
         )
 
     def bare_size(self, start: int, end: int) -> int:
@@ -303,7 +331,7 @@ class _Cutter:
     def _refused(self, at: int) -> ArgumentError:
         size = self.size(at, at + 1)
         return ArgumentError(
-            f"{self.name}={self.limit} is less than the {_tokens(size)} of the character "
+            f"{self.options.name}={self.limit} is less than the {_tokens(size)} of the character "
             f"{self.text[at]!r} at {at}"
         )
 
@@ -316,13 +344,13 @@ class _Cutter:
             self.text,
             self.limit,
             special=self.special,
-            add_special_tokens=self._add_special_tokens,
+            add_special_tokens=self.options.add_special_tokens,
         ):
             return 0, length
         if side == "right":
             found = self._furthest(self._part_with(0, 0), 0, 0)
             return 0, 0 if found is None else found.end
-        begin = max(0, length - self._width)
+        begin = max(0, length - self.options.width)
         while True:
             places = self._encoded(begin, begin, length - begin, 0)
             if begin == 0 or places.tokens > self.room + _MARGIN:
@@ -441,7 +469,7 @@ class _Cutter:
         if part is None or (
             part.end < len(self.text) and part.tokens - part.tokens_before(start) < needed
         ):
-            part = self._encoded(begin, start, self._width, 2 * needed)
+            part = self._encoded(begin, start, self.options.width, 2 * needed)
             self._part = part
         return part
 
