@@ -358,34 +358,28 @@ class _Cutter:
             begin = max(0, length - 2 * (length - begin))
         start = self._nearest(
             places,
-            -1,
-            length,
-            self.room,
-            self.levels,
-            lambda start, end: self.size(start, end) - self.frame,
+            first=0,
+            end=length,
+            tokens=self.room,
+            units=self.levels,
+            size=lambda start, end: self.size(start, end) - self.frame,
         )
         return start, length
 
     # Places
 
     def _furthest(self, part: TokenPlaces, start: int, floor: int) -> _Found | None:
-        """The furthest end behind `floor` of a chunk from `start`, at the coarsest level it has."""
-        for places in self._places_from(part, start):
-            base = places.tokens_before(start)
-            for level, unit in enumerate(self.levels):
-                room, step = self.room, 1
-                high = places.last_with(base + room)
-                while high > floor:
-                    end = self._last(unit, places, floor, high)
-                    if end is None:
-                        break
-                    size = self.size(start, end)
-                    if size <= self.limit:
-                        return _Found(end, size, level)
-                    # Steps that double, so that a text is counted a few times, not once a unit.
-                    room -= max(size - self.limit, step)
-                    step *= 2
-                    high = min(places.last_with(base + room), end - 1)
+        """The furthest end behind `floor` of a chunk from `start`, at the coarsest level it has.
+
+        It is tried where tokens part in the text, then where they part from `start` on, then at
+        each character.
+        """
+        found = self._furthest_at(part, start, floor)
+        if found is None and part.start < start:
+            from_start = self._encoded(start, start, 4 * self.room + 64, self.room + 8)
+            found = self._furthest_at(from_start, start, floor)
+        if found is not None:
+            return found
         for end in range(floor + 1, min(floor + _TRIED, len(self.text)) + 1):
             if end < len(self.text) and boundaries.splits_pair(self.text, end):
                 continue
@@ -401,30 +395,51 @@ class _Cutter:
         """
         if begin == end or tokens < 1:
             return end
-        levels = self.levels[: level + 1]
-        if "word" in self.levels:
-            levels = self.levels[: max(level, self.levels.index("word")) + 1]
+        uncut = self.levels.index("word") if "word" in self.levels else 0
+        units = self.levels[: max(level, uncut) + 1]
         part = self._part_with(begin, begin)
-        return self._nearest(part, begin, end, tokens, levels, self.bare_size)
+        return self._nearest(part, begin + 1, end, tokens, units, self.bare_size)
+
+    # The next two mirror each other; docs/experiments.md says why they are not one.
+
+    def _furthest_at(self, places: TokenPlaces, start: int, floor: int) -> _Found | None:
+        """The last end behind `floor` and at a unit of a chunk from `start`, as `places` has it.
+
+        An end with too many tokens gives way to one with fewer before it: by as many as were too
+        many, and by steps that double, so that a text is counted a few times, not once a unit.
+        """
+        base = places.tokens_before(start)
+        for level, unit in enumerate(self.levels):
+            room, step = self.room, 1
+            high = places.last_with(base + room)
+            while (end := self._last(unit, places, floor, high)) is not None:
+                size = self.size(start, end)
+                if size <= self.limit:
+                    return _Found(end, size, level)
+                room -= max(size - self.limit, step)
+                step *= 2
+                high = min(places.last_with(base + room), end - 1)
+        return None
 
     def _nearest(
         self,
         places: TokenPlaces,
-        begin: int,
+        first: int,
         end: int,
         tokens: int,
         units: tuple[str, ...],
         size: Callable[[int, int], int],
     ) -> int:
-        """The first place behind `begin`, at the coarsest unit, from which so few reach `end`."""
+        """The first place from `first` on, at the coarsest unit, from which so few reach `end`.
+
+        Searched as in `_furthest_at`.
+        """
         top = places.tokens_before(end)
+        since = max(first - 1, 0)
         for unit in units:
             room, step = tokens, 1
-            low = max(places.first_with(top - room), begin + 1)
-            while low < end:
-                start = self._first(unit, places, low, end, max(begin, 0))
-                if start is None:
-                    break
+            low = max(places.first_with(top - room), first)
+            while (start := self._first(unit, places, low, end, since)) is not None:
                 excess = size(start, end) - tokens
                 if excess <= 0:
                     return start
@@ -452,12 +467,6 @@ class _Cutter:
         return None
 
     # Tokens
-
-    def _places_from(self, part: TokenPlaces, start: int) -> Iterator[TokenPlaces]:
-        """The places of the tokens from `start` on: as they part in the text, and from there."""
-        yield part
-        if part.start < start:
-            yield self._encoded(start, start, 4 * self.room + 64, self.room + 8)
 
     def _part_with(self, begin: int, start: int) -> TokenPlaces:
         """The part of the text that is encoded now, with more than a chunk from `start` on.
