@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 from jeton.arguments import check_kind, checked_flag, checked_int, one_of
 from jeton.chunks import boundaries
@@ -31,6 +31,9 @@ _FINER: Final[dict[str, tuple[str, ...]]] = {
     "token": ("token", "code point"),
 }
 """What a text is cut at, and at what if that is too long."""
+
+_ANYWHERE: Final = max(map(len, _FINER.values()))
+"""The level of a cut that is at none of these units, within a token too: finer than all of them."""
 
 _PART = 1 << 20
 """How many characters are encoded at a time."""
@@ -124,12 +127,17 @@ def chunks_of(
     """The chunks of a text; see `Tokenizer.chunk`."""
     limit = checked_int("max_tokens", max_tokens, 1)
     shared = None if overlap is None else checked_int("overlap", overlap, 0)
-    cutter = _Cutter(tokenizer, text, "max_tokens", limit, at, special, add_special_tokens, _PART)
+    options = _Options(
+        name="max_tokens",
+        limit=limit,
+        at=at,
+        special=special,
+        add_special_tokens=add_special_tokens,
+        width=_PART,
+    )
+    cutter = _Cutter(tokenizer, text, options)
     if cutter.room < 1:
-        raise ArgumentError(
-            f"max_tokens={limit} has no room for text: the special tokens around it are "
-            f"{_tokens(cutter.frame)} (give more, or add_special_tokens=False)"
-        )
+        raise _no_room(options, cutter.frame)
     if shared is None:
         shared = cutter.room // 4
     elif shared >= cutter.room:
@@ -191,9 +199,37 @@ def _cutter_of_ends(
     add_special_tokens: bool,
 ) -> _Cutter:
     limit = checked_int("n", n, 0)
-    # No token of usual text is longer, so that of a long text only its beginning is encoded.
-    width = min(8 * limit + 1024, _PART)
-    return _Cutter(tokenizer, text, "n", limit, at, special, add_special_tokens, width)
+    options = _Options(
+        name="n",
+        limit=limit,
+        at=at,
+        special=special,
+        add_special_tokens=add_special_tokens,
+        # No token of usual text is longer, so that of a long text only its beginning is encoded.
+        width=min(8 * limit + 1024, _PART),
+    )
+    return _Cutter(tokenizer, text, options)
+
+
+class _Options(NamedTuple):
+    """How a text is cut; `at`, `special` and `add_special_tokens` as in `Tokenizer.chunk`."""
+
+    name: str
+    """The argument that the limit was given as, for messages."""
+    limit: int
+    """The most tokens of a part, with those that are added to it."""
+    at: Unit
+    special: SpecialPolicy
+    add_special_tokens: bool
+    width: int
+    """How many characters are encoded at a time."""
+
+
+def _no_room(options: _Options, frame: int) -> ArgumentError:
+    return ArgumentError(
+        f"{options.name}={options.limit} has no room for text: the special tokens around it are "
+        f"{_tokens(frame)} (give more, or add_special_tokens=False)"
+    )
 
 
 class _Found(NamedTuple):
@@ -203,53 +239,48 @@ class _Found(NamedTuple):
     tokens: int
     """How many it has by itself."""
     level: int
-    """What it was cut at: 0 is what was asked for, and the next ones are finer."""
+    """Which of the units it was cut at: 0 is what was asked for, the next ones are finer, and
+    `_ANYWHERE` is none of them."""
 
 
 class _Cutter:
-    """A text, and how much of it may stand together."""
+    """A text, and how much of it may stand together.
 
-    def __init__(
-        self,
-        tokenizer: BaseTokenizer,
-        text: str,
-        name: str,
-        limit: int,
-        at: Unit,
-        special: SpecialPolicy,
-        add_special_tokens: bool,
-        width: int,
-    ) -> None:
+    Attributes:
+        limit: The most tokens that a part may have.
+        frame: How many of these are added to each part.
+        room: How many are left for its text.
+        levels: What the text is cut at: the unit asked for, and the finer ones.
+        special: What special tokens in a part mean. Those that are an error are looked for once,
+            in the whole text.
+    """
+
+    def __init__(self, tokenizer: BaseTokenizer, text: str, options: _Options) -> None:
         check_kind("text", text, str, "a str")
-        one_of("at", at, tuple(_FINER))
-        checked_flag("add_special_tokens", add_special_tokens)
-        self.frame = tokenizer.count("", special=special, add_special_tokens=add_special_tokens)
-        if limit < self.frame:
-            raise ArgumentError(
-                f"{name}={limit} has no room for text: the special tokens around it are "
-                f"{_tokens(self.frame)} (give more, or add_special_tokens=False)"
-            )
+        one_of("at", options.at, tuple(_FINER))
+        checked_flag("add_special_tokens", options.add_special_tokens)
+        self.frame = tokenizer.count(
+            "", special=options.special, add_special_tokens=options.add_special_tokens
+        )
+        self.limit = options.limit
+        self.room = self.limit - self.frame
+        if self.room < 0:
+            raise _no_room(options, self.frame)
+        self.levels = _FINER[options.at]
+        self.special = "ignore" if options.special == "raise" else options.special
         self.tokenizer = tokenizer
         self.text = text
-        self.name = name
-        self.limit = limit
-        self.room = limit - self.frame
-        self.levels = _FINER[at]
-        self.special: Any = special
-        self._add_special_tokens = add_special_tokens
-        self._width = width
+        self.options = options
         self._part: TokenPlaces | None = None
-        self._begin = 0
 
     def run(self, cut: Callable[[], _T]) -> _T:
         """Cuts, and has errors of encoding name their place in the whole text."""
-        if self.special == "raise":
+        if self.options.special == "raise":
             self.tokenizer.count(self.text, special="raise")
-            self.special = "ignore"
         try:
             return cut()
         except EncodeError:
-            self.tokenizer.count(self.text, special=self.special)
+            self.bare_size(0, len(self.text))
             raise
 
     def size(self, start: int, end: int) -> int:
@@ -257,7 +288,7 @@ class _Cutter:
         return self.tokenizer.count(
             self.text[start:end],
             special=self.special,
-            add_special_tokens=self._add_special_tokens,
+            add_special_tokens=self.options.add_special_tokens,
         )
 
     def bare_size(self, start: int, end: int) -> int:
@@ -270,8 +301,8 @@ class _Cutter:
         """The chunks, each of which ends behind the one before it."""
         begin = end = level = 0
         while end < len(self.text):
-            start = self._begin = self._start_within(begin, end, overlap, level)
-            found = self._furthest(start, end)
+            start = self._start_within(begin, end, overlap, level)
+            found = self._furthest(self._part_with(start, start), start, end)
             if start < end and (found is None or found.level > 0):
                 start, found = self._with_less_overlap(start, end, overlap, level, found)
             if found is None:
@@ -283,15 +314,16 @@ class _Cutter:
         self, start: int, end: int, overlap: int, level: int, found: _Found | None
     ) -> tuple[int, _Found | None]:
         """Gives way to a unit that fits only with less overlap, or with none."""
-        alone = self._furthest(end, end)
+        part = self._part_with(start, end)
+        alone = self._furthest(part, end, end)
         if alone is None or (found is not None and found.level <= alone.level):
             return start, found
-        unit = self.levels[min(alone.level, len(self.levels) - 1)]
-        following = self._first(unit, self._shared(end), end + 1, alone.end, end)
+        unit = self.levels[-1 if alone.level == _ANYWHERE else alone.level]
+        following = self._first(unit, part, end + 1, alone.end, end)
         needed = self.bare_size(end, alone.end if following is None else following)
         nearer = self._start_within(start, end, min(overlap, self.room - needed), level)
         if nearer < end:
-            shorter = self._furthest(nearer, end)
+            shorter = self._furthest(part, nearer, end)
             if shorter is not None and shorter.level <= alone.level:
                 return nearer, shorter
         return end, alone
@@ -299,7 +331,7 @@ class _Cutter:
     def _refused(self, at: int) -> ArgumentError:
         size = self.size(at, at + 1)
         return ArgumentError(
-            f"{self.name}={self.limit} is less than the {_tokens(size)} of the character "
+            f"{self.options.name}={self.limit} is less than the {_tokens(size)} of the character "
             f"{self.text[at]!r} at {at}"
         )
 
@@ -312,13 +344,13 @@ class _Cutter:
             self.text,
             self.limit,
             special=self.special,
-            add_special_tokens=self._add_special_tokens,
+            add_special_tokens=self.options.add_special_tokens,
         ):
             return 0, length
         if side == "right":
-            found = self._furthest(0, 0)
+            found = self._furthest(self._part_with(0, 0), 0, 0)
             return 0, 0 if found is None else found.end
-        begin = max(0, length - self._width)
+        begin = max(0, length - self.options.width)
         while True:
             places = self._encoded(begin, begin, length - begin, 0)
             if begin == 0 or places.tokens > self.room + _MARGIN:
@@ -326,40 +358,34 @@ class _Cutter:
             begin = max(0, length - 2 * (length - begin))
         start = self._nearest(
             places,
-            -1,
-            length,
-            self.room,
-            self.levels,
-            lambda start, end: self.size(start, end) - self.frame,
+            first=0,
+            end=length,
+            tokens=self.room,
+            units=self.levels,
+            size=lambda start, end: self.size(start, end) - self.frame,
         )
         return start, length
 
     # Places
 
-    def _furthest(self, start: int, floor: int) -> _Found | None:
-        """The furthest end behind `floor` of a chunk from `start`, at the coarsest level it has."""
-        for places in self._places_from(start):
-            base = places.tokens_before(start)
-            for level, unit in enumerate(self.levels):
-                room, step = self.room, 1
-                high = places.last_with(base + room)
-                while high > floor:
-                    end = self._last(unit, places, floor, high)
-                    if end is None:
-                        break
-                    size = self.size(start, end)
-                    if size <= self.limit:
-                        return _Found(end, size, level)
-                    # Steps that double, so that a text is counted a few times, not once a unit.
-                    room -= max(size - self.limit, step)
-                    step *= 2
-                    high = min(places.last_with(base + room), end - 1)
+    def _furthest(self, part: TokenPlaces, start: int, floor: int) -> _Found | None:
+        """The furthest end behind `floor` of a chunk from `start`, at the coarsest level it has.
+
+        It is tried where tokens part in the text, then where they part from `start` on, then at
+        each character.
+        """
+        found = self._furthest_at(part, start, floor)
+        if found is None and part.start < start:
+            from_start = self._encoded(start, start, 4 * self.room + 64, self.room + 8)
+            found = self._furthest_at(from_start, start, floor)
+        if found is not None:
+            return found
         for end in range(floor + 1, min(floor + _TRIED, len(self.text)) + 1):
             if end < len(self.text) and boundaries.splits_pair(self.text, end):
                 continue
             size = self.size(start, end)
             if size <= self.limit:
-                return _Found(end, size, len(self.levels))
+                return _Found(end, size, _ANYWHERE)
         return None
 
     def _start_within(self, begin: int, end: int, tokens: int, level: int) -> int:
@@ -369,29 +395,51 @@ class _Cutter:
         """
         if begin == end or tokens < 1:
             return end
-        levels = self.levels[: level + 1]
-        if "word" in self.levels:
-            levels = self.levels[: max(level, self.levels.index("word")) + 1]
-        return self._nearest(self._shared(begin), begin, end, tokens, levels, self.bare_size)
+        uncut = self.levels.index("word") if "word" in self.levels else 0
+        units = self.levels[: max(level, uncut) + 1]
+        part = self._part_with(begin, begin)
+        return self._nearest(part, begin + 1, end, tokens, units, self.bare_size)
+
+    # The next two mirror each other; docs/experiments.md says why they are not one.
+
+    def _furthest_at(self, places: TokenPlaces, start: int, floor: int) -> _Found | None:
+        """The last end behind `floor` and at a unit of a chunk from `start`, as `places` has it.
+
+        An end with too many tokens gives way to one with fewer before it: by as many as were too
+        many, and by steps that double, so that a text is counted a few times, not once a unit.
+        """
+        base = places.tokens_before(start)
+        for level, unit in enumerate(self.levels):
+            room, step = self.room, 1
+            high = places.last_with(base + room)
+            while (end := self._last(unit, places, floor, high)) is not None:
+                size = self.size(start, end)
+                if size <= self.limit:
+                    return _Found(end, size, level)
+                room -= max(size - self.limit, step)
+                step *= 2
+                high = min(places.last_with(base + room), end - 1)
+        return None
 
     def _nearest(
         self,
         places: TokenPlaces,
-        begin: int,
+        first: int,
         end: int,
         tokens: int,
         units: tuple[str, ...],
         size: Callable[[int, int], int],
     ) -> int:
-        """The first place behind `begin`, at the coarsest unit, from which so few reach `end`."""
+        """The first place from `first` on, at the coarsest unit, from which so few reach `end`.
+
+        Searched as in `_furthest_at`.
+        """
         top = places.tokens_before(end)
+        since = max(first - 1, 0)
         for unit in units:
             room, step = tokens, 1
-            low = max(places.first_with(top - room), begin + 1)
-            while low < end:
-                start = self._first(unit, places, low, end, max(begin, 0))
-                if start is None:
-                    break
+            low = max(places.first_with(top - room), first)
+            while (start := self._first(unit, places, low, end, since)) is not None:
                 excess = size(start, end) - tokens
                 if excess <= 0:
                     return start
@@ -420,21 +468,17 @@ class _Cutter:
 
     # Tokens
 
-    def _places_from(self, start: int) -> Iterator[TokenPlaces]:
-        """The places of the tokens from `start` on: as they part in the text, and from there."""
-        shared = self._shared(start)
-        yield shared
-        if shared.start < start:
-            yield self._encoded(start, start, 4 * self.room + 64, self.room + 8)
+    def _part_with(self, begin: int, start: int) -> TokenPlaces:
+        """The part of the text that is encoded now, with more than a chunk from `start` on.
 
-    def _shared(self, start: int) -> TokenPlaces:
-        """The part of the text that is encoded now, with more than a chunk from `start` on."""
+        Where it has less, the part from `begin` on takes its place.
+        """
         needed = self.room + _MARGIN
         part = self._part
         if part is None or (
             part.end < len(self.text) and part.tokens - part.tokens_before(start) < needed
         ):
-            part = self._encoded(self._begin, start, self._width, 2 * needed)
+            part = self._encoded(begin, start, self.options.width, 2 * needed)
             self._part = part
         return part
 
