@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import jeton
+from conftest import Scale
 from jeton.errors import FormatError, FormatWarning
 
 sentencepiece = pytest.importorskip("sentencepiece")
@@ -169,6 +170,30 @@ def test_trained_models(number: int, tmp_path: Path) -> None:
 
 
 FIRST = {name: values[0] for name, values in OPTIONS.items()}
+
+
+@pytest.mark.parametrize("prefix", [True, False])
+@pytest.mark.parametrize("symbols", [["<sep>", "the", "é", "ﬁ"], ["▁x", "the"], ["  ", "a b"]])
+def test_spans_beside_pieces_of_the_user(
+    symbols: list[str], prefix: bool, tmp_path: Path, scale: Scale
+) -> None:
+    """Spans from the lengths of tokens, where the text is left as it is, are those of the stages."""
+    options = {"model_type": "bpe", "normalization_rule_name": "identity", "byte_fallback": True}
+    kept = {"remove_extra_whitespaces": False, "add_dummy_prefix": prefix}
+    file = train({**FIRST, **options, **kept, "user_defined_symbols": symbols})
+    path = tmp_path / "test.model"
+    path.write_bytes(file)
+    tokenizer = jeton.load(path)
+    judge = sentencepiece.SentencePieceProcessor(model_proto=file)
+    for text in nasty_strings(scale.strings, seed=5):
+        encoding = tokenizer.encode_with_spans(text)
+        mapping = judge.encode(text, return_type="offset_mapping")
+        assert spans_agree(judge, text, mapping, list(encoding.spans)), text
+        for unit in ("characters", "bytes", "utf-16"):
+            ids, spans = tokenizer.encode_array_with_spans(text, unit=unit)
+            one_by_one = tokenizer.encode_with_spans(text, unit=unit)
+            assert ids.tolist() == list(one_by_one.ids) == judge.encode(text), text
+            assert spans.tolist() == [list(span) for span in one_by_one.spans], (unit, text)
 
 
 def field(number: int, value: bytes) -> bytes:

@@ -198,11 +198,12 @@ impl Lengths {
             return None;
         };
         let white_space = normalizer.white_space();
+        let is_space = |c: char| c == MARK || c.is_whitespace();
         let fits = white_space.escape
             && !white_space.suffix
             && !white_space.remove_extra
             && normalizer.charsmap().is_none()
-            && normalizer.user_defined().is_empty()
+            && !(normalizer.user_defined().iter()).any(|piece| piece.contains(is_space))
             && model.proto().trainer().algorithm == Algorithm::Bpe;
         let front = match white_space.add_dummy_prefix {
             true => Front::Always,
