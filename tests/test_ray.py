@@ -175,18 +175,20 @@ def killed(cluster: Any, lost: Any, notes: Path) -> Iterator[Any]:
         time.sleep(0.4)
         return batch
 
+    is_over = threading.Event()
+
     def kill() -> None:
-        for _ in range(600):
+        while not is_over.wait(0.05):
             if len(list(notes.glob(f"{lost.node_id} *"))) >= 2:
                 cluster.remove_node(lost, allow_graceful=False)
                 return
-            time.sleep(0.05)
 
     killer = threading.Thread(target=kill)
     killer.start()
     try:
         yield slow
     finally:
+        is_over.set()
         killer.join()
     assert lost not in cluster.list_all_nodes()
 

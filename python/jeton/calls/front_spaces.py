@@ -7,6 +7,7 @@ text and of each word by itself.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -46,33 +47,59 @@ class FrontSpaces:
     unit: str
 
     def shown(
-        self, ids: npt.NDArray[np.uint32], spans: npt.NDArray[np.int64]
+        self,
+        ids: npt.NDArray[np.uint32],
+        spans: npt.NDArray[np.int64],
+        texts: Sequence[str | None],
     ) -> npt.NDArray[np.int64]:
-        """Spans with the space, of those without it."""
-        width, is_only = self._widths(ids, spans)
+        """Spans with the space, of those without it; `texts` are those that the tokens are of."""
+        width, is_only = self._widths(ids, spans, texts, is_behind=False)
         starts, ends = spans.T
         # A space by itself, left out at the front, is left out at the back too.
         shrunk = is_only & (starts == ends)
         return np.stack([starts - width, ends - width * shrunk], axis=1)
 
     def left_out(
-        self, ids: npt.NDArray[np.uint32], spans: npt.NDArray[np.int64]
+        self,
+        ids: npt.NDArray[np.uint32],
+        spans: npt.NDArray[np.int64],
+        texts: Sequence[str | None],
     ) -> npt.NDArray[np.int64]:
-        """Spans without the space, of those with it."""
-        width, is_only = self._widths(ids, spans)
+        """Spans without the space, of those with it; `texts` are those that the tokens are of."""
+        width, is_only = self._widths(ids, spans, texts, is_behind=True)
         starts, ends = spans.T
         shifted = starts + width
         starts = np.where(is_only, shifted, np.minimum(shifted, ends))
         return np.stack([starts, np.maximum(starts, ends)], axis=1)
 
     def _widths(
-        self, ids: npt.NDArray[np.uint32], spans: npt.NDArray[np.int64]
+        self,
+        ids: npt.NDArray[np.uint32],
+        spans: npt.NDArray[np.int64],
+        texts: Sequence[str | None],
+        *,
+        is_behind: bool,
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
         """How wide the one space of each token is, and which tokens are nothing else.
 
-        It is 0 wide where there is none, or several, or where the span begins at 0.
+        It is 0 wide where there is none, or several, or where the span begins at 0. It is as wide
+        as the character that the text has in its place, which a normalizer may have changed.
         """
         widths, only = np.zeros(len(ids), np.int64), np.zeros(len(ids), np.bool_)
         later = spans[:, 0] > 0
         widths[later], only[later] = self.spelling.spaces(ids[later], self.unit)
+        if self.unit == "characters":
+            return widths, only
+        code, size = ("utf-8", 1) if self.unit == "bytes" else ("utf-16-le", 2)
+        encoded: dict[str, bytes] = {}
+        for at in np.flatnonzero(widths).tolist():
+            text, place = texts[at], int(spans[at, 0]) * size
+            if text is None or text.isascii():
+                continue
+            if text not in encoded:
+                encoded[text] = text.encode(code, "surrogatepass")
+            data = encoded[text]
+            near = data[place : place + 4] if is_behind else data[max(0, place - 4) : place]
+            if characters := near.decode(code, "ignore"):
+                widths[at] = len(characters[0 if is_behind else -1].encode(code)) // size
         return widths, only
