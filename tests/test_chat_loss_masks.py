@@ -1,4 +1,7 @@
-"""`Chat.loss_mask`: which tokens a model learns to write."""
+"""`Chat.loss_mask`: which tokens a model learns to write.
+
+What is tested is `jeton.chat.loss_masks`, through the chat.
+"""
 
 from __future__ import annotations
 

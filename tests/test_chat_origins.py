@@ -1,4 +1,7 @@
-"""Whatever a template does to data, it stays data, and the text is that of transformers."""
+"""Whatever a template does to data, it stays data, and the text is that of transformers.
+
+Text that is marked safe for HTML is `jeton.chat.safe_text`.
+"""
 
 from __future__ import annotations
 
