@@ -154,6 +154,35 @@ def test_words_of_a_call_are_those_of_a_single_call_in_every_unit(pre_tokenizer:
                     assert batch["offset_mapping"][row] == expected.spans, (name, unit, entry)
 
 
+@pytest.mark.parametrize("pre_tokenizer", PRE_TOKENIZERS)
+def test_windows_in_every_unit_are_those_in_characters(pre_tokenizer: str) -> None:
+    """Also of a column; each character of the text has its width, whatever a normalizer makes."""
+    pyarrow = pytest.importorskip("pyarrow")
+    options: dict[str, Any] = {
+        "return_offsets_mapping": True,
+        "truncation": True,
+        "max_length": 8,
+        "return_overflowing_tokens": True,
+    }
+    for name, tok in tokenizers(pre_tokenizer):
+        numbers = random.Random(str(name))
+        texts = [" ".join(numbers.choices(PARTS, k=8)) for _ in range(20 if FULL else 3)]
+        try:
+            plain = tok(texts, **options)
+        except JetonError:
+            continue  # special tokens leave no room
+        for unit, code, size in (("bytes", "utf-8", 1), ("utf-16", "utf-16-le", 2)):
+            expected = [
+                [tuple(len(texts[sample][:at].encode(code)) // size for at in span) for span in row]
+                for sample, row in zip(
+                    plain["overflow_to_sample_mapping"], plain["offset_mapping"], strict=True
+                )
+            ]
+            for given in (texts, pyarrow.array(texts)):
+                found = tok(given, unit=unit, **options)["offset_mapping"]
+                assert found == expected, (name, unit)
+
+
 SHOWN: dict[str, tuple[list[str], dict[str, Any], list[Any]]] = {
     # What the normalizer dropped stands before the space, so that no word begins at 0.
     "a word behind another": (["x the", "x the"], {}, [(1, 5), (2, 5)]),

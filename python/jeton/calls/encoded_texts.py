@@ -103,17 +103,21 @@ class EncodedTexts:
         if len(first):
             spans = spans.copy()
             spans[first] = front_spaces.left_out(
-                self.ids[first], spans[first], self.texts_of(first)
+                self.ids[first], spans[first], lambda: self.texts_of(first)
             )
         return spans
 
     def texts_of(self, tokens: npt.NDArray[np.int64]) -> list[str | None]:
-        """The text, or the word, that each of these tokens is of; `None` for a text of a column."""
-        texts = self._column.texts
+        """The text, or the word, that each of these tokens is of.
+
+        `None` for a text of a column that cannot be made a list.
+        """
+        texts: Any = self._column.texts
         if is_column(texts):
-            return [None] * len(tokens)
+            listed = getattr(texts, "to_pylist", None) or getattr(texts, "to_list", None)
+            texts = None if listed is None else listed()
         numbers = np.searchsorted(self._ends, tokens, side="right") - 1
-        return [texts[number] for number in numbers.tolist()]  # type: ignore[index]
+        return [texts and texts[number] for number in numbers.tolist()]
 
     def begins_text(self, tokens: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Which of these tokens are the first of a text, or of a word that was given."""

@@ -7,7 +7,7 @@ text and of each word by itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -50,9 +50,9 @@ class FrontSpaces:
         self,
         ids: npt.NDArray[np.uint32],
         spans: npt.NDArray[np.int64],
-        texts: Sequence[str | None],
+        texts: Callable[[], Sequence[str | None]],
     ) -> npt.NDArray[np.int64]:
-        """Spans with the space, of those without it; `texts` are those that the tokens are of."""
+        """Spans with the space, of those without it; `texts` gives the text of each token."""
         width, is_only = self._widths(ids, spans, texts, is_behind=False)
         starts, ends = spans.T
         # A space by itself, left out at the front, is left out at the back too.
@@ -63,9 +63,9 @@ class FrontSpaces:
         self,
         ids: npt.NDArray[np.uint32],
         spans: npt.NDArray[np.int64],
-        texts: Sequence[str | None],
+        texts: Callable[[], Sequence[str | None]],
     ) -> npt.NDArray[np.int64]:
-        """Spans without the space, of those with it; `texts` are those that the tokens are of."""
+        """Spans without the space, of those with it; `texts` gives the text of each token."""
         width, is_only = self._widths(ids, spans, texts, is_behind=True)
         starts, ends = spans.T
         shifted = starts + width
@@ -76,7 +76,7 @@ class FrontSpaces:
         self,
         ids: npt.NDArray[np.uint32],
         spans: npt.NDArray[np.int64],
-        texts: Sequence[str | None],
+        texts: Callable[[], Sequence[str | None]],
         *,
         is_behind: bool,
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
@@ -90,10 +90,11 @@ class FrontSpaces:
         widths[later], only[later] = self.spelling.spaces(ids[later], self.unit)
         if self.unit == "characters":
             return widths, only
+        given = texts()
         code, size = ("utf-8", 1) if self.unit == "bytes" else ("utf-16-le", 2)
         encoded: dict[str, bytes] = {}
         for at in np.flatnonzero(widths).tolist():
-            text, place = texts[at], int(spans[at, 0]) * size
+            text, place = given[at], int(spans[at, 0]) * size
             if text is None or text.isascii():
                 continue
             if text not in encoded:
