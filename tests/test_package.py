@@ -110,6 +110,7 @@ def test_public_names_of_a_tokenizer() -> None:
         "roles",
         "save",
         "scores",
+        "spans_of",
         "special_tokens",
         "split_at",
         "to_json",

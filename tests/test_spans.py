@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import jeton
 from encode_fallback import encode_fallback
 from jeton import errors
-from jeton.components import models, normalizers, post_processors, pre_tokenizers
+from jeton.components import Regex, models, normalizers, post_processors, pre_tokenizers
 from kinds import KINDS, read_ranks
 from shared_data import VOCABULARIES, needed
 
@@ -279,6 +279,77 @@ def test_equal_to_the_stages(tok: jeton.Tokenizer, data: st.DataObject) -> None:
             characters = tok.encode_with_spans(text, **options).spans
             assert own.tolist() == in_unit(unit, text, characters)
         assert batch == tok.encode_batch(some, **options)
+
+
+Spans = list[tuple[int, int]]
+
+#: A normalizer, a text, and the spans of its tokens, which are characters.
+COMPOSED: dict[str, tuple[Any, str, Spans]] = {
+    "a letter and its mark": (normalizers.NFC(), "e\u0301", [(0, 2)]),
+    "in a word": (normalizers.NFC(), "fe\u0301 x", [(0, 1), (1, 3), (3, 4), (4, 5)]),
+    "two marks on one letter": (normalizers.NFC(), "a\u0302\u0301x", [(0, 3), (3, 4)]),
+    "a mark that passes another": (normalizers.NFC(), "a\u0301\u0323", [(0, 3), (1, 3)]),
+    "decomposed Hangul": (normalizers.NFC(), "x\u1112\u1161\u11ab", [(0, 1), (1, 4)]),
+    "half width": (normalizers.NFKC(), "\uff76\uff9ex", [(0, 2), (2, 3)]),
+    "a ligature and a mark": (normalizers.NFKC(), "\ufb01e\u0301", [(0, 1), (0, 1), (1, 3)]),
+    "decomposed": (normalizers.NFD(), "\u00e9\u0323", [(0, 1), (0, 2), (0, 2)]),
+    "in lower case": (
+        normalizers.Sequence([normalizers.Lowercase(), normalizers.NFC()]),
+        "XE\u0301",
+        [(0, 1), (1, 3)],
+    ),
+    "replaced": (normalizers.Replace("--", "_"), "a--b", [(0, 1), (1, 3), (3, 4)]),
+    "a run replaced": (
+        normalizers.Replace(Regex(" +"), " "),
+        "a   b",
+        [(0, 1), (1, 4), (4, 5)],
+    ),
+    "removed at the front": (
+        normalizers.Sequence([normalizers.NFC(), normalizers.Replace("_", "")]),
+        "_e\u0301",
+        [(1, 3)],
+    ),
+}
+
+
+def of_characters(texts: list[str], normalizer: Any, model: str) -> jeton.Tokenizer:
+    """Each character of these texts, normalized, is a token."""
+    characters = dict.fromkeys("".join(map(normalizer, texts)))
+    if model == "characters":
+        pieces = [("<unk>", 0.0), *((character, -1.0) for character in characters)]
+        return jeton.Tokenizer(models.Unigram(pieces, unk_id=0), normalizer=normalizer)
+    # A character is merged byte by byte.
+    wholes = [character.encode() for character in characters]
+    merged = [whole[:end] for whole in wholes for end in range(2, len(whole) + 1)]
+    tokens = dict.fromkeys([*(bytes([it]) for it in range(256)), *merged])
+    ranks = {token: rank for rank, token in enumerate(tokens)}
+    return jeton.Tokenizer.from_ranks(ranks, pattern="gpt4").replace(normalizer=normalizer)
+
+
+@pytest.mark.parametrize("model", ["bytes", "characters"])
+@pytest.mark.parametrize("name", COMPOSED)
+def test_a_token_has_all_that_it_was_composed_of(name: str, model: str) -> None:
+    normalizer, text, expected = COMPOSED[name]
+    tok = of_characters([text], normalizer, model)
+    assert normalizer.with_spans(text)[1] == expected
+    rows = [list(span) for span in expected]
+    for unit in UNITS:
+        wanted = in_unit(unit, text, expected)
+        assert [list(it) for it in tok.encode_with_spans(text, unit=unit).spans] == wanted
+        assert tok.encode_array_with_spans(text, unit=unit)[1].tolist() == wanted
+        batch, spans = tok.encode_batch_with_spans([text, "", text], unit=unit)
+        assert spans.tolist() == wanted * 2
+        assert batch.offsets.tolist() == [0, len(rows), len(rows), 2 * len(rows)]
+    call = tok([text], return_offsets_mapping=True, return_tensors="np")
+    assert call["offset_mapping"][0].tolist() == rows
+    windows = tok(
+        text,
+        max_length=1,
+        truncation=True,
+        return_overflowing_tokens=True,
+        return_offsets_mapping=True,
+    )
+    assert [list(span) for row in windows["offset_mapping"] for span in row] == rows
 
 
 @pytest.mark.parametrize("make", [trimming, trimming_changed_text])

@@ -6,8 +6,9 @@ import copy
 import io
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -148,6 +149,112 @@ def test_stops_across_tokens() -> None:
     # The first to be complete ends the text, wherever another one began.
     stream = tok.decode_stream(stop=["heory", "eo"])
     assert (stream.push(tok.encode("theory")), stream.stopped) == ("th", "eo")
+
+
+def test_stop_ids_are_tokens_and_no_spellings() -> None:
+    tok = ranks()
+    end = tok.special_tokens["<|endoftext|>"]
+    quoted = tok.encode("say <|endoftext|>, then")
+    # A stop that is a text ends an answer that only quotes the token.
+    stream = tok.decode_stream(stop="<|endoftext|>")
+    assert stream.push(quoted) == "say "
+    for skips in (False, True):
+        stream = tok.decode_stream(stop_ids=[end], skip_special_tokens=skips)
+        assert stream.push(quoted) == "say <|endoftext|>, then" and stream.stopped is None
+        assert stream.push([*tok.encode(" the"), end, *tok.encode("weather")]) == " the"
+        assert (stream.stopped, stream.stopped_id) == ("<|endoftext|>", end)
+        assert stream.kept_tokens == len(quoted) + len(tok.encode(" the"))
+        assert (stream.push(65), stream.finish()) == ("", "")
+    # What was kept back is given: nothing follows.
+    stream = tok.decode_stream(stop_ids=[end], stop="the end")
+    assert [stream.push(tok.encode("the e")), stream.push(end)] == ["", "the e"]
+    assert (stream.stopped_id, stream.kept_tokens) == (end, len(tok.encode("the e")))
+    # Of half a character, what `decode` makes of it.
+    stream = tok.decode_stream(stop_ids=[end])
+    assert stream.push([0xC3, end]) == "\ufffd"
+
+
+def test_the_id_0_is_a_stop_as_any_other() -> None:
+    tok = byte_level()
+    assert tok.special_tokens["<|end|>"] == 0
+    stream = tok.decode_stream(stop_ids=np.array([0]))
+    assert stream.push([*tok.encode("the"), 0]) == "the"
+    assert (stream.stopped, stream.stopped_id) == ("<|end|>", 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "stop", "kept"),
+    [
+        ("the theory\n\nHuman: then", "\n\nHuman:", "the theory"),
+        # The token that holds the beginning of a stop holds text, too.
+        ("weather", "ther", "wea"),
+        ("the", "the", ""),
+        ("né🙂!", "!", "né🙂"),
+        ("né🙂!", "🙂", "né"),
+        ("🙂 the", "the", "🙂 "),
+    ],
+)
+@pytest.mark.parametrize("make", [byte_level, ranks])
+def test_kept_tokens_are_the_fewest_that_give_the_text(
+    make: Callable[[], jeton.Tokenizer], text: str, stop: str, kept: str
+) -> None:
+    tok = make()
+    ids = tok.encode(text)
+    for step in (1, 3, len(ids)):
+        stream = tok.decode_stream(stop=stop)
+        given = "".join(stream.push(ids[at : at + step]) for at in range(0, len(ids), step))
+        assert (given + stream.finish(), stream.stopped) == (kept, stop)
+        count = stream.kept_tokens
+        assert tok.decode(ids[:count]).startswith(kept)
+        assert count == 0 or not tok.decode(ids[: count - 1]).startswith(kept)
+    stream = tok.decode_stream(stop="nowhere")
+    stream.push(ids)
+    assert stream.kept_tokens == len(ids)
+
+
+def test_no_stop_is_looked_for_among_the_first_tokens() -> None:
+    tok = ranks()
+    end = tok.special_tokens["<|endoftext|>"]
+    ids = [end, *tok.encode("END END")]
+    stream = tok.decode_stream(stop="END", stop_ids=[end], min_tokens=4)
+    assert stream.push(ids) == "<|endoftext|>END "
+    assert (stream.stopped, stream.kept_tokens) == ("END", 5)
+    stream = tok.decode_stream(stop_ids=[end], min_tokens=1)
+    assert stream.push([end, 65, end]) == "<|endoftext|>A" and stream.stopped_id == end
+    for wrong, error in ((-1, ArgumentError), ("1", TypeError), (True, TypeError)):
+        with pytest.raises(error, match="min_tokens"):
+            tok.decode_stream(min_tokens=wrong)  # type: ignore[arg-type]
+
+
+def test_stops_that_never_come_are_refused() -> None:
+    tok = ranks()
+    end = tok.special_tokens["<|endoftext|>"]
+    for stop in ("<|endoftext|>", "\n<|endoftext|>"):
+        with pytest.raises(ArgumentError, match=rf"leaves out.*stop_ids=\[{end}\]"):
+            tok.decode_stream(stop=stop, skip_special_tokens=True)
+        with pytest.raises(ArgumentError, match="leaves out"):
+            tok.decode_stream(stop=stop, skip_special_tokens=["<|endoftext|>"])
+        tok.decode_stream(stop=stop)
+        tok.decode_stream(stop=stop, skip_special_tokens=["<|pad|>"])
+    with pytest.raises(UnknownTokenError, match="stop_ids holds 299"):
+        tok.decode_stream(stop_ids=[end, 299])
+    with pytest.raises(ArgumentTypeError, match="stop_ids"):
+        tok.decode_stream(stop_ids="END")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("special", ["allow", {"<|endoftext|>"}])
+def test_a_stream_of_ids_finds_the_special_tokens_of_the_text(special: Any) -> None:
+    tok = ranks()
+    text = ("the weather there<|endoftext|> then <|pad|>, the\n" * 3000) + "<|endoft" * 50
+    for size in (1, 7, 100_000):
+        if size == 1:
+            text = text[-20_000:]
+        parts = [text[at : at + size] for at in range(0, len(text), size)]
+        ids = [id for part in tok.encode_stream(parts, special=special) for id in part.tolist()]
+        assert ids == tok.encode(text, special=special)
+        assert tok.special_tokens["<|endoftext|>"] in ids
+    with pytest.raises(UnsupportedError, match='special cannot be "raise"'):
+        tok.encode_stream([text], special="raise")
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -77,9 +77,13 @@ pub mod train;
 pub mod vocab;
 
 pub use error::{Error, ErrorKind, Result};
+pub use mem::room;
 pub use stages::Stages;
 pub use text::{InvalidUtf8, Unit};
-pub use tokenizer::{DecodeStream, EncodeOptions, EncodeStream, Entry, Input, Tokenizer};
+pub use tokenizer::{
+    DecodeOptions, DecodeStream, EncodeOptions, EncodeStream, Entry, Input, Skipped, StopRules,
+    Stopped, Tokenizer, UnknownIds,
+};
 
 /// Initializes the libraries that do so behind a lock of the process when they are first used. A child
 /// that is forked while another thread holds such a lock waits for it forever, so whoever may fork

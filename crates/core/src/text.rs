@@ -1,9 +1,9 @@
 //! Text on its way through the stages, and where each of its bytes came from.
 //!
 //! Look here for spans: every normalizer and pre-tokenizer changes text through [`AlignedText`],
-//! so the way back to the original is kept in one place. The conventions (what an inserted
-//! character points at, what an empty range means) are those of Hugging Face `tokenizers`, whose
-//! offsets ours must equal.
+//! so the way back to the original is kept in one place. New text has the span of all that it stands
+//! for. The other conventions (what an inserted character points at, what an empty range means) are
+//! those of Hugging Face `tokenizers`, which gives what was composed the span of its first character.
 
 use crate::interrupt::paced;
 use std::ops::Range;
@@ -11,6 +11,7 @@ use std::rc::Rc;
 
 use crate::error::Result;
 use crate::length_limit::LengthLimit;
+use crate::mem::room;
 
 mod byte_set;
 mod search;
@@ -39,29 +40,6 @@ impl Span {
     /// The range from `start` up to `end`.
     pub fn new(start: usize, end: usize) -> Self {
         Self { start, end }
-    }
-}
-
-/// How one character of rewritten text relates to the old text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// It stands for the next character of the old text.
-    Replaces,
-    /// It is new, and shares the span of what stands before it.
-    Inserted,
-    /// It stands for the next character, and this many old characters after that are gone.
-    ReplacesAndRemoves(usize),
-}
-
-impl From<isize> for Change {
-    /// By how many characters the text grew: 1 for one that is new, 0 for one that replaces
-    /// another, −n for one after which n are gone.
-    fn from(growth: isize) -> Self {
-        match growth {
-            1.. => Self::Inserted,
-            0 => Self::Replaces,
-            _ => Self::ReplacesAndRemoves(growth.unsigned_abs()),
-        }
     }
 }
 
@@ -173,40 +151,6 @@ impl AlignedText {
         }
     }
 
-    /// Replaces the text by `characters`, each with its relation to the old text.
-    ///
-    /// Old characters that nothing accounts for are gone. When `characters` account for more than
-    /// there are, the surplus shares the span of the last.
-    ///
-    /// # Errors
-    /// All pieces together have become too long.
-    pub fn rewrite(&mut self, characters: impl IntoIterator<Item = (char, Change)>) -> Result<()> {
-        let old = self.as_str();
-        let room = self.room();
-        let mut text = String::with_capacity(old.len());
-        let mut spans = Vec::with_capacity(old.len());
-        let mut rest = old.chars();
-        let mut skip =
-            |count: usize| -> usize { rest.by_ref().take(count).map(char::len_utf8).sum() };
-        let mut position = 0;
-        for (character, change) in paced(characters.into_iter()) {
-            let (span, gone) = match change {
-                Change::Replaces if position < old.len() => (self.span_of_byte(position), 1),
-                Change::ReplacesAndRemoves(more) if position < old.len() => {
-                    (self.span_of_byte(position), more.saturating_add(1))
-                }
-                _ => (self.span_before(position), 0),
-            };
-            position += skip(gone);
-            text.push(character);
-            spans.extend(std::iter::repeat_n(span, character.len_utf8()));
-            if text.len() > room {
-                break;
-            }
-        }
-        self.set(text, spans)
-    }
-
     /// Replaces each character by those that `replacement` gives; all have its span.
     ///
     /// # Errors
@@ -218,7 +162,7 @@ impl AlignedText {
         let old = self.as_str();
         let room = self.room();
         let mut text = String::with_capacity(old.len());
-        let mut spans = Vec::with_capacity(old.len());
+        let mut spans = room::with_capacity(old.len());
         for (at, character) in paced(old.char_indices()) {
             let before = text.len();
             text.extend(replacement(character));
@@ -239,7 +183,8 @@ impl AlignedText {
         self.range = self.range.start + range.start..self.range.start + range.end;
     }
 
-    /// Replaces each of `ranges` (bytes, in order, not overlapping) by `content`.
+    /// Replaces each of `ranges` (bytes, in order, not overlapping) by `content`, which has the span of
+    /// the range; where nothing is replaced, that of what stands before it.
     ///
     /// # Errors
     /// All pieces together have become too long.
@@ -255,17 +200,18 @@ impl AlignedText {
         let old = self.as_str();
         let room = self.room();
         let mut text = String::with_capacity(old.len());
-        let mut spans = Vec::with_capacity(old.len());
+        let mut spans = room::with_capacity(old.len());
         let mut done = 0;
         for range in paced(ranges) {
             text.push_str(&old[done..range.start]);
             spans.extend(paced(done..range.start).map(|i| self.span_of_byte(i)));
             text.push_str(content);
-            spans.extend(std::iter::repeat_n(
-                self.span_before(range.end),
-                content.len(),
-            ));
             done = range.end;
+            let span = match range.is_empty() {
+                true => self.span_before(done),
+                false => self.span_of(range),
+            };
+            spans.extend(std::iter::repeat_n(span, content.len()));
             if text.len() > room {
                 break;
             }
@@ -304,7 +250,7 @@ impl AlignedText {
         }
         let old = self.as_str();
         let mut text = String::with_capacity(old.len());
-        let mut spans = Vec::with_capacity(old.len());
+        let mut spans = room::with_capacity(old.len());
         for (at, character) in paced(old.char_indices()).filter(|(_, c)| keep(*c)) {
             text.push(character);
             spans.extend(std::iter::repeat_n(
@@ -326,7 +272,7 @@ impl AlignedText {
         origins: impl IntoIterator<Item = (Range<usize>, usize)>,
     ) -> Result<()> {
         let length = self.range.len();
-        let mut spans = Vec::with_capacity(text.len());
+        let mut spans = room::with_capacity(text.len());
         for (origin, count) in paced(origins.into_iter()) {
             let span = match origin.is_empty() {
                 false => self.span_of(origin),
@@ -418,33 +364,6 @@ mod tests {
     }
 
     #[test]
-    fn insertions_share_the_span_before_them() {
-        let mut text = AlignedText::original("ab");
-        text.rewrite([
-            ('x', Change::Replaces),
-            ('y', Change::Inserted),
-            ('b', Change::Replaces),
-        ])
-        .unwrap();
-        assert_eq!(text.as_str(), "xyb");
-        assert_eq!(spans(&text), [(0, 1), (0, 1), (1, 2)]);
-    }
-
-    #[test]
-    fn a_rewrite_may_account_for_fewer_or_more_characters_than_there_are() {
-        let mut text = AlignedText::original("xab").slice(1..3);
-        text.rewrite([('y', Change::ReplacesAndRemoves(usize::MAX))])
-            .unwrap();
-        assert_eq!(spans(&text), [(1, 2)]);
-        text.rewrite([('a', Change::Replaces), ('b', Change::Replaces)])
-            .unwrap();
-        assert_eq!(spans(&text), [(1, 2), (1, 2)]);
-        text.rewrite([]).unwrap();
-        text.rewrite([('a', Change::Replaces)]).unwrap();
-        assert_eq!(spans(&text), [(1, 1)]);
-    }
-
-    #[test]
     fn what_is_kept_of_a_piece_still_begins_where_the_piece_did() {
         let mut text = AlignedText::original("xab").slice(1..3);
         text.keep(1..2);
@@ -454,11 +373,11 @@ mod tests {
     }
 
     #[test]
-    fn a_replacement_has_the_span_of_the_last_replaced_byte() {
+    fn a_replacement_has_the_span_of_all_that_it_replaces() {
         let mut text = AlignedText::original("a--b");
-        text.replace_ranges(std::iter::once(1..3), "_").unwrap();
-        assert_eq!(text.as_str(), "a_b");
-        assert_eq!(spans(&text), [(0, 1), (2, 3), (3, 4)]);
+        text.replace_ranges([1..3, 4..4], "_").unwrap();
+        assert_eq!(text.as_str(), "a_b_");
+        assert_eq!(spans(&text), [(0, 1), (1, 3), (3, 4), (3, 4)]);
     }
 
     #[test]

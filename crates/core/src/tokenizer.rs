@@ -5,6 +5,7 @@
 //! of this name.
 
 mod columns;
+mod decoded_spans;
 mod decoding;
 mod encoding_builder;
 mod entries;
@@ -18,9 +19,10 @@ mod surface;
 mod tokens;
 
 pub use columns::{Attributes, Rest, Source, Spanned};
+pub use decoding::{DecodeOptions, Skipped, UnknownIds};
 pub(crate) use entries::Encoder;
 pub use entries::{Entry, Input};
-pub use streams::{DecodeStream, EncodeStream};
+pub use streams::{DecodeStream, EncodeStream, StopRules, Stopped};
 pub use surface::Shape;
 
 use std::path::Path;
@@ -38,6 +40,7 @@ use crate::interrupt::{Pace, paced};
 use crate::length_limit::LengthLimit;
 use crate::log::{self, Topic};
 use crate::mem::lazy::Lazy;
+use crate::mem::room;
 use crate::model::{Model, Sampler, Sampling, Token};
 use crate::normalizer::Normalizer;
 use crate::post_processor::{Margins, Part, PostProcessor};
@@ -107,6 +110,10 @@ impl Default for EncodeOptions {
         Self::PLAIN
     }
 }
+
+/// Bytes of memory that the stages take for a byte of text: its origins before and after a step, pieces,
+/// tokens.
+const STAGED_BYTES: usize = 128;
 
 impl Tokenizer {
     /// The tokenizer of these stages.
@@ -251,7 +258,7 @@ impl Tokenizer {
     /// # Errors
     /// As [`Tokenizer::encode`].
     pub fn encode_ids(&self, text: &str, options: &EncodeOptions) -> Result<Vec<u32>> {
-        let mut ids = Vec::with_capacity(text.len() / 4);
+        let mut ids = room::with_capacity(text.len() / 4);
         self.encode_into(text, options, &mut ids)?;
         Ok(ids)
     }
@@ -344,6 +351,7 @@ impl Tokenizer {
         let mut pace = Pace::default();
         for (number, text) in input.texts().iter().enumerate() {
             pace.step();
+            room::ask(text.len().saturating_mul(STAGED_BYTES));
             rows.begin(text, input.is_words().then_some(number as u32));
             self.encode_text(text, options, sampler, &mut rows)
                 .map_err(|error| input.at(number, error))?;

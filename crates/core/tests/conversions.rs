@@ -92,8 +92,11 @@ fn same(before: &Stages, after: &Stages) {
         let ids = before.encode_ids(text, &options).unwrap();
         assert_eq!(after.encode_ids(text, &options).unwrap(), ids, "{text:?}");
         if !text.contains('▁') {
-            let [a, b] = [&before, &after]
-                .map(|tokenizer| tokenizer.decode(&ids, false, InvalidUtf8::Replace).unwrap());
+            let [a, b] = [&before, &after].map(|tokenizer| {
+                tokenizer
+                    .decode(&ids, &false.into(), InvalidUtf8::Replace)
+                    .unwrap()
+            });
             assert_eq!(a, b, "{text:?}");
         }
     }

@@ -156,7 +156,7 @@ fn a_special_spelling_under_a_second_id_is_skipped_too() {
     let mut stages = Stages::of_model(Model::Unigram(model));
     stages.added_tokens.push(AddedToken::special(2, "<unk>"));
     let tokenizer = Tokenizer::new(stages).unwrap();
-    let decoded = |skip| tokenizer.decode(&[1, 0, 2, 1], skip, InvalidUtf8::Strict);
+    let decoded = |skip: bool| tokenizer.decode(&[1, 0, 2, 1], &skip.into(), InvalidUtf8::Strict);
     assert_eq!(decoded(false).unwrap(), "a <unk> <unk> a");
     assert_eq!(decoded(true).unwrap(), "a a");
 }

@@ -121,7 +121,7 @@ fn exercise(stages: Stages) {
         for span in &encoding.spans {
             assert!(span.start <= span.end && span.end <= TEXT.chars().count());
         }
-        let decoded = tokenizer.decode(&encoding.ids, false, InvalidUtf8::Replace);
+        let decoded = tokenizer.decode(&encoding.ids, &false.into(), InvalidUtf8::Replace);
         assert!(decoded.is_ok(), "{decoded:?}");
     }
 }

@@ -175,7 +175,7 @@ fn no_value_of_a_wrong_type_gets_through_or_panics() {
                 && let Ok(tokenizer) = Tokenizer::new(stages)
             {
                 let _ = tokenizer.encode("a-xb", Some("b"), &EncodeOptions::default());
-                let _ = tokenizer.decode(&[0, 1, 2, 3], true, InvalidUtf8::Strict);
+                let _ = tokenizer.decode(&[0, 1, 2, 3], &true.into(), InvalidUtf8::Strict);
             }
         }
     }

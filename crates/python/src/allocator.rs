@@ -18,7 +18,7 @@ unsafe impl GlobalAlloc for Allocator {
         match large::takes(layout) {
             true => large::alloc(layout.size(), false),
             // SAFETY: the caller's promise.
-            false => unsafe { System.alloc(layout) },
+            false => with_room(|| unsafe { System.alloc(layout) }),
         }
     }
 
@@ -27,7 +27,7 @@ unsafe impl GlobalAlloc for Allocator {
         match large::takes(layout) {
             true => large::alloc(layout.size(), true),
             // SAFETY: the caller's promise.
-            false => unsafe { System.alloc_zeroed(layout) },
+            false => with_room(|| unsafe { System.alloc_zeroed(layout) }),
         }
     }
 
@@ -36,8 +36,8 @@ unsafe impl GlobalAlloc for Allocator {
         // SAFETY: the caller promises that the size, rounded up to the alignment, is no overflow.
         let new = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
         match [layout, new].map(large::takes) {
-            // SAFETY: the caller's promise.
-            [false, false] => unsafe { System.realloc(block, layout, size) },
+            // SAFETY: the caller's promise; the block is as it was where this fails.
+            [false, false] => with_room(|| unsafe { System.realloc(block, layout, size) }),
             // SAFETY: the block came from `large`, with this size.
             [true, true] => unsafe { large::realloc(block, layout.size(), size) },
             // SAFETY: the caller's promise; both blocks have as many bytes as are copied.
@@ -60,6 +60,16 @@ unsafe impl GlobalAlloc for Allocator {
             // SAFETY: the caller's promise.
             false => unsafe { System.dealloc(block, layout) },
         }
+    }
+}
+
+/// A block that the system gives, at a second try if nothing was left but what is kept.
+#[inline(always)]
+fn with_room(block: impl Fn() -> *mut u8) -> *mut u8 {
+    let first = block();
+    match first.is_null() && large::give_back() {
+        true => block(),
+        false => first,
     }
 }
 
@@ -113,8 +123,24 @@ mod large {
                 unmap(block, kept);
                 map(length)
             },
-            None => map(length),
+            None => super::with_room(|| map(length)),
         }
+    }
+
+    /// Gives the system the blocks that are kept; says whether there were any.
+    #[cold]
+    pub fn give_back() -> bool {
+        let mut any = false;
+        for slot in &KEPT {
+            let kept = slot.load(Ordering::Relaxed);
+            if kept != 0 && take(slot, kept) {
+                let (block, length) = unpacked(kept);
+                // SAFETY: the block was taken out of its slot, so nobody else has it.
+                unsafe { unmap(block, length) };
+                any = true;
+            }
+        }
+        any
     }
 
     /// The block with another size, which may have moved, or null.
@@ -295,7 +321,7 @@ mod large {
             if libc::mremap(block.cast(), old, mapped, 0) != libc::MAP_FAILED {
                 return shrunk(block, mapped, new);
             }
-            let to = map_pages(mapped);
+            let to = super::with_room(|| map_pages(mapped));
             if to.is_null() {
                 return to;
             }
@@ -322,6 +348,10 @@ mod large {
 
     pub fn alloc(_: usize, _: bool) -> *mut u8 {
         null_mut()
+    }
+
+    pub fn give_back() -> bool {
+        false
     }
 
     pub unsafe fn realloc(_: *mut u8, _: usize, _: usize) -> *mut u8 {

@@ -6,8 +6,11 @@
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use numpy::npyffi::is_numpy_2;
-use numpy::{Element, PyArray1, PyArray2, PyArrayMethods};
+use numpy::npyffi::{NPY_ARRAY_ALIGNED, is_numpy_2};
+use numpy::{
+    Element, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray,
+    PyUntypedArrayMethods,
+};
 use pyo3::prelude::*;
 
 /// An array that owns these numbers.
@@ -42,7 +45,8 @@ impl<'py, T: Element> FromPyObject<'_, 'py> for Numbers<'py, T> {
 
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         find_interface(value.py())?;
-        Ok(Self(value.cast::<PyArray1<T>>()?.to_owned()))
+        let array = value.cast::<PyArray1<T>>()?.to_owned();
+        Ok(Self(aligned(array.as_untyped().clone())?.cast_into()?))
     }
 }
 
@@ -51,6 +55,18 @@ impl<'py, T: Element> Deref for Numbers<'py, T> {
 
     fn deref(&self) -> &Self::Target {
         &self.0
+    }
+}
+
+/// An array whose numbers lie where the processor reads them, a whole number of them apart: a copy of one
+/// that is a field of packed records, or that begins at an odd byte.
+pub fn aligned(array: Bound<'_, PyUntypedArray>) -> PyResult<Bound<'_, PyUntypedArray>> {
+    let size = array.dtype().itemsize() as isize;
+    // SAFETY: the array is one of numpy's, and the GIL is held.
+    let is_aligned = unsafe { (*array.as_array_ptr()).flags & NPY_ARRAY_ALIGNED != 0 };
+    match is_aligned && size > 0 && array.strides().iter().all(|stride| stride % size == 0) {
+        true => Ok(array),
+        false => Ok(array.call_method0("copy")?.cast_into()?),
     }
 }
 

@@ -6,8 +6,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
+use jeton_core::room::NoRoom;
 use jeton_core::{Error, ErrorKind};
-use pyo3::exceptions::PyUnicodeEncodeError;
+use pyo3::exceptions::{PyMemoryError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -48,7 +49,12 @@ pub fn guard<T>(py: Python<'_>, body: impl FnOnce() -> Outcome<T>) -> PyResult<T
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(failure)) => Err(exception(py, failure)),
-        Err(payload) => Err(internal(py, payload.as_ref())),
+        Err(payload) => Err(match payload.downcast_ref::<NoRoom>() {
+            Some(NoRoom { bytes }) => PyMemoryError::new_err(format!(
+                "there is no memory for {bytes} bytes more: pass less at a time"
+            )),
+            None => internal(py, payload.as_ref()),
+        }),
     }
 }
 

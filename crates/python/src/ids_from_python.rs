@@ -44,7 +44,7 @@ pub fn ids(name: &str, value: &Bound<'_, PyAny>) -> Outcome<Vec<u32>> {
     if is_numpy_imported(value.py())? {
         arrays::find_interface(value.py())?;
         if let Ok(array) = value.cast::<PyUntypedArray>() {
-            return ids_of_array(name, array);
+            return ids_of_array(name, &arrays::aligned(array.clone())?);
         }
     }
     let items = value

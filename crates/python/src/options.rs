@@ -8,12 +8,13 @@ use jeton_core::error::did_you_mean;
 use jeton_core::model::sentencepiece::MOST_PATHS;
 use jeton_core::model::sentencepiece::spec::Algorithm;
 use jeton_core::model::{Model, Sampling};
-use jeton_core::{EncodeOptions, Error, ErrorKind, Unit};
+use jeton_core::{DecodeOptions, EncodeOptions, Error, ErrorKind, Skipped, Unit};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyString};
+use pyo3::types::{PyBool, PyList, PyString};
 
 use crate::errors::{Outcome, argument, wrong_type};
+use crate::ids_from_python;
 use crate::text::valid;
 
 /// The bool of the argument called `name`.
@@ -86,7 +87,7 @@ fn given_options(
 }
 
 /// What `special=` says.
-fn special_policy(value: &Bound<'_, PyAny>) -> Outcome<SpecialPolicy> {
+pub fn special_policy(value: &Bound<'_, PyAny>) -> Outcome<SpecialPolicy> {
     const WORDS: [&str; 3] = ["ignore", "allow", "raise"];
     if let Ok(word) = value.cast::<PyString>() {
         return match &*word.to_string_lossy() {
@@ -115,6 +116,30 @@ fn special_policy(value: &Bound<'_, PyAny>) -> Outcome<SpecialPolicy> {
         };
     }
     Ok(SpecialPolicy::Only(only))
+}
+
+/// What `skip_special_tokens=` and `unknown_ids=` say: a bool, or the ids of the tokens that are left out.
+pub fn decode_options(
+    skip_special_tokens: &Bound<'_, PyAny>,
+    unknown_ids: &Bound<'_, PyAny>,
+) -> Outcome<DecodeOptions> {
+    let unknown = unknown_ids
+        .cast::<PyString>()
+        .map_err(|_| wrong_type("unknown_ids", "a str", unknown_ids))?;
+    let unknown = unknown.to_string_lossy().parse()?;
+    if !skip_special_tokens.is_instance_of::<PyList>() {
+        let skip = flag("skip_special_tokens", skip_special_tokens)?;
+        return Ok(DecodeOptions {
+            unknown,
+            ..skip.into()
+        });
+    }
+    let mut skipped = ids_from_python::ids("skip_special_tokens", skip_special_tokens)?;
+    skipped.sort_unstable();
+    Ok(DecodeOptions {
+        skipped: Skipped::Ids(skipped.into()),
+        unknown,
+    })
 }
 
 fn sampling(model: &Model, [dropout, alpha, nbest_size, seed]: Drawing<'_>) -> Outcome<Sampling> {

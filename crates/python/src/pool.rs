@@ -123,7 +123,10 @@ pub fn run<R: Send>(
     if bytes < THREADS_FROM {
         return detached(py, || work(1, &cancelled));
     }
-    let pool = pool(py)?;
+    // Without room for threads, this one does the work.
+    let Ok(pool) = pool(py) else {
+        return detached(py, || work(1, &cancelled));
+    };
     let threads = pool.threads.current_num_threads();
     let result = py.detach(|| {
         let (sender, receiver) = channel();

@@ -6,8 +6,10 @@
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use jeton_core::added_tokens::SpecialPolicy;
 use jeton_core::{
-    DecodeStream as DecodeCore, EncodeStream as EncodeCore, ErrorKind, InvalidUtf8, Tokenizer,
+    DecodeOptions, DecodeStream as DecodeCore, EncodeStream as EncodeCore, ErrorKind, InvalidUtf8,
+    StopRules, Stopped, Tokenizer,
 };
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -114,11 +116,34 @@ impl DecodeStream {
         self.text(py, |core, text| Ok(core.finish(text)?))
     }
 
-    /// The stop before which the text ends; `None` so far, or if there was none.
+    /// The stop before which the text ends, if by now there was one: a text of `stop`, or the spelling
+    /// of a token of `stop_ids`.
     #[getter]
     fn stopped<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyString>> {
-        let number = self.core().stopped_at()?;
-        Some(self.stops.get(number)?.bind(py).clone())
+        match self.core().stopped()? {
+            Stopped::Text(number) => Some(self.stops.get(number)?.bind(py).clone()),
+            Stopped::Id(id) => {
+                let spelling = self.tokenizer.token_bytes(id).unwrap_or_default();
+                Some(PyString::new(py, &String::from_utf8_lossy(spelling)))
+            }
+        }
+    }
+
+    /// The id of `stop_ids` before which the text ends, if it was one of these.
+    #[getter]
+    fn stopped_id(&self) -> Option<u32> {
+        match self.core().stopped()? {
+            Stopped::Text(_) => None,
+            Stopped::Id(id) => Some(id),
+        }
+    }
+
+    /// How many of the ids that were pushed belong to the text: all of them until there is a stop; then
+    /// those before the id that it stopped at, or the fewest that give what stands before the text that
+    /// it stopped at.
+    #[getter]
+    fn kept_tokens(&self, py: Python<'_>) -> PyResult<usize> {
+        guard(py, || Ok(self.core().kept_tokens(&self.tokenizer)?))
     }
 
     /// A stream that goes on from here by itself, as the beams of a search do.
@@ -190,9 +215,11 @@ impl EncodeStream {
 /// A stream of text; `errors` is `"strict"`, `"ignore"` or `"replace"`.
 pub fn decode_stream(
     tokenizer: &Arc<Tokenizer>,
-    skip_special_tokens: bool,
+    options: DecodeOptions,
     errors: &str,
     stops: Vec<Bound<'_, PyString>>,
+    mut stop_ids: Vec<u32>,
+    min_tokens: usize,
 ) -> Outcome<DecodeStream> {
     let invalid = errors.parse::<InvalidUtf8>()?;
     let texts = stops.iter().enumerate().map(|(number, stop)| {
@@ -205,7 +232,13 @@ pub fn decode_stream(
         }
     });
     let texts = texts.collect::<Outcome<Vec<String>>>()?;
-    let core = DecodeCore::new(tokenizer, skip_special_tokens, invalid, texts);
+    stop_ids.sort_unstable();
+    let rules = StopRules {
+        texts,
+        ids: stop_ids,
+        min_tokens,
+    };
+    let core = DecodeCore::new(tokenizer, options, invalid, rules)?;
     Ok(DecodeStream {
         tokenizer: Arc::clone(tokenizer),
         stops: stops.into_iter().map(Bound::unbind).collect(),
@@ -216,9 +249,10 @@ pub fn decode_stream(
 /// A stream of ids.
 pub fn encode_stream(
     tokenizer: &Arc<Tokenizer>,
+    special: SpecialPolicy,
     add_special_tokens: bool,
 ) -> Outcome<EncodeStream> {
-    let core = EncodeCore::new(tokenizer, add_special_tokens)?;
+    let core = EncodeCore::new(tokenizer, special, add_special_tokens)?;
     Ok(EncodeStream {
         tokenizer: Arc::clone(tokenizer),
         core: Mutex::new(Some(core)),

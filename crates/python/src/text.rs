@@ -5,6 +5,7 @@
 //! the caller's string. Long strings are read and made part by part, so that Ctrl-C is heard.
 
 use jeton_core::interrupt::{paced, poll};
+use jeton_core::room;
 use jeton_core::text::Span;
 use jeton_core::tokenizer::spans::Row;
 use pyo3::ffi;
@@ -58,6 +59,7 @@ impl<'a> Text<'a> {
 
     /// The text of a string.
     pub fn of_string(string: &'a Bound<'_, PyString>) -> Outcome<Self> {
+        room::ask(string.len()?.saturating_mul(ROOM));
         // Python turns a string into UTF-8 in one go, and keeps that.
         if string.len()? >= PARTS_FROM && !has_utf8(string)? {
             return Self::of_long(string);
@@ -103,6 +105,9 @@ impl<'a> Text<'a> {
         }
     }
 }
+
+/// Bytes of memory that a call takes for a character, about: its UTF-8, ids, places.
+const ROOM: usize = 24;
 
 impl Mended {
     /// The same text, but with nothing in the place of surrogates that stand alone in `string`.

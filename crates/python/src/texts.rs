@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicBool;
 use jeton_core::batch;
 use jeton_core::error::did_you_mean;
 use jeton_core::interrupt::Listener;
+use jeton_core::room;
 use jeton_core::text::InvalidUtf8;
 use jeton_core::{Entry, Error, ErrorKind, Tokenizer};
 use pyo3::prelude::*;
@@ -125,12 +126,13 @@ pub fn with_entries<R: Send>(
     let held = Held::of(entries, kind, no_text.nulls_are_empty)?;
     let strings = held.strings()?;
     let rows: Vec<&str> = strings.texts.iter().map(Text::as_str).collect();
-    let bytes = rows.iter().map(|text| text.len()).sum();
+    let bytes: usize = rows.iter().map(|text| text.len()).sum();
     let entries = held.entries(&rows);
     let rows = match &entries {
         Some(entries) => Rows::Entries(entries),
         None => Rows::Texts(&rows),
     };
+    room::ask(bytes * ROOM);
     let done = pool::run(py, work_of(tokenizer, bytes), |threads, cancelled| {
         work(rows, threads, cancelled)
     })?;
@@ -138,6 +140,10 @@ pub fn with_entries<R: Send>(
     finish(&mut done, &strings)?;
     Ok(done)
 }
+
+/// Bytes of memory that a batch takes for a byte of text, about: ids and places, twice while they are
+/// joined.
+const ROOM: usize = 16;
 
 /// So many bytes are this much work, which says whether Ctrl-C is listened to.
 pub fn work_of(tokenizer: &Tokenizer, bytes: usize) -> usize {
@@ -156,7 +162,8 @@ fn with_column<R: Send>(
     work: impl Fn(Rows<'_>, usize, &AtomicBool) -> Result<R, batch::Failure> + Send + Sync,
 ) -> Outcome<R> {
     let rows = column.rows();
-    let bytes = rows.iter().flatten().map(|bytes| bytes.len()).sum();
+    let bytes: usize = rows.iter().flatten().map(|bytes| bytes.len()).sum();
+    room::ask(bytes * ROOM);
     let done = pool::run(py, work_of(tokenizer, bytes), |threads, cancelled| {
         let texts: Vec<_> = match threads {
             1 => rows.iter().map(|bytes| no_text.text(*bytes)).collect(),

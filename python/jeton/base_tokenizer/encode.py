@@ -196,16 +196,21 @@ class Encodes(HasSettings):
         return Encoding._of_core(encoded)
 
     def encode_stream(
-        self, texts: Iterable[str] | TextIO, *, add_special_tokens: bool = False
+        self,
+        texts: Iterable[str] | TextIO,
+        *,
+        special: SpecialPolicy = "ignore",
+        add_special_tokens: bool = False,
     ) -> Iterator[npt.NDArray[np.uint32]]:
         """The ids of a text that comes part by part, in memory that does not grow with it.
 
-        Put together, they are what `encode` gives for the whole text, wherever the parts were cut;
-        special tokens in it are text. What has no place where tokens surely part is kept until one
-        comes.
+        Put together, they are what `encode` gives for the whole text, wherever the parts were cut.
+        What has no place where tokens surely part is kept until one comes.
 
         Args:
             texts: An open text file, or any iterable of the parts of one text.
+            special: What special tokens in the text mean, as in `encode`; not `"raise"`, which says
+                where in the whole text one stands.
             add_special_tokens: Whether the post-processor adds its special tokens.
 
         Yields:
@@ -214,7 +219,7 @@ class Encodes(HasSettings):
         Raises:
             ArgumentTypeError: A part that is no `str`.
             UnsupportedError: No safe split points are known for the tokenizer, as for a Unigram
-                of a `.model` file; or half a gigabyte of text has none.
+                of a `.model` file; or half a gigabyte of text has none. `special` is `"raise"`.
             EncodeError: As `encode`.
 
         Example:
@@ -226,7 +231,7 @@ class Encodes(HasSettings):
         """
         from jeton import streams
 
-        stream = self._core.encode_stream(add_special_tokens)
+        stream = self._core.encode_stream(special, add_special_tokens)
         return streams.encoded(stream, streams.parts_of(texts))
 
     @overload

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::lock;
 use crate::interrupt::parts;
+use crate::mem::room;
 
 /// A list that threads fill in order, each task's items as soon as their place is known.
 pub(super) struct Flat<T> {
@@ -39,7 +40,7 @@ unsafe impl<T: Send> Send for Room<T> {}
 
 impl<T: Copy> Flat<T> {
     pub(super) fn with_capacity(capacity: usize) -> Self {
-        let mut items: Vec<T> = Vec::with_capacity(capacity);
+        let mut items: Vec<T> = room::with_capacity(capacity);
         Self {
             room: Room {
                 start: items.as_mut_ptr(),

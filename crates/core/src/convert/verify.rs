@@ -42,7 +42,8 @@ pub(super) fn verify(
         if text.contains('▁') {
             continue;
         }
-        let decoded = |tokenizer: &Tokenizer| tokenizer.decode(&ids, false, InvalidUtf8::Replace);
+        let decoded =
+            |tokenizer: &Tokenizer| tokenizer.decode(&ids, &false.into(), InvalidUtf8::Replace);
         let (a, b) = (decoded(&before)?, decoded(&after)?);
         // How many of several spaces in front are dropped is no more than near.
         let near = explanation.is_some() && a.trim_start_matches(' ') == b.trim_start_matches(' ');

@@ -9,6 +9,7 @@ use super::{Decoder, Invalid, byte_level};
 use crate::error::Result;
 use crate::interrupt::{self, paced};
 use crate::length_limit::is_in_proportion;
+use crate::mem::room;
 
 /// Bytes up to which a text lies in the table itself.
 const SHORT: usize = 15;
@@ -211,7 +212,7 @@ impl DecodeTable {
                     .unwrap_or(&[ABSENT; SHORT + 1]);
                 let tag = entry[SHORT];
                 if tag <= SHORT as u8 && bytes.is_empty() {
-                    text.reserve(entry.len());
+                    room::reserve(text, entry.len());
                     let length = text.len();
                     // SAFETY: there is room for a whole entry, of which no more is kept than was
                     // written.
@@ -355,7 +356,7 @@ mod tests {
             stages.added_tokens = vec![added(265, "<s>", true), added(300, "▁plus", false)];
             stages.decoder = decoder.clone();
             let tokenizer = Tokenizer::new(stages).unwrap();
-            tokenizer.decode_bytes(&[97; 2000], false).unwrap();
+            tokenizer.decode_bytes(&[97; 2000], &false.into()).unwrap();
             for _ in 0..2000 {
                 let ids: Vec<u32> = (0..numbers.random_range(0..9))
                     .map(|_| match numbers.random_range(0..9) {
@@ -368,9 +369,11 @@ mod tests {
                     let mut text = Vec::new();
                     let replace = invalid == Invalid::Replace;
                     tokenizer
-                        .decode_into(&ids, skip, replace, &mut text)
+                        .decode_into(&ids, &skip.into(), replace, &mut text)
                         .unwrap();
-                    let mut expected = tokenizer.decode_fallback(&ids, skip, invalid).unwrap();
+                    let mut expected = tokenizer
+                        .decode_fallback(&ids, &skip.into(), invalid)
+                        .unwrap();
                     if replace {
                         // Whoever asks for bytes that may not be UTF-8 mends them.
                         text = String::from_utf8_lossy(&text).into_owned().into_bytes();
@@ -379,12 +382,18 @@ mod tests {
                     assert_eq!(text, expected, "{decoder:?} {ids:?}");
                 }
             }
-            let error = tokenizer.decode_bytes(&[97, 299], false).unwrap_err();
+            let error = tokenizer
+                .decode_bytes(&[97, 299], &false.into())
+                .unwrap_err();
             assert_eq!(
                 error.to_string(),
                 "id 299 at position 1 stands for no token"
             );
-            assert!(tokenizer.decode_bytes(&[97, 1 << 31], false).is_err());
+            assert!(
+                tokenizer
+                    .decode_bytes(&[97, 1 << 31], &false.into())
+                    .is_err()
+            );
         }
     }
 }

@@ -19,6 +19,11 @@ impl Stops {
         }
     }
 
+    /// Whether there is nothing to find.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.stops.is_empty()
+    }
+
     /// The text that was found, by its number.
     pub(crate) fn found(&self) -> Option<usize> {
         self.found

@@ -1,5 +1,7 @@
 //! Sinks: where tokens go, a list of ids or only a count.
 
+use crate::mem::room;
+
 /// Takes tokens as they are found.
 pub trait Sink {
     /// Takes tokens.
@@ -22,7 +24,9 @@ impl Sink for Count {
 }
 
 impl Sink for Vec<u32> {
+    #[inline]
     fn push_all(&mut self, ids: &[u32]) {
+        room::reserve(self, ids.len());
         self.extend_from_slice(ids);
     }
 
@@ -30,6 +34,7 @@ impl Sink for Vec<u32> {
     #[inline(always)]
     fn push_first<const N: usize>(&mut self, ids: &[u32; N], count: usize) {
         let end = self.len() + count;
+        room::reserve(self, N);
         self.extend_from_slice(ids);
         self.truncate(end);
     }

@@ -74,7 +74,7 @@ pub fn changed(
     let tried: Vec<(usize, &[u32])> = rows(&batch).enumerate().collect();
     let change = |gave: &mut Vec<u8>, &(row, ids): &(usize, &[u32])| {
         gave.clear();
-        let decoded: Result<()> = tokenizer.decode_into(ids, false, true, gave);
+        let decoded: Result<()> = tokenizer.decode_into(ids, &false.into(), true, gave);
         decoded.map_err(|error| (row, error))?;
         Ok((*gave != texts[row].as_bytes()).then(|| Changed {
             row,

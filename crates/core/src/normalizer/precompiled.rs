@@ -362,30 +362,35 @@ impl Charsmap {
     /// as a whole and else each of its characters by itself.
     pub(super) fn normalize(&self, text: &mut AlignedText) -> Result<()> {
         let old = text.clone();
-        let mut rewrite = Rewrite::default();
+        let mut new = String::with_capacity(old.as_str().len());
+        let mut origins = Vec::new();
+        let mut changed = false;
         let room = text.room();
-        for grapheme in paced(old.as_str().graphemes(true)) {
-            // There are no more characters than bytes, which rewriting counts.
-            if rewrite.characters.len() > room {
+        let mut add = |at: usize, part: &str, replacement: Option<&str>| {
+            changed |= replacement.is_some();
+            let replacement = replacement.unwrap_or(part);
+            new.push_str(replacement);
+            origins.push((at..at + part.len(), replacement.len()));
+            new.len() <= room
+        };
+        for (start, grapheme) in paced(old.as_str().grapheme_indices(true)) {
+            let whole = match grapheme.len() < WHOLE_GRAPHEME_LIMIT {
+                true => self.replacement(grapheme),
+                false => None,
+            };
+            let goes_on = match whole {
+                Some(_) => add(start, grapheme, whole),
+                None => grapheme.char_indices().all(|(at, character)| {
+                    let character = &grapheme[at..at + character.len_utf8()];
+                    add(start + at, character, self.replacement(character))
+                }),
+            };
+            if !goes_on {
                 break;
             }
-            if grapheme.len() < WHOLE_GRAPHEME_LIMIT
-                && let Some(replacement) = self.replacement(grapheme)
-            {
-                rewrite.replace(grapheme, replacement);
-                continue;
-            }
-            for (at, character) in grapheme.char_indices() {
-                let character = &grapheme[at..at + character.len_utf8()];
-                match self.replacement(character) {
-                    Some(replacement) => rewrite.replace(character, replacement),
-                    None => rewrite.keep(character),
-                }
-            }
         }
-        let characters = rewrite.characters.into_iter();
-        match rewrite.changed {
-            true => text.rewrite(characters.map(|(character, growth)| (character, growth.into()))),
+        match changed {
+            true => text.replace(new, origins),
             false => Ok(()),
         }
     }
@@ -577,33 +582,6 @@ enum State {
     OnPath,
     /// The longest way down from it, in bytes.
     Done(u32),
-}
-
-/// The new characters, each with by how many characters the text grew there.
-#[derive(Default)]
-struct Rewrite {
-    characters: Vec<(char, isize)>,
-    changed: bool,
-}
-
-impl Rewrite {
-    fn keep(&mut self, part: &str) {
-        self.characters.extend(part.chars().map(|c| (c, 0)));
-    }
-
-    /// What is longer than `old` is inserted after its last character. What is shorter counts as
-    /// removed after the last character so far; at the very front there is none, and as in
-    /// `tokenizers` the spans that follow are then those of earlier characters.
-    fn replace(&mut self, old: &str, new: &str) {
-        self.changed = true;
-        let old = old.chars().count();
-        self.characters
-            .extend((new.chars().enumerate()).map(|(i, c)| (c, isize::from(i >= old))));
-        let missing = old.saturating_sub(new.chars().count());
-        if let Some((_, growth)) = self.characters.last_mut() {
-            *growth -= missing as isize;
-        }
-    }
 }
 
 /// The byte that leads to a unit; a value has none.

@@ -17,7 +17,9 @@ use std::borrow::Cow;
 use std::iter::once;
 use std::ops::Range;
 
-use unicode_normalization_alignments::char::canonical_combining_class;
+use unicode_normalization_alignments::char::{
+    canonical_combining_class, compose, decompose_canonical, decompose_compatible,
+};
 use unicode_normalization_alignments::{
     IsNormalized, UnicodeNormalization, is_nfc_quick, is_nfd_quick, is_nfkc_quick, is_nfkd_quick,
 };
@@ -26,6 +28,7 @@ use super::Normalizer;
 use crate::error::Result;
 use crate::interrupt::{Pace, paced};
 use crate::mem::lazy::LazyStatic;
+use crate::mem::room;
 use crate::text::{AlignedText, ByteSet};
 
 /// A normalization form.
@@ -119,12 +122,46 @@ impl Form {
         if self.table().is_normalized(old) {
             return Ok(());
         }
-        match self {
-            Self::Nfc => text.rewrite(old.nfc().map(|(c, growth)| (c, growth.into()))),
-            Self::Nfd => text.rewrite(old.nfd().map(|(c, growth)| (c, growth.into()))),
-            Self::Nfkc => text.rewrite(old.nfkc().map(|(c, growth)| (c, growth.into()))),
-            Self::Nfkd => text.rewrite(old.nfkd().map(|(c, growth)| (c, growth.into()))),
+        let characters = self.with_origins(old);
+        let new = characters.iter().map(|(character, _)| character).collect();
+        let origins = characters.into_iter();
+        text.replace(new, origins.map(|(c, origin)| (origin, c.len_utf8())))
+    }
+
+    /// What `text` becomes, each character with the bytes that it came from. Where marks change places,
+    /// their ranges grow until neither starts nor ends fall.
+    fn with_origins(self, text: &str) -> Vec<(char, Range<usize>)> {
+        let mut parts: Vec<(char, Range<usize>)> = room::with_capacity(text.len());
+        // Where the marks begin that no other character has followed yet.
+        let mut marks = 0;
+        for (at, character) in paced(text.char_indices()) {
+            let push = |part| {
+                if canonical_combining_class(part) == 0 {
+                    parts[marks..].sort_by_key(|(mark, _)| canonical_combining_class(*mark));
+                    marks = parts.len() + 1;
+                }
+                parts.push((part, at..at + character.len_utf8()));
+            };
+            match self {
+                Self::Nfc | Self::Nfd => decompose_canonical(character, push),
+                Self::Nfkc | Self::Nfkd => decompose_compatible(character, push),
+            }
         }
+        parts[marks..].sort_by_key(|(mark, _)| canonical_combining_class(*mark));
+        if matches!(self, Self::Nfc | Self::Nfkc) {
+            parts = composed(parts);
+        }
+        let mut end = 0;
+        for (_, origin) in paced(parts.iter_mut()) {
+            end = end.max(origin.end);
+            origin.end = end;
+        }
+        let mut start = usize::MAX;
+        for (_, origin) in paced(parts.iter_mut().rev()) {
+            start = start.min(origin.start);
+            origin.start = start;
+        }
+        parts
     }
 
     /// Whether the character that begins at `at` is fixed.
@@ -160,6 +197,33 @@ impl Form {
         };
         (quick, canonical_combining_class(character))
     }
+}
+
+/// Decomposed text, composed: each character joins the one before it of class 0, unless a mark of the
+/// same class or a higher one stands between them.
+fn composed(parts: Vec<(char, Range<usize>)>) -> Vec<(char, Range<usize>)> {
+    let mut whole: Vec<(char, Range<usize>)> = room::with_capacity(parts.len());
+    // The last character of class 0, and the class of the last mark behind it.
+    let mut base: Option<usize> = None;
+    let mut last = None;
+    for (part, origin) in paced(parts.into_iter()) {
+        let class = canonical_combining_class(part);
+        if let Some(base) = base
+            && last.is_none_or(|last| last < class)
+            && let Some(joined) = compose(whole[base].0, part)
+        {
+            let before = &whole[base].1;
+            let origin = before.start.min(origin.start)..before.end.max(origin.end);
+            whole[base] = (joined, origin);
+            continue;
+        }
+        last = (class > 0).then_some(class);
+        if class == 0 {
+            base = Some(whole.len());
+        }
+        whole.push((part, origin));
+    }
+    whole
 }
 
 /// What a form does to characters; see the head of this file.
@@ -273,6 +337,35 @@ mod tests {
     }
 
     #[test]
+    fn characters_come_from_all_that_they_are_made_of() {
+        let rows: [(Form, &str, &[(usize, usize)]); 9] = [
+            (
+                Form::Nfc,
+                "cafe\u{301} ",
+                &[(0, 1), (1, 2), (2, 3), (3, 6), (6, 7)],
+            ),
+            (Form::Nfc, "\u{1112}\u{1161}\u{11ab}", &[(0, 9)]),
+            (Form::Nfc, "\u{212b}\u{301}", &[(0, 5)]),
+            // The second mark joins the letter, the first one stays.
+            (Form::Nfc, "a\u{301}\u{323}", &[(0, 5), (1, 5)]),
+            (Form::Nfkc, "ﬁe\u{301}", &[(0, 3), (0, 3), (3, 6)]),
+            (Form::Nfkc, "ｶﾞ", &[(0, 6)]),
+            (Form::Nfd, "é\u{323}", &[(0, 2), (0, 4), (0, 4)]),
+            (Form::Nfd, "한", &[(0, 3), (0, 3), (0, 3)]),
+            (
+                Form::Nfkd,
+                "e\u{301}½",
+                &[(0, 1), (1, 3), (3, 5), (3, 5), (3, 5)],
+            ),
+        ];
+        for (form, text, expected) in rows {
+            let traced = form.with_origins(text).into_iter();
+            let spans: Vec<_> = traced.map(|(_, at)| (at.start, at.end)).collect();
+            assert_eq!(spans, expected, "{form:?} {text:?}");
+        }
+    }
+
+    #[test]
     fn characters_that_are_not_fixed_are_found() {
         let mut numbers = ChaCha8Rng::seed_from_u64(4);
         for _ in 0..2_000 {
@@ -346,6 +439,12 @@ mod tests {
                 let mut whole = String::new();
                 form.append(&text, &mut whole);
                 assert_eq!(form.normalized(&text), whole, "{form:?} {text:?}");
+                let traced = form.with_origins(&text).into_iter();
+                assert_eq!(
+                    traced.map(|(c, _)| c).collect::<String>(),
+                    whole,
+                    "{form:?} {text:?}"
+                );
                 assert_eq!(form.normalized(&whole), whole, "{form:?} {text:?}");
                 let quick = match form {
                     Form::Nfc => is_nfc_quick(text.chars()),

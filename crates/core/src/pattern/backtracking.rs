@@ -7,6 +7,7 @@
 //! `aside`, where an interrupt is heard.
 
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fancy_regex::{Error as FancyError, RegexBuilder, RegexInput, RuntimeError};
 
@@ -55,10 +56,15 @@ impl Fancy {
     /// Compiles `source`.
     ///
     /// # Errors
-    /// What the library finds wrong with it.
-    pub(super) fn new(source: &str) -> Result<Self, FancyError> {
+    /// What the library finds wrong with it; a call of a group, whose depth no limit of steps bounds.
+    pub(super) fn new(source: &str) -> Result<Self, String> {
+        let tree = without_panic(|| fancy_regex::Expr::parse_tree(source))?;
+        if tree.is_ok_and(|tree| tree.contains_subroutines) {
+            return Err("it calls a group, as \\g<1> and (?R) do".to_owned());
+        }
         let mut by_limit = [const { Lazy::new() }; LIMITS.len()];
-        by_limit[0] = Lazy::of(compiled(source, LIMITS[0])?);
+        let first = without_panic(|| compiled(source, LIMITS[0]))?;
+        by_limit[0] = Lazy::of(first.map_err(|error| error.to_string())?);
         Ok(Self {
             source: source.to_owned(),
             by_limit,
@@ -77,12 +83,20 @@ impl Fancy {
             .from_pos(at.place)
             .anchored(at.is_alone)
             .continue_from_previous_match_end(at.continues);
-        match self.with_limit(number).find_input(input) {
-            Ok(found) => Tried::Done(found.map(|found| found.range())),
-            Err(FancyError::RuntimeError(RuntimeError::BacktrackLimitExceeded)) => Tried::GivenUp,
-            Err(error) => Tried::Failed(error.to_string()),
+        match without_panic(|| self.with_limit(number).find_input(input)) {
+            Ok(Ok(found)) => Tried::Done(found.map(|found| found.start()..found.end())),
+            Ok(Err(FancyError::RuntimeError(RuntimeError::BacktrackLimitExceeded))) => {
+                Tried::GivenUp
+            }
+            Ok(Err(error)) => Tried::Failed(error.to_string()),
+            Err(reason) => Tried::Failed(reason),
         }
     }
+}
+
+/// What the library gives; a panic of its own is an error.
+fn without_panic<R>(work: impl FnOnce() -> R) -> Result<R, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|_| "its library panics".to_owned())
 }
 
 fn compiled(source: &str, limit: u32) -> Result<fancy_regex::Regex, FancyError> {
@@ -188,6 +202,11 @@ impl<'t> Matches<'t> {
             let Some(Range { start, end }) = self.find(budget)? else {
                 break;
             };
+            // `\K` may move the beginning before what is matched already, or behind the end.
+            if start < self.state.last_end.unwrap_or(0) || start > end {
+                self.state.at = self.behind(end.max(self.state.at));
+                continue;
+            }
             let is_empty = start == end;
             let at = match is_empty && matches!(self.engine, Engine::Fancy(_)) {
                 true => self.behind(end),
@@ -378,6 +397,40 @@ mod tests {
                     assert_eq!(found, theirs(engine, source, text), "{source} {text:?}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_match_that_begins_in_the_last_one_is_none() {
+        let source = r"(?<=\Ka)";
+        let engine = Engine::Oniguruma(Expression::new(source).unwrap());
+        let mut matches = Matches::new(&engine, source, "aaab");
+        let mut budget = Budget::of("aaab");
+        let mut found = Vec::new();
+        while let Some(range) = matches.next(&mut budget).ok().unwrap() {
+            found.push(range);
+        }
+        assert_eq!(found, [0..1, 1..2, 2..3]);
+    }
+
+    #[test]
+    fn calls_of_groups_are_refused() {
+        for source in [
+            r"((a\g<1>?)\g<1>?)b",
+            r"(?i)(é\g<1>?)b",
+            r"a(?R)?b",
+            r"(?<n>a\g<n>?)",
+        ] {
+            assert!(Fancy::new(source).is_err(), "{source}");
+        }
+        // Its own assertions fail for this one.
+        let odd = r"(?:(?<n>\h|\1|(?:[\w--a]){1,3}?)é|((((?(1)(((\k<n>)))|\x41))))){5,2}+";
+        if let Ok(fancy) = Fancy::new(odd) {
+            let engine = Engine::Fancy(fancy);
+            let mut matches = Matches::new(&engine, odd, "AéAAéh");
+            matches.stay();
+            let mut budget = Budget::of("AéAAéh");
+            while let Ok(Some(_)) = matches.next(&mut budget) {}
         }
     }
 

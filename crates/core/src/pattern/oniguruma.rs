@@ -65,8 +65,20 @@ impl Expression {
     /// Compiles `source`.
     ///
     /// # Errors
-    /// What the library finds wrong with it.
+    /// What the library finds wrong with it, or an absent operator.
     pub(super) fn new(source: &str) -> Result<Self, String> {
+        Self::with_syntax(source, &raw const *SYNTAX)
+    }
+
+    /// Whether the library compiles `source` with all of its own syntax.
+    pub(super) fn is_accepted_by_oniguruma(source: &str) -> bool {
+        // SAFETY: a constant of the library.
+        let own = unsafe { onig_sys::OnigDefaultSyntax };
+        Self::with_syntax(source, own).is_ok()
+    }
+
+    /// As [`Self::new`], in a syntax of the library or of ours, which is a constant.
+    fn with_syntax(source: &str, syntax: *const OnigSyntaxType) -> Result<Self, String> {
         Self::initialize();
         let mut regex: OnigRegex = null_mut();
         let mut info = OnigErrorInfo {
@@ -84,7 +96,7 @@ impl Expression {
                 bytes.end,
                 ONIG_OPTION_NONE,
                 utf8(),
-                (&raw const *SYNTAX).cast_mut(),
+                syntax.cast_mut(),
                 &mut info,
             )
         };

@@ -156,10 +156,19 @@ impl Engine {
         match dialect {
             Dialect::Tiktoken => Fancy::new(source)
                 .map(backtracking::Engine::Fancy)
-                .map_err(|error| refused("fancy-regex", error.to_string())),
+                .map_err(|error| refused("fancy-regex", error)),
             Dialect::Oniguruma => Expression::new(source)
                 .map(backtracking::Engine::Oniguruma)
-                .map_err(|error| refused("Oniguruma", error)),
+                .map_err(|error| match Expression::is_accepted_by_oniguruma(source) {
+                    false => refused("Oniguruma", error),
+                    true => Error::new(
+                        ErrorKind::Unsupported,
+                        format!(
+                            "jeton does not run the pattern {source:?}: an absent operator, (?~…), \
+                             takes time in proportion to the square of the text"
+                        ),
+                    ),
+                }),
         }
         .map(Self::Backtracking)
     }

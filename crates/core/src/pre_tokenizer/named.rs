@@ -142,7 +142,8 @@ fn spelled(regex: &Regex) -> String {
     regex.source().replace('\r', r"\r").replace('\n', r"\n")
 }
 
-/// The pre-tokenizer of this name, or that of this regular expression as tiktoken reads it.
+/// The pre-tokenizer of this name or of this expression of one; or that of any other regular expression
+/// as tiktoken reads it.
 ///
 /// # Errors
 /// A word that is no known name; an expression that the dialect does not accept.
@@ -157,9 +158,13 @@ pub fn from_pattern(pattern: &str) -> Result<PreTokenizer> {
             "the pattern is empty: it finds no piece, and no text would become tokens",
         )
         .hint("give the name of a known one, such as \"gpt4\", or a regular expression")),
-        Err(_) => Ok(PreTokenizer::Matches {
-            pattern: SearchPattern::Regex(Regex::new(pattern, Dialect::Tiktoken)?),
-        }),
+        // An expression that was published for Oniguruma means there what its name does.
+        Err(_) => match NAMED.iter().find(|named| named.sources().0 == [pattern]) {
+            Some(named) => Ok(named.pre_tokenizer()),
+            None => Ok(PreTokenizer::Matches {
+                pattern: SearchPattern::Regex(Regex::new(pattern, Dialect::Tiktoken)?),
+            }),
+        },
     }
 }
 
@@ -293,6 +298,16 @@ mod tests {
                 .unwrap()
                 .is_linear()
         );
+    }
+
+    #[test]
+    fn an_expression_that_has_a_name_is_what_the_name_says() {
+        for named in NAMED {
+            if let [source] = named.sources().0[..] {
+                let found = from_pattern(source).unwrap();
+                assert_eq!(found, named.pre_tokenizer(), "{}", named.name);
+            }
+        }
     }
 
     #[test]

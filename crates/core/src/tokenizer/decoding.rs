@@ -2,17 +2,83 @@
 //!
 //! Look here for which ids decoding skips, and for when the texts of all tokens are made at once.
 
+use std::borrow::Cow;
+use std::str::FromStr;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::Tokenizer;
 use crate::decoder::{DecodeTable, Decoder, Invalid};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, by_name};
 use crate::interrupt::{self, paced};
+use crate::mem::room;
 use crate::model::Model;
 use crate::text::{InvalidUtf8, NotUtf8};
 
 /// Ids that are decoded one by one before the decode table is made.
 const BEFORE_TABLE: usize = 1 << 10;
+
+/// Bytes of memory that decoding takes for an id without the decode table.
+const FALLBACK_BYTES: usize = 128;
+
+/// What may vary from one call of decoding to the next.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DecodeOptions {
+    /// The tokens that are left out.
+    pub skipped: Skipped,
+    /// What becomes of an id that stands for no token.
+    pub unknown: UnknownIds,
+}
+
+/// The tokens that decoding leaves out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Skipped {
+    /// None.
+    #[default]
+    Nothing,
+    /// All special tokens.
+    Special,
+    /// Those of these ids, which are sorted.
+    Ids(Arc<[u32]>),
+}
+
+/// What becomes of an id that stands for no token, such as one of a padded row of an output layer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnknownIds {
+    /// It is an error.
+    #[default]
+    Error,
+    /// It is left out.
+    Skip,
+    /// It is a token that is spelled `[unknown id 7]`.
+    Show,
+}
+
+/// Without special tokens, or with them.
+impl From<bool> for DecodeOptions {
+    fn from(skip_special_tokens: bool) -> Self {
+        Self {
+            skipped: match skip_special_tokens {
+                true => Skipped::Special,
+                false => Skipped::Nothing,
+            },
+            unknown: UnknownIds::Error,
+        }
+    }
+}
+
+impl FromStr for UnknownIds {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let names = [
+            ("error", Self::Error),
+            ("skip", Self::Skip),
+            ("show", Self::Show),
+        ];
+        by_name("unknown_ids", name, &names)
+    }
+}
 
 impl Tokenizer {
     /// The text of these ids, as the decoder says.
@@ -22,17 +88,17 @@ impl Tokenizer {
     pub fn decode(
         &self,
         ids: &[u32],
-        skip_special_tokens: bool,
+        options: &DecodeOptions,
         invalid: InvalidUtf8,
     ) -> Result<String> {
         match invalid {
             InvalidUtf8::Replace => {
-                let bytes = self.decode_with(ids, skip_special_tokens, Invalid::Replace)?;
+                let bytes = self.decode_with(ids, options, Invalid::Replace)?;
                 Ok(String::from_utf8(bytes)
                     .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into()))
             }
             InvalidUtf8::Strict => {
-                let bytes = self.decode_bytes(ids, skip_special_tokens)?;
+                let bytes = self.decode_bytes(ids, options)?;
                 String::from_utf8(bytes).map_err(|error| {
                     let position = error.utf8_error().valid_up_to();
                     let byte = error.as_bytes()[position];
@@ -40,7 +106,7 @@ impl Tokenizer {
                 })
             }
             InvalidUtf8::Ignore => Ok(self
-                .decode_bytes(ids, skip_special_tokens)?
+                .decode_bytes(ids, options)?
                 .utf8_chunks()
                 .map(|chunk| chunk.valid())
                 .collect()),
@@ -51,8 +117,8 @@ impl Tokenizer {
     ///
     /// # Errors
     /// An id that stands for no token.
-    pub fn decode_bytes(&self, ids: &[u32], skip_special_tokens: bool) -> Result<Vec<u8>> {
-        self.decode_with(ids, skip_special_tokens, Invalid::Keep)
+    pub fn decode_bytes(&self, ids: &[u32], options: &DecodeOptions) -> Result<Vec<u8>> {
+        self.decode_with(ids, options, Invalid::Keep)
     }
 
     /// As [`Tokenizer::decode`], appended to `text` as bytes, in which what is not UTF-8 may still be
@@ -63,7 +129,7 @@ impl Tokenizer {
     pub fn decode_into(
         &self,
         ids: &[u32],
-        skip_special_tokens: bool,
+        options: &DecodeOptions,
         replace: bool,
         text: &mut Vec<u8>,
     ) -> Result<()> {
@@ -72,27 +138,48 @@ impl Tokenizer {
             false => Invalid::Keep,
         };
         let Some(table) = self.decode_table(ids.len()) else {
-            text.extend(self.decode_fallback(ids, skip_special_tokens, invalid)?);
+            text.extend(self.decode_fallback(ids, options, invalid)?);
             return Ok(());
         };
-        if let Some(position) = interrupt::position(ids, |id| !table.has(id)) {
-            self.known_input(ids[position], position)?;
+        let unknown = interrupt::position(ids, |id| !table.has(id));
+        match (unknown, options.unknown) {
+            (Some(position), UnknownIds::Error) => {
+                self.known_input(ids[position], position)?;
+            }
+            (Some(_), UnknownIds::Show) => {
+                text.extend(self.decode_fallback(ids, options, invalid)?);
+                return Ok(());
+            }
+            (None, _) | (Some(_), UnknownIds::Skip) => {}
         }
         let kept: Vec<u32>;
         let mut ids = ids;
-        let is_special = |id| table.is_special(id);
-        if skip_special_tokens && interrupt::position(ids, is_special).is_some() {
-            let ordinary = paced(ids.iter().copied()).filter(|&id| !is_special(id));
-            kept = ordinary.collect();
+        let is_left_out = |id| {
+            let is_skipped = match &options.skipped {
+                Skipped::Nothing => false,
+                Skipped::Special => table.is_special(id),
+                Skipped::Ids(skipped) => skipped.binary_search(&id).is_ok(),
+            };
+            is_skipped || unknown.is_some() && !table.has(id)
+        };
+        let may_leave_out = unknown.is_some() || options.skipped != Skipped::Nothing;
+        if may_leave_out && interrupt::position(ids, is_left_out).is_some() {
+            let others = paced(ids.iter().copied()).filter(|&id| !is_left_out(id));
+            kept = others.collect();
             ids = &kept;
         }
         let token = |id| self.decoder_input(id).unwrap_or_default();
         table.decode(self.stages.decoder.as_ref(), token, ids, invalid, text)
     }
 
-    fn decode_with(&self, ids: &[u32], skip_special: bool, invalid: Invalid) -> Result<Vec<u8>> {
-        let mut text = Vec::with_capacity(5 * ids.len());
-        self.decode_into(ids, skip_special, invalid == Invalid::Replace, &mut text)?;
+    fn decode_with(
+        &self,
+        ids: &[u32],
+        options: &DecodeOptions,
+        invalid: Invalid,
+    ) -> Result<Vec<u8>> {
+        let mut text = room::with_capacity(5 * ids.len());
+        self.decode_into(ids, options, invalid == Invalid::Replace, &mut text)?;
         Ok(text)
     }
 
@@ -100,15 +187,15 @@ impl Tokenizer {
     pub(crate) fn decode_fallback(
         &self,
         ids: &[u32],
-        skip_special: bool,
+        options: &DecodeOptions,
         invalid: Invalid,
     ) -> Result<Vec<u8>> {
+        // Each token is a vector of its own, and so are the steps of decoders.
+        room::ask(ids.len().saturating_mul(FALLBACK_BYTES));
         let mut tokens = Vec::with_capacity(ids.len());
         for (position, &id) in paced(ids.iter().enumerate()) {
-            let token = self.known_input(id, position)?;
-            if !(skip_special && self.decodes_as_special(id, token)) {
-                tokens.push(token.to_vec());
-            }
+            let token = self.kept_input(id, position, options)?;
+            tokens.extend(token.map(Cow::into_owned));
         }
         match &self.stages.decoder {
             Some(decoder) => Ok(decoder.decode(tokens, invalid)?.concat()),
@@ -161,6 +248,28 @@ impl Tokenizer {
                 format!("id {id} at position {position} stands for no token"),
             )
         })
+    }
+
+    /// As [`Self::known_input`]; nothing for an id that is left out.
+    pub(super) fn kept_input(
+        &self,
+        id: u32,
+        position: usize,
+        options: &DecodeOptions,
+    ) -> Result<Option<Cow<'_, [u8]>>> {
+        let Some(token) = self.decoder_input(id) else {
+            return match options.unknown {
+                UnknownIds::Error => self.known_input(id, position).map(|_| None),
+                UnknownIds::Skip => Ok(None),
+                UnknownIds::Show => Ok(Some(format!("[unknown id {id}]").into_bytes().into())),
+            };
+        };
+        let is_skipped = match &options.skipped {
+            Skipped::Nothing => false,
+            Skipped::Special => self.decodes_as_special(id, token),
+            Skipped::Ids(skipped) => skipped.binary_search(&id).is_ok(),
+        };
+        Ok((!is_skipped).then_some(Cow::Borrowed(token)))
     }
 
     /// Whether an id counts as special in decoding. As in `tokenizers`, what the decoder gets

@@ -126,6 +126,22 @@ impl Tokenizer {
         stages.clone()
     }
 
+    /// Whether [`Tokenizer::parts_at`] may say so of any place.
+    pub(crate) fn may_part(&self, special: &SpecialPolicy) -> bool {
+        *special == SpecialPolicy::Ignore
+            || self.added_tokens.may_be_apart()
+                && !(self.stages.normalizer.is_some()
+                    && self.added_tokens.looks_in_normalized(special))
+    }
+
+    /// Whether no special token that `special` lets be found is near a place where the stages of
+    /// [`Tokenizer::split_point_stages`] split a text whose end is not read yet.
+    pub(crate) fn parts_at(&self, text: &str, at: usize, special: &SpecialPolicy) -> bool {
+        *special == SpecialPolicy::Ignore
+            || at + self.added_tokens.longest() < text.len()
+                && self.added_tokens.surely_apart_from(text, at)
+    }
+
     /// Whether the tokens of a text depend on all that stands before them.
     pub(crate) fn needs_whole_text(&self) -> bool {
         let compiled = self.compiled.as_ref();

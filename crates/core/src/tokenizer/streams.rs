@@ -6,20 +6,43 @@
 
 use std::sync::Arc;
 
-use super::{EncodeOptions, Tokenizer};
+use super::{DecodeOptions, EncodeOptions, Skipped, Tokenizer};
+use crate::added_tokens::SpecialPolicy;
 use crate::decoder::{Invalid, Stops, TokenStream};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fast::Place;
 use crate::text::{InvalidUtf8, NotUtf8, WholeCharacters, boundary_before};
 use crate::train::word_counts::FirstStages;
 
+/// What ends a stream of text.
+#[derive(Clone, Debug, Default)]
+pub struct StopRules {
+    /// Texts before which the text ends, however tokens cut them; none is empty.
+    pub texts: Vec<String>,
+    /// Tokens before which it ends, sorted.
+    pub ids: Vec<u32>,
+    /// How many ids come before a stop is looked for.
+    pub min_tokens: usize,
+}
+
+/// What a stream of text ended at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// The text of this number.
+    Text(usize),
+    /// This token.
+    Id(u32),
+}
+
 /// The text of ids that come one by one.
 ///
 /// ```no_run
 /// # fn example(tokenizer: &jeton_core::Tokenizer, ids: &[u32]) -> jeton_core::Result<()> {
-/// use jeton_core::{DecodeStream, InvalidUtf8};
+/// use jeton_core::{DecodeOptions, DecodeStream, InvalidUtf8, StopRules};
 ///
-/// let mut stream = DecodeStream::new(tokenizer, false, InvalidUtf8::Replace, vec!["\n\n".into()]);
+/// let stops = StopRules { texts: vec!["\n\n".into()], ..StopRules::default() };
+/// let options = DecodeOptions::default();
+/// let mut stream = DecodeStream::new(tokenizer, options, InvalidUtf8::Replace, stops)?;
 /// let mut text = String::new();
 /// for &id in ids {
 ///     stream.push(tokenizer, id, &mut text)?;
@@ -33,10 +56,18 @@ pub struct DecodeStream {
     tokens: TokenStream,
     characters: WholeCharacters,
     stops: Stops,
+    stop_ids: Arc<[u32]>,
+    min_tokens: usize,
+    stopped: Option<Stopped>,
     invalid: InvalidUtf8,
-    skip_special_tokens: bool,
+    options: DecodeOptions,
     /// How many ids came.
     position: usize,
+    /// How many of them came before there was a stop; which they are, if a text may be one.
+    before_stop: usize,
+    ids: Vec<u32>,
+    /// Bytes of text that were given.
+    given: usize,
     is_finished: bool,
     /// Room to work in.
     bytes: Vec<u8>,
@@ -44,28 +75,48 @@ pub struct DecodeStream {
 }
 
 impl DecodeStream {
-    /// A stream that ends before the first of `stops` that is complete; none of them is empty.
+    /// A stream that ends before the first stop.
+    ///
+    /// # Errors
+    /// A stop that can never come: the spelling of a token that is left out, an id that stands for no
+    /// token.
     pub fn new(
         tokenizer: &Tokenizer,
-        skip_special_tokens: bool,
+        options: DecodeOptions,
         invalid: InvalidUtf8,
-        stops: Vec<String>,
-    ) -> Self {
+        stops: StopRules,
+    ) -> Result<Self> {
         let of_tokens = match invalid {
             InvalidUtf8::Replace => Invalid::Replace,
             InvalidUtf8::Strict | InvalidUtf8::Ignore => Invalid::Keep,
         };
-        Self {
+        for (number, text) in stops.texts.iter().enumerate() {
+            tokenizer.check_stop(number, text, &options.skipped)?;
+        }
+        let is_unknown = |id: &&u32| tokenizer.decoder_input(**id).is_none();
+        if let Some(id) = stops.ids.iter().find(is_unknown) {
+            return Err(Error::new(
+                ErrorKind::Lookup,
+                format!("stop_ids holds {id}, which stands for no token"),
+            ));
+        }
+        Ok(Self {
             tokens: TokenStream::new(tokenizer.stages.decoder.as_ref(), of_tokens),
             characters: WholeCharacters::default(),
-            stops: Stops::new(stops),
+            stops: Stops::new(stops.texts),
+            stop_ids: stops.ids.into(),
+            min_tokens: stops.min_tokens,
+            stopped: None,
             invalid,
-            skip_special_tokens,
+            options,
             position: 0,
+            before_stop: 0,
+            ids: Vec::new(),
+            given: 0,
             is_finished: false,
             bytes: Vec::new(),
             more: String::new(),
-        }
+        })
     }
 
     /// Appends to `text` what is sure with one id more. Behind a stop nothing comes any more.
@@ -80,14 +131,26 @@ impl DecodeStream {
                 "this stream is finished: begin another one",
             ));
         }
-        let token = tokenizer.known_input(id, self.position)?;
+        let token = tokenizer.kept_input(id, self.position, &self.options)?;
+        let is_early = self.position < self.min_tokens;
         self.position += 1;
-        if self.skip_special_tokens && tokenizer.decodes_as_special(id, token) {
+        if self.stopped.is_some() {
             return Ok(());
         }
+        if !is_early && self.stop_ids.binary_search(&id).is_ok() {
+            self.stopped = Some(Stopped::Id(id));
+            return self.end(text);
+        }
+        self.before_stop += 1;
+        if !self.stops.is_empty() {
+            self.ids.push(id);
+        }
+        let Some(token) = token else {
+            return Ok(());
+        };
         self.bytes.clear();
-        self.tokens.push(token, &mut self.bytes)?;
-        self.give(false, text)
+        self.tokens.push(&token, &mut self.bytes)?;
+        self.give(false, is_early, text)
     }
 
     /// Appends the rest: there are no more ids.
@@ -95,12 +158,10 @@ impl DecodeStream {
     /// # Errors
     /// Under [`InvalidUtf8::Strict`], bytes that are not UTF-8.
     pub fn finish(&mut self, text: &mut String) -> Result<()> {
-        if std::mem::replace(&mut self.is_finished, true) {
-            return Ok(());
+        match std::mem::replace(&mut self.is_finished, true) || self.stopped.is_some() {
+            true => Ok(()),
+            false => self.end(text),
         }
-        self.bytes.clear();
-        self.tokens.finish(&mut self.bytes)?;
-        self.give(true, text)
     }
 
     /// The bytes at the end that are no text so far: after an error, those that it is about.
@@ -108,21 +169,89 @@ impl DecodeStream {
         self.characters.begun()
     }
 
-    /// The number of the stop that the text ended at.
-    pub fn stopped_at(&self) -> Option<usize> {
-        self.stops.found()
+    /// What the text ended at, if it did.
+    pub fn stopped(&self) -> Option<Stopped> {
+        self.stopped
     }
 
-    fn give(&mut self, is_end: bool, text: &mut String) -> Result<()> {
+    /// How many of the ids that came belong to the text: all of them, or those in front of the token
+    /// that it stopped at, or the fewest that give what stands in front of the text that it stopped at.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::decode`].
+    pub fn kept_tokens(&self, tokenizer: &Tokenizer) -> Result<usize> {
+        if !matches!(self.stopped, Some(Stopped::Text(_))) {
+            return Ok(self.before_stop);
+        }
+        let text = |count: usize| {
+            let invalid = match self.invalid {
+                InvalidUtf8::Strict => InvalidUtf8::Replace,
+                invalid => invalid,
+            };
+            tokenizer.decode(&self.ids[..count], &self.options, invalid)
+        };
+        let whole = text(self.ids.len())?;
+        let kept = whole.as_bytes().get(..self.given).unwrap_or_default();
+        let (mut least, mut most) = (0, self.ids.len());
+        while least < most {
+            let middle = least.midpoint(most);
+            match text(middle)?.as_bytes().starts_with(kept) {
+                true => most = middle,
+                false => least = middle + 1,
+            }
+        }
+        Ok(most)
+    }
+
+    /// Gives all that is kept.
+    fn end(&mut self, text: &mut String) -> Result<()> {
+        self.bytes.clear();
+        self.tokens.finish(&mut self.bytes)?;
+        self.give(true, false, text)
+    }
+
+    fn give(&mut self, is_end: bool, is_early: bool, text: &mut String) -> Result<()> {
         self.more.clear();
         let made = self
             .characters
             .push(&self.bytes, self.invalid, is_end, &mut self.more);
-        self.stops.push(&self.more, is_end, text);
+        let before = text.len();
+        match is_early {
+            true => text.push_str(&self.more),
+            false => self.stops.push(&self.more, is_end, text),
+        }
+        self.given += text.len() - before;
         // What stands behind a stop is nobody's.
         match self.stops.found() {
-            Some(_) => Ok(()),
+            Some(number) => {
+                self.stopped = Some(Stopped::Text(number));
+                Ok(())
+            }
             None => made.map_err(NotUtf8::in_ids),
+        }
+    }
+}
+
+impl Tokenizer {
+    /// Refuses a stop that holds the spelling of a token which is left out of the text.
+    fn check_stop(&self, number: usize, stop: &str, skipped: &Skipped) -> Result<()> {
+        let holds = |content: &str| !content.trim().is_empty() && stop.contains(content);
+        let is_skipped = |id: u32, content: &str| match skipped {
+            Skipped::Nothing => false,
+            Skipped::Special => self.decodes_as_special(id, content.as_bytes()),
+            Skipped::Ids(ids) => ids.binary_search(&id).is_ok(),
+        };
+        let mut tokens = self.stages.added_tokens.iter();
+        match tokens.find(|it| holds(&it.content) && is_skipped(it.id, &it.content)) {
+            None => Ok(()),
+            Some(token) => Err(Error::new(
+                ErrorKind::Argument,
+                format!(
+                    "stop[{number}] holds {:?}, a token that skip_special_tokens leaves out",
+                    token.content
+                ),
+            )
+            .hint(format!("pass stop_ids=[{}] to end at that token", token.id))),
         }
     }
 }
@@ -154,17 +283,32 @@ pub struct EncodeStream {
 }
 
 impl EncodeStream {
-    /// A stream in which special tokens are text.
+    /// A stream of a text in which special tokens are what `special` says.
     ///
     /// # Errors
-    /// No safe split points are known for this tokenizer.
-    pub fn new(tokenizer: &Tokenizer, add_special_tokens: bool) -> Result<Self> {
+    /// No safe split points are known for this tokenizer, or for text in which its special tokens are
+    /// looked for; special tokens are to be an error, which only the whole text places.
+    pub fn new(
+        tokenizer: &Tokenizer,
+        special: SpecialPolicy,
+        add_special_tokens: bool,
+    ) -> Result<Self> {
+        if special == SpecialPolicy::Raise {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                "a stream does not say where a special token stands, so special cannot be \"raise\"",
+            )
+            .hint("pass \"ignore\", \"allow\" or a set of special tokens"));
+        }
         let options = EncodeOptions {
+            special,
             add_special_tokens,
             ..EncodeOptions::PLAIN
         };
         let stages = tokenizer.split_point_stages();
-        let stages = stages.filter(|_| tokenizer.frame(add_special_tokens).is_some());
+        let stages = stages.filter(|_| {
+            tokenizer.frame(add_special_tokens).is_some() && tokenizer.may_part(&options.special)
+        });
         let compiled = || tokenizer.splits_begun(&options).then_some(Cuts::Compiled);
         let cuts = stages.map(Cuts::Stages).or_else(compiled).ok_or_else(|| {
             Error::new(
@@ -222,7 +366,12 @@ impl EncodeStream {
         let Self { kept, options, .. } = self;
         let near = boundary_before(kept, kept.len().saturating_sub(SEARCHED_FOR_CUT));
         match &self.cuts {
-            Cuts::Stages(stages) => Some(near + stages.split_point(&kept[near..])?),
+            Cuts::Stages(stages) => {
+                let cut = near + stages.split_point(&kept[near..])?;
+                tokenizer
+                    .parts_at(kept, cut, &options.special)
+                    .then_some(cut)
+            }
             Cuts::Compiled => tokenizer.split_point_of_begun(kept, near, options),
         }
     }
@@ -414,7 +563,7 @@ mod tests {
             ),
         ] {
             let tokenizer = Tokenizer::new(stages).unwrap();
-            let error = EncodeStream::new(&tokenizer, false).unwrap_err();
+            let error = EncodeStream::new(&tokenizer, SpecialPolicy::Ignore, false).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Unsupported, "{why}");
         }
     }
@@ -433,7 +582,7 @@ mod tests {
         };
         let tokenizer = Tokenizer::new(stages).unwrap();
         let text = "the the\nthe ".repeat(50);
-        let mut stream = EncodeStream::new(&tokenizer, false).unwrap();
+        let mut stream = EncodeStream::new(&tokenizer, SpecialPolicy::Ignore, false).unwrap();
         let mut ids = Vec::new();
         stream.push(&tokenizer, &text, &mut ids).unwrap();
         assert!(!ids.is_empty());
@@ -451,7 +600,7 @@ mod tests {
         )) {
             let whole = parts.concat();
             for tokenizer in &*TOKENIZERS {
-                let mut stream = EncodeStream::new(tokenizer, false).unwrap();
+                let mut stream = EncodeStream::new(tokenizer, SpecialPolicy::Ignore, false).unwrap();
                 let mut ids = Vec::new();
                 for part in &parts {
                     stream.push(tokenizer, part, &mut ids).unwrap();
@@ -460,13 +609,16 @@ mod tests {
                 let expected = tokenizer.encode_ids(&whole, &EncodeOptions::PLAIN).unwrap();
                 prop_assert_eq!(&ids, &expected);
 
-                let mut stream = DecodeStream::new(tokenizer, false, InvalidUtf8::Replace, Vec::new());
+                let options = DecodeOptions::default();
+                let stops = StopRules::default();
+                let mut stream =
+                    DecodeStream::new(tokenizer, options, InvalidUtf8::Replace, stops).unwrap();
                 let mut text = String::new();
                 for &id in &ids {
                     stream.push(tokenizer, id, &mut text).unwrap();
                 }
                 stream.finish(&mut text).unwrap();
-                let expected = tokenizer.decode(&ids, false, InvalidUtf8::Replace).unwrap();
+                let expected = tokenizer.decode(&ids, &false.into(), InvalidUtf8::Replace).unwrap();
                 prop_assert_eq!(&text, &expected);
             }
         }

@@ -24,27 +24,27 @@ impl Tokenizer {
     /// A pattern that gave up on the text.
     pub fn surface(&self, id: u32) -> Result<Option<Vec<u8>>> {
         let nothing = self.between_neighbours(None)?;
-        self.surface_beside(&nothing, id)
+        let token = self.decoder_input(id);
+        token
+            .map(|token| self.surface_beside(&nothing, token))
+            .transpose()
     }
 
-    /// The same, where `nothing` is what two neighbours become with no token between them: what the
-    /// right one brings itself, such as a space.
-    fn surface_beside(&self, nothing: &[u8], id: u32) -> Result<Option<Vec<u8>>> {
-        let Some(token) = self.decoder_input(id) else {
-            return Ok(None);
-        };
+    /// The same of what the decoder gets for a token, where `nothing` is what two neighbours become with
+    /// no token between them: what the right one brings itself, such as a space.
+    pub(super) fn surface_beside(&self, nothing: &[u8], token: &[u8]) -> Result<Vec<u8>> {
         if self.stages.decoder.is_none() {
-            return Ok(Some([b" ", token].concat()));
+            return Ok([b" ", token].concat());
         }
         let mut text = self.between_neighbours(Some(token))?;
         if text.ends_with(nothing) {
             text.truncate(text.len() - nothing.len());
         }
-        Ok(Some(text))
+        Ok(text)
     }
 
     /// What the decoder makes of a token between two others, or of nothing.
-    fn between_neighbours(&self, middle: Option<&[u8]>) -> Result<Vec<u8>> {
+    pub(super) fn between_neighbours(&self, middle: Option<&[u8]>) -> Result<Vec<u8>> {
         /// Characters of no meaning, which no decoder changes.
         const NEIGHBOURS: [&[u8]; 2] = ["\u{F8FE}".as_bytes(), "\u{F8FF}".as_bytes()];
         let Some(decoder) = &self.stages.decoder else {
@@ -65,7 +65,9 @@ impl Tokenizer {
     pub fn surface_shapes(&self, ids: &[u32], threads: usize) -> Result<Vec<Shape>> {
         let nothing = self.between_neighbours(None)?;
         let shape = |&id: &u32| {
-            let surface = self.surface_beside(&nothing, id)?.unwrap_or_default();
+            let token = self.decoder_input(id);
+            let surface = token.map(|token| self.surface_beside(&nothing, token));
+            let surface = surface.transpose()?.unwrap_or_default();
             Ok(Shape {
                 bytes: surface.len(),
                 splits: str::from_utf8(&surface).is_err(),

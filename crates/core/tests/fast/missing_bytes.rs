@@ -120,8 +120,9 @@ fn raw_bytes_mean_what_their_spelling_means() {
                 (Ok(encoding), expected) => {
                     let expected = expected.unwrap();
                     assert_eq!(encoding, expected, "{text:?} {raw:?}");
-                    let decode =
-                        |it: &Tokenizer| it.decode(&encoding.ids, false, InvalidUtf8::Replace);
+                    let decode = |it: &Tokenizer| {
+                        it.decode(&encoding.ids, &false.into(), InvalidUtf8::Replace)
+                    };
                     let decoded = decode(&raw).unwrap();
                     assert_eq!(decoded, decode(&spelled).unwrap(), "{text:?} {raw:?}");
                     same += 1;

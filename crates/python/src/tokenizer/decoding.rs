@@ -11,7 +11,7 @@ use crate::arrays::{self, Numbers};
 use crate::buffers::with_buffer;
 use crate::errors::{Outcome, guard, wrong_type};
 use crate::ids_from_python::{id, ids};
-use crate::options::flag;
+use crate::options::{self, decode_options};
 use crate::pool;
 use crate::signals::detached;
 use crate::streams::{self, DecodeStream};
@@ -63,24 +63,39 @@ impl Tokenizer {
         py: Python<'py>,
         token_ids: &Bound<'py, PyAny>,
         skip_special_tokens: &Bound<'py, PyAny>,
+        unknown_ids: &Bound<'py, PyAny>,
         errors: &str,
     ) -> PyResult<Bound<'py, PyString>> {
         guard(py, || {
-            let skip_special_tokens = flag("skip_special_tokens", skip_special_tokens)?;
+            let options = decode_options(skip_special_tokens, unknown_ids)?;
             let ids = ids("ids", token_ids)?;
             with_buffer(&TEXT, MAX_KEPT, |bytes| {
                 let replace = errors == "replace";
                 match ids.len() < pool::WITHOUT_GIL && !self.core.backtracks() {
-                    true => self
-                        .core
-                        .decode_into(&ids, skip_special_tokens, replace, bytes)?,
-                    false => detached(py, || {
-                        self.core
-                            .decode_into(&ids, skip_special_tokens, replace, bytes)
-                    })??,
+                    true => self.core.decode_into(&ids, &options, replace, bytes)?,
+                    false => {
+                        detached(py, || self.core.decode_into(&ids, &options, replace, bytes))??
+                    }
                 }
                 string_of(py, bytes, errors)
             })
+        })
+    }
+
+    fn spans_of(
+        &self,
+        py: Python<'_>,
+        token_ids: &Bound<'_, PyAny>,
+        skip_special_tokens: &Bound<'_, PyAny>,
+        unknown_ids: &Bound<'_, PyAny>,
+        unit: &Bound<'_, PyAny>,
+    ) -> PyResult<Vec<(usize, usize)>> {
+        guard(py, || {
+            let options = decode_options(skip_special_tokens, unknown_ids)?;
+            let unit = options::unit(unit)?;
+            let ids = ids("ids", token_ids)?;
+            let spans = detached(py, || self.core.spans_of(&ids, &options, unit))??;
+            Ok(spans.iter().map(|span| (span.start, span.end)).collect())
         })
     }
 
@@ -89,11 +104,12 @@ impl Tokenizer {
         py: Python<'py>,
         token_ids: &Bound<'py, PyAny>,
         skip_special_tokens: &Bound<'py, PyAny>,
+        unknown_ids: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         guard(py, || {
-            let skip_special_tokens = flag("skip_special_tokens", skip_special_tokens)?;
+            let options = decode_options(skip_special_tokens, unknown_ids)?;
             let ids = ids("ids", token_ids)?;
-            let bytes = detached(py, || self.core.decode_bytes(&ids, skip_special_tokens))??;
+            let bytes = detached(py, || self.core.decode_bytes(&ids, &options))??;
             Ok(bytes_of(py, &bytes)?)
         })
     }
@@ -103,10 +119,11 @@ impl Tokenizer {
         py: Python<'py>,
         batch: &Bound<'py, PyAny>,
         skip_special_tokens: &Bound<'py, PyAny>,
+        unknown_ids: &Bound<'py, PyAny>,
         errors: &str,
     ) -> PyResult<Bound<'py, PyList>> {
         guard(py, || {
-            let skip_special_tokens = flag("skip_special_tokens", skip_special_tokens)?;
+            let options = decode_options(skip_special_tokens, unknown_ids)?;
             let rows = batch
                 .try_iter()
                 .map_err(|_| wrong_type("batch", "an iterable of sequences of ids", batch))?
@@ -123,7 +140,7 @@ impl Tokenizer {
                 |row, ids| {
                     let mut bytes = Vec::with_capacity(5 * ids.len());
                     self.core
-                        .decode_into(ids, skip_special_tokens, errors == "replace", &mut bytes)
+                        .decode_into(ids, &options, errors == "replace", &mut bytes)
                         .map_err(|error| error.at(format!("batch[{row}]")))?;
                     Ok(bytes)
                 },
@@ -143,12 +160,16 @@ impl Tokenizer {
         &self,
         py: Python<'_>,
         skip_special_tokens: &Bound<'_, PyAny>,
+        unknown_ids: &Bound<'_, PyAny>,
         errors: &str,
         stops: Vec<Bound<'_, PyString>>,
+        stop_ids: &Bound<'_, PyAny>,
+        min_tokens: usize,
     ) -> PyResult<DecodeStream> {
         guard(py, || {
-            let skip_special_tokens = flag("skip_special_tokens", skip_special_tokens)?;
-            streams::decode_stream(&self.core, skip_special_tokens, errors, stops)
+            let options = decode_options(skip_special_tokens, unknown_ids)?;
+            let stop_ids = ids("stop_ids", stop_ids)?;
+            streams::decode_stream(&self.core, options, errors, stops, stop_ids, min_tokens)
         })
     }
 }

@@ -306,11 +306,13 @@ impl Tokenizer {
     fn encode_stream(
         &self,
         py: Python<'_>,
+        special: &Bound<'_, PyAny>,
         add_special_tokens: &Bound<'_, PyAny>,
     ) -> PyResult<EncodeStream> {
         guard(py, || {
+            let special = special_policy(special)?;
             let add_special_tokens = flag("add_special_tokens", add_special_tokens)?;
-            streams::encode_stream(&self.core, add_special_tokens)
+            streams::encode_stream(&self.core, special, add_special_tokens)
         })
     }
 

@@ -136,7 +136,7 @@ fn exercise(stages: Stages) -> Result<()> {
             }
             let ids = tokenizer.encode_ids(TEXT, &options)?;
             assert_eq!(tokenizer.count(TEXT, &options)?, ids.len());
-            tokenizer.decode(&ids, false, InvalidUtf8::Replace)?;
+            tokenizer.decode(&ids, &false.into(), InvalidUtf8::Replace)?;
         }
     }
     let image = snapshot::write(tokenizer.stages())?;

@@ -573,9 +573,9 @@ fn ways(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions) {
 fn decode(tokenizer: &Tokenizer, ids: &[u32], text: &str) {
     let all = || {
         [false, true].map(|skip| {
-            let bytes = told(tokenizer.decode_bytes(ids, skip));
+            let bytes = told(tokenizer.decode_bytes(ids, &skip.into()));
             (
-                told(tokenizer.decode(ids, skip, InvalidUtf8::Replace)),
+                told(tokenizer.decode(ids, &skip.into(), InvalidUtf8::Replace)),
                 bytes,
             )
         })

@@ -43,6 +43,7 @@ use crate::error::Result;
 use crate::fast::{Compiled, Place};
 use crate::interrupt::paced;
 use crate::length_limit::LengthLimit;
+use crate::mem::room;
 use crate::model::{Model, Sampling};
 use crate::post_processor::Margins;
 use crate::stages::Stages;
@@ -322,7 +323,7 @@ impl Walk {
         output: &mut Output<'_, '_>,
     ) -> bool {
         let before = output.spans.len();
-        output.spans.reserve(ids.len());
+        room::reserve(output.spans, ids.len());
         let fits = match (&self.way, section.origin) {
             (Way::Lengths(lengths), _) => lengths.walk(stages, section, ids, output),
             (Way::Steps(steps), _) => steps.walk(stages, section, ids, output),

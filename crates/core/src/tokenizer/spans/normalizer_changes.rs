@@ -227,12 +227,8 @@ impl Chain {
         let kept = &characters.kept;
         let mut changed = Changed::with_capacity(text.len());
         let bytes = text.as_bytes();
-        // What is removed at the very front moves all spans that follow.
-        let begins_kept = |at: &u8| !self.strips[0] || !at.is_ascii_whitespace();
-        let stays = || characters.stay || bytes.get(1).is_none_or(u8::is_ascii);
-        if let Some(first) = bytes.first()
-            && (kept.length(text, 0, false).is_none() || !begins_kept(first) || !stays())
-        {
+        // White space at the front may go as a whole.
+        if self.strips[0] && text.starts_with(char::is_whitespace) {
             return None;
         }
         let tail = match self.strips[1] {

@@ -1,0 +1,75 @@
+"""A process that may take no more memory: calls raise MemoryError, and the process goes on."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("resource")
+
+PROGRAM = """
+import resource, sys
+import numpy, jeton
+from jeton.components import models, normalizers
+
+call, more = sys.argv[1], int(sys.argv[2])
+text = "the weather there, ne 🙂 " * 200_000
+ranks = {bytes([byte]): byte for byte in range(256)}
+tok = jeton.Tokenizer.from_ranks(ranks, pattern="gpt4")
+staged = tok.replace(normalizer=normalizers.Replace("q", "qq"))
+ids = tok.encode_array("the weather " * 300_000)
+few = "the weather, " * 10
+calls = {
+    "encode": lambda: tok.encode(text),
+    "encode_array": lambda: tok.encode_array(text),
+    "encode_with_spans": lambda: tok.encode_with_spans(text),
+    "encode_array_with_spans": lambda: tok.encode_array_with_spans(text),
+    "encode_batch": lambda: tok.encode_batch([text, text]),
+    "encode_batch_with_spans": lambda: tok.encode_batch_with_spans([text, text]),
+    "by the stages": lambda: staged.encode_with_spans(text),
+    "count": lambda: staged.count(text),
+    "count_batch": lambda: staged.count_batch([text, text]),
+    "decode": lambda: tok.decode(ids),
+    "decode_bytes": lambda: tok.decode_bytes(ids),
+    "decode_batch": lambda: tok.decode_batch([ids, ids]),
+}
+tok.decode(tok.encode(few))
+pages = int(open("/proc/self/statm").read().split()[0])
+limit = pages * resource.getpagesize() + (more << 20)
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+try:
+    calls[call]()
+    print("done")
+except MemoryError:
+    print("MemoryError")
+assert tok.decode(tok.encode(few)) == few
+"""
+
+CALLS = [
+    "encode",
+    "encode_array",
+    "encode_with_spans",
+    "encode_array_with_spans",
+    "encode_batch",
+    "encode_batch_with_spans",
+    "by the stages",
+    "count",
+    "count_batch",
+    "decode",
+    "decode_bytes",
+    "decode_batch",
+]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds a process to such a limit")
+@pytest.mark.parametrize("more", [4, 32, 128])
+@pytest.mark.parametrize("call", CALLS)
+def test_without_memory_a_call_is_an_error(call: str, more: int) -> None:
+    command = [sys.executable, "-c", PROGRAM, call, str(more)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
+    assert done.stdout.strip() in ("done", "MemoryError")
+    if more == 4 and call not in ("count", "count_batch", "decode_bytes"):
+        assert done.stdout.strip() == "MemoryError"
