@@ -10,6 +10,9 @@ from chat_cases import HELLO, byte_level
 from jeton.chat import limits
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
 
+pytestmark = pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
+"""What templates leave out is the matter of `test_chat_unprinted.py`."""
+
 LONG_TEXTS = "{% set a = 'a' * 3 * 10**7 ~ 'b' %}{% set b = 'a' * 3 * 10**7 ~ 'c' %}"
 
 TOO_MUCH = {

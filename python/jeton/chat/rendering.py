@@ -13,10 +13,11 @@ from jinja2.exceptions import SecurityError
 
 from jeton.chat.environment import Refusal, Sandbox
 from jeton.chat.limits import LONGEST, LimitError, running
-from jeton.chat.messages import REASONING, Input
+from jeton.chat.messages import Input
 from jeton.chat.origins import Origin
 from jeton.chat.parts import cut, raw, runs_of
 from jeton.chat.traced import Traced
+from jeton.chat.trust import REASONING
 from jeton.errors import ArgumentError, FormatError, UnsupportedError
 
 __all__ = ["rendered"]
