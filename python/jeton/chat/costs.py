@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import operator
 import re
-from collections.abc import Callable, Iterable, Set, Sized
+from collections.abc import Callable, Set, Sized
 from typing import Any, Final
 
 from jeton.chat.limits import ITEM, MAX_BITS, PIECE, LimitError, check_keys, spend, weight, within
@@ -88,8 +88,10 @@ def _found_backwards(text: Any, part: Any, *bounds: Any) -> int:
 
 
 def _split(text: Any, sep: Any = None, maxsplit: Any = -1) -> int:
-    parts = text.count(sep) if sep else (len(text) + 1) // 2
-    return len(text) + PIECE * (parts if maxsplit < 0 else min(parts, maxsplit))
+    parts: int = text.count(sep) if sep else (len(text) + 1) // 2
+    if maxsplit >= 0:
+        parts = min(parts, maxsplit)
+    return len(text) + PIECE * parts
 
 
 def _split_backwards(text: Any, sep: Any = None, maxsplit: Any = -1) -> int:
@@ -98,7 +100,8 @@ def _split_backwards(text: Any, sep: Any = None, maxsplit: Any = -1) -> int:
 
 def _lines(text: Any, keepends: Any = False) -> int:
     ends = _LINE_ENDS if isinstance(text, str) else (b"\n", b"\r")
-    return len(text) + PIECE * sum(map(text.count, ends))
+    lines: int = sum(text.count(end) for end in ends)
+    return len(text) + PIECE * lines
 
 
 def _joined(sep: Any, parts: Any) -> int:
@@ -106,19 +109,20 @@ def _joined(sep: Any, parts: Any) -> int:
 
 
 def _replaced(text: Any, old: Any, new: Any, count: Any = -1) -> int:
-    places = text.count(old)
+    places: int = text.count(old)
     if count is not None and count >= 0:
         places = min(places, count)
     return len(text) + places * (PIECE + len(new))
 
 
 def _tabs(text: Any, tabsize: Any = 8) -> int:
-    return len(text) + text.count("\t" if isinstance(text, str) else b"\t") * _number(tabsize)
+    tabs: int = text.count("\t" if isinstance(text, str) else b"\t")
+    return len(text) + tabs * _number(tabsize)
 
 
 def _translated(text: Any, table: Any, *deleted: Any, **named: Any) -> int:
-    values = table.values() if isinstance(table, dict) else table
-    longest = max((len(value) for value in values or () if isinstance(value, str)), default=1)
+    values = table.values() if isinstance(table, dict) else table or ()
+    longest = max((len(value) for value in values if isinstance(value, str)), default=1)
     return len(text) * max(1, longest)
 
 
@@ -134,8 +138,9 @@ def _keys(kind: Any, keys: Any, value: Any = None) -> int:
 
 
 def _tags(text: Any) -> int:
-    within(text.count("<") * len(text))  # older markupsafe copies the rest for each
-    return _ESCAPED * PIECE * (text.count("<") + 1) + _ESCAPED * len(text)
+    tags: int = text.count("<")
+    within(tags * len(text))  # older markupsafe copies the rest for each
+    return _ESCAPED * (PIECE * tags + len(text))
 
 
 def _of(names: str, cost: Cost) -> dict[str, Cost]:
@@ -145,9 +150,9 @@ def _of(names: str, cost: Cost) -> dict[str, Cost]:
 METHODS: Final[dict[str, Cost]] = {
     **_of(
         """
-        as_integer_ratio bit_count bit_length conjugate count endswith find get index is_integer
-        isalnum isalpha isascii isdecimal isdigit isidentifier islower isnumeric isprintable isspace
-        istitle isupper items keys startswith values
+        as_integer_ratio bit_count bit_length conjugate count endswith find from_number get index
+        is_integer isalnum isalpha isascii isdecimal isdigit isidentifier islower isnumeric
+        isprintable isspace istitle isupper items keys startswith values
         """,
         _nothing,
     ),

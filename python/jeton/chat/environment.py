@@ -24,7 +24,16 @@ from markupsafe import Markup
 from jeton.chat.costs import METHODS, OPERATORS, shown, widths
 from jeton.chat.filters import COUNTED, counted, filters_of, tests_of
 from jeton.chat.formatting import braces, percent
-from jeton.chat.limits import ITEM, PIECE, LimitError, check_keys, spend, taken, weight
+from jeton.chat.limits import (
+    ITEM,
+    PIECE,
+    LimitError,
+    check_keys,
+    let_go_at_end,
+    spend,
+    taken,
+    weight,
+)
 from jeton.chat.lost_origins import conservatively, printed
 from jeton.chat.origins import generated
 from jeton.chat.parts import data_in, plain, raw, runs_of
@@ -193,6 +202,7 @@ class _Namespace(Namespace):
         for name in names:
             _check_name(name)
         Namespace.__init__(self, names)
+        let_go_at_end(self._Namespace__attrs)
 
     def __setitem__(self, name: str, value: Any) -> None:
         _check_name(name)
@@ -245,6 +255,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
     code_generator_class = _Generator
     intercepted_binops = frozenset("+ - * / // ** %".split())
     concat = staticmethod(joined)
+
     def __init__(self) -> None:
         super().__init__(
             trim_blocks=True,
@@ -253,7 +264,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             optimized=False,  # what is computed before the template runs has no limits
         )
         self.filters = filters_of(dict(self.filters))
-        self.tests = tests_of(dict(self.tests))
+        self.tests = tests_of(self.tests)
         self.globals.pop("lipsum", None)
         self.globals.update(
             dict=_Dict(),
@@ -392,4 +403,3 @@ def _called(method: Any, owner: Any, args: tuple[Any, ...], kwargs: dict[str, An
 def _without_internals(kwargs: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a call without those that Jinja hands to macros."""
     return {name: it for name, it in kwargs.items() if name not in ("_loop_vars", "_block_vars")}
-

@@ -7,7 +7,7 @@ nobody needs to know which part came from where, all that they make is data.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from jinja2 import filters as jinja
@@ -247,6 +247,6 @@ def filters_of(originals: dict[str, Callable[..., Any]]) -> dict[str, Callable[.
     return {**filters, COUNTED: counted}
 
 
-def tests_of(originals: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
+def tests_of(originals: Mapping[str, Any]) -> dict[str, Any]:
     """All tests of an environment, by name, with limits."""
     return {name: limited(it, TESTS[name]) for name, it in originals.items() if name in TESTS}

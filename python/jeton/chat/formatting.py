@@ -145,4 +145,3 @@ class _Braces:
             look = self.environment.getattr if is_attribute else self.environment.getitem
             value = look(value, key)
         return value
-

@@ -8,6 +8,7 @@ operation costs is in `costs.py`.
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 import types
 from collections.abc import Iterable, Iterator, Mapping, Set, ValuesView
@@ -25,6 +26,7 @@ __all__ = [
     "check_keys",
     "check_output",
     "current",
+    "let_go_at_end",
     "limits",
     "running",
     "spend",
@@ -97,7 +99,7 @@ _WORK: ContextVar[_Work | None] = ContextVar("jeton_chat_work", default=None)
 class _Work:
     """What one run of a template may still take."""
 
-    __slots__ = ("deadline", "given", "largest", "left", "measured", "seconds")
+    __slots__ = ("deadline", "given", "largest", "left", "measured", "namespaces", "seconds")
 
     def __init__(self, given: int) -> None:
         self.seconds = current().seconds
@@ -105,6 +107,7 @@ class _Work:
         self.given = given
         self.left = _FREE + _PER_CHARACTER * given
         self.largest = _LARGEST + _TIMES * given
+        self.namespaces: list[dict[str, Any]] = []
         # By address, with the value, so that the address stays its own.
         self.measured: dict[int, tuple[Any, int, int]] = {}
 
@@ -161,10 +164,11 @@ class _Work:
 
 def current() -> Limits:
     """The limits for templates that are run here."""
-    return _LIMITS.get(None) or _DEFAULT
-
-
-_DEFAULT: Final = Limits()
+    chosen = _LIMITS.get(None)
+    if chosen is not None:
+        return chosen
+    isolates = os.environ.get("JETON_ISOLATE", "").strip().lower()
+    return Limits(isolate=isolates not in ("", "0", "false", "no"))
 
 
 @contextlib.contextmanager
@@ -177,7 +181,8 @@ def limits(
         seconds: How long one rendering may take (else 20).
         memory: The bytes that a process of its own may take beyond those it begins with, where
             the system can limit them (else 1 GiB).
-        isolate: Whether `tok.chat` renders in a process of its own (else not).
+        isolate: Whether `tok.chat` renders in a process of its own (else as the environment
+            variable `JETON_ISOLATE` says, which holds in all threads).
 
     Raises:
         ArgumentTypeError, ArgumentError: `seconds` or `memory` is no number above 0, or `isolate`
@@ -214,11 +219,21 @@ def limits(
 @contextlib.contextmanager
 def running(given: int) -> Iterator[None]:
     """Holds a template to its limits, given how many characters go into it."""
-    token = _WORK.set(_Work(given))
+    work = _Work(given)
+    token = _WORK.set(work)
     try:
         yield
     finally:
         _WORK.reset(token)
+        for names in work.namespaces:
+            names.clear()
+
+
+def let_go_at_end(names: dict[str, Any]) -> None:
+    """Empties a namespace when the template ends: it may hold itself, and much beside."""
+    work = _WORK.get()
+    if work is not None:
+        work.namespaces.append(names)
 
 
 def check_output(length: int) -> None:

@@ -13,7 +13,7 @@ from jinja2.exceptions import SecurityError
 
 from jeton.chat.environment import Refusal, Sandbox
 from jeton.chat.limits import LimitError, check_output, running
-from jeton.chat.messages import REASONING, Input
+from jeton.chat.messages import REASONING
 from jeton.chat.origins import Origin
 from jeton.chat.parts import cut, raw, runs_of
 from jeton.chat.traced import Traced
@@ -35,7 +35,7 @@ def rendered(
     messages: list[dict[str, Any]],
     continued: str | None,
     variables: Mapping[str, Any],
-    given: Input,
+    given: int,
 ) -> str:
     """The text of a chat.
 
@@ -44,7 +44,7 @@ def rendered(
         messages: The messages, as `Input.messages` makes them.
         continued: The field of the last message that is left open.
         variables: What else the template sees.
-        given: What made the messages.
+        given: The characters of all that goes in.
 
     Raises:
         FormatError: The template is no Jinja.
@@ -52,12 +52,14 @@ def rendered(
         UnsupportedError: It leaves the sandbox or its limits.
     """
     if len(template) > _LONGEST_TEMPLATE:
-        raise FormatError(f"the template has {len(template):,} characters; {_LONGEST_TEMPLATE:,} are allowed")
+        raise FormatError(
+            f"the template has {len(template):,} characters; {_LONGEST_TEMPLATE:,} are allowed"
+        )
     ending, is_spelled = None, False
     if continued is not None:
         is_spelled = _spells_tag([messages, variables])
         messages, ending = _tagged(template, messages, continued)
-    with running(given.characters + len(template)):
+    with running(given + len(template)):
         text = _run(template, {"messages": messages, **variables})
         check_output(len(text))
     return text if ending is None else _cut_at_tag(text, *ending, is_spelled=is_spelled)
