@@ -41,7 +41,7 @@ _RECORD = np.dtype(
         ("length", "<i8"),
     ]
 )
-"""A document: what it is ordered by, how many copies of it came before, and where its tokens are."""
+"""A document: what it is ordered by, how many copies came before, and where its tokens are."""
 _COPIES_IN_MEMORY = 1 << 20
 """How many records of copies wait for the disk."""
 _AT_A_TIME = 1 << 21
@@ -341,11 +341,12 @@ class Shuffled(Source):
             bounds = np.stack((some["start"], some["start"] + some["length"]), 1).ravel()
             tokens = mapped(self._files[bucket].tokens, self._dtype.name)
             pieces.append(_core.reordered(tokens, bounds, np.arange(1, len(bounds), 2)))
-        if len(pieces) == 1:
-            return pieces[0]
-        by_bucket = np.argsort(records["bucket"], kind="stable")
-        ends = np.cumsum(records["length"][by_bucket])
-        return _core.reordered(np.concatenate(pieces), ends, np.argsort(by_bucket))
+        found: npt.NDArray[Any] = pieces[0]
+        if len(pieces) > 1:
+            by_bucket = np.argsort(records["bucket"], kind="stable")
+            ends = np.cumsum(records["length"][by_bucket])
+            found = _core.reordered(np.concatenate(pieces), ends, np.argsort(by_bucket))
+        return found
 
 
 def _ordered(records: npt.NDArray[Any]) -> npt.NDArray[Any]:
