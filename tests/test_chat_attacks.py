@@ -259,6 +259,15 @@ def test_tokens_that_a_template_puts_together_are_control_tokens(name: str) -> N
     assert "<|user|>" in chat.control_tokens
 
 
+def test_what_ends_a_text_is_a_control_token_though_it_is_not_marked() -> None:
+    """Phi 3.5 has its `</s>` so."""
+    tok = byte_level("").replace(added_tokens=[]).with_added_tokens([jeton.AddedToken("</s>")])
+    tok = tok.replace(roles={"eos": "</s>"})
+    messages = [{"role": role, "content": "a</s>b"} for role in ("user", "assistant")]
+    template = "{% for m in messages %}{{ m.content }}{% endfor %}{{ eos_token }}"
+    assert tok.chat(messages, template=template).ids.count(tok.role_ids["eos"]) == 1
+
+
 @pytest.mark.parametrize("token", ["\n", "\n\n", "  ", "helpful", "user 2"])
 def test_words_and_white_space_are_no_control_tokens(token: str) -> None:
     """Gemma has line ends as added tokens, GPT-NeoX spaces; domains add words."""

@@ -76,7 +76,8 @@ def check(seed: int) -> bool:
     given = message(chance)
     seen = Input(Trust())
     try:
-        ours: str | None = rendered(template, seen.messages(sent_messages([given])), None, {}, seen)
+        sent = seen.messages(sent_messages([given]))
+        ours: str | None = rendered(template, sent, None, {}, seen.characters)
     except JetonError:
         ours = None
     if any(f"({leaf}|reverse)" in template for leaf in ("m.l", "m.d")):

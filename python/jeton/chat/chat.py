@@ -15,11 +15,13 @@ import jeton._core as _core
 from jeton.chat.control import control_tokens_of
 from jeton.chat.encoding import Encoded, encoded
 from jeton.chat.given import Given
+from jeton.chat.limits import current
 from jeton.chat.loss_masks import Answers
 from jeton.chat.messages import Input, Sent, sent_messages
 from jeton.chat.origins import Origin
 from jeton.chat.parts import raw, runs_of
 from jeton.chat.prefixes import Prefixes, Step, compared
+from jeton.chat.renderer import Renderer
 from jeton.chat.schemas import schema_of
 from jeton.chat.templates import name_of, template_of
 from jeton.chat.trust import Trust
@@ -63,6 +65,8 @@ class Request:
     trusted: Iterable[str | int] = ()
     control: Iterable[str] = ()
     variables: tuple[tuple[str, Any], ...] = ()
+    isolate: bool | None = None
+    """Whether the template runs in a process of its own; `None`: as `jeton.chat.limits` says."""
     counts_media: bool = False
     """Whether the caller reckons with parts that are no text, so that no template has to."""
     says: Callable[[str], None] = _warn
@@ -96,8 +100,11 @@ class Request:
         documents = None if self.documents is None else _documents(self.documents)
         template = template_of(self.tok, self.template, with_tools=tools is not None)
         self._check_variables(template)
+        if not isinstance(self.isolate, (bool, type(None))):
+            raise ArgumentTypeError(f"isolate must be a bool, not {self.isolate!r:.60}")
         return Given(
             template,
+            Renderer(current().isolate if self.isolate is None else self.isolate),
             Input(trust),
             sent,
             self._continued(),
@@ -206,7 +213,9 @@ class Chat:
         text = given.text()
         self._request = request
         self._runs = runs_of(text)
-        self._control = control_tokens_of(request.tok, given.template, request.control)
+        self._control = control_tokens_of(
+            request.tok, given.template, request.control, given.renderer
+        )
         self._unprinted = Unprinted(given, text)
         self.text = raw(text)
         self.roles: list[str | None] = [message.role for message in given.sent]

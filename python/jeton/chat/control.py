@@ -1,7 +1,8 @@
 """Which added tokens are control tokens of a chat, and which of them an answer may hold itself.
 
 Special tokens are. So are those that are not marked special but that the template writes, as
-`<tool_call>` and `<think>` of Qwen 3, and those that the configuration names.
+`<tool_call>` and `<think>` of Qwen 3, that have a role, as the end of a text, or that the
+configuration names.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from jeton.chat.encoding import ControlTokens, guarding, known_tokens
-from jeton.chat.probes import frames_of
-from jeton.chat.source import GAP, source_of
+from jeton.chat.probes import Frames, frames_of
+from jeton.chat.renderer import Renderer
+from jeton.chat.source import GAP, Source
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 from jeton.settings import CONFIG
 
@@ -31,13 +33,16 @@ _LONGEST: Final = 64
 """Characters of a literal beside a value that may belong to a token around it."""
 
 
-def control_tokens_of(tok: BaseTokenizer, template: str, control: Iterable[str]) -> ControlTokens:
+def control_tokens_of(
+    tok: BaseTokenizer, template: str, control: Iterable[str], renderer: Renderer
+) -> ControlTokens:
     """The control tokens of a chat through a template.
 
     Args:
         tok: The tokenizer.
         template: The text of a template that compiles.
         control: Added tokens that the caller wants to be control tokens wherever they are.
+        renderer: What reads and runs the template.
 
     Raises:
         ArgumentTypeError: `control` is no iterable of tokens.
@@ -51,7 +56,7 @@ def control_tokens_of(tok: BaseTokenizer, template: str, control: Iterable[str])
         if len(known.control) >= _CACHED:
             known.control.clear()
             known.guarded.clear()
-        known.control[key] = _found(tok, template, names)
+        known.control[key] = _found(tok, template, names, renderer)
     return known.control[key]
 
 
@@ -71,12 +76,18 @@ def _checked(tok: BaseTokenizer, control: Iterable[str]) -> frozenset[str]:
     return frozenset(given)
 
 
-def _found(tok: BaseTokenizer, template: str, asked: frozenset[str]) -> ControlTokens:
+def _found(
+    tok: BaseTokenizer, template: str, asked: frozenset[str], renderer: Renderer
+) -> ControlTokens:
     plain = {token.content: token.id for token in tok.added_tokens if not token.special}
-    tags = _written(template, {it for it in plain if not _WORD.fullmatch(it)}) if plain else set()
-    tags = (tags | (_configured(tok) & {*plain})) - asked
-    roles = tuple((f"{role}_token", token) for role, token in tok.roles.items())
-    of_turns = _of_turns(template, roles, tags) if tags else set()
+    marks = {token for token in plain if not _WORD.fullmatch(token)}
+    written = _written(renderer.source(template), marks) if marks else set()
+    of_roles = marks & {*tok.roles.values()}
+    tags = (written | of_roles | (_configured(tok) & {*plain})) - asked
+    variables = tuple((f"{role}_token", token) for role, token in tok.roles.items())
+    of_turns = set(of_roles)
+    if tags:
+        of_turns |= _of_turns(frames_of(renderer, template, variables), tags)
     return ControlTokens(
         guarding(tok, asked | tags),
         guarding(tok, asked),
@@ -93,9 +104,9 @@ def _configured(tok: BaseTokenizer) -> set[str]:
     return {*configured}
 
 
-def _written(template: str, tokens: Iterable[str]) -> set[str]:
+def _written(source: Source, tokens: Iterable[str]) -> set[str]:
     """The tokens that a template writes literally, or around a value, as `<|user|>`."""
-    literals = source_of(template).literals
+    literals = source.literals
     text = "\1".join(literals)
     around = {
         (_SPACE.split(before[-_LONGEST:])[-1], _SPACE.split(behind[:_LONGEST])[0])
@@ -122,13 +133,12 @@ def _begins_and_ends(token: str, before: str, behind: str) -> bool:
     return 0 < begins <= ends < len(token)
 
 
-def _of_turns(template: str, roles: tuple[tuple[str, str], ...], tokens: set[str]) -> set[str]:
+def _of_turns(frames: Frames, tokens: set[str]) -> set[str]:
     """The tokens with which a template begins and ends turns, which no answer holds.
 
     Tokens in pairs, as `<think>` and `</think>`, are not among them, unless they are around the
     result of a tool alone: a template may write them for the model, or tell it to.
     """
-    frames = frames_of(template, roles)
     pairs = {it for it in tokens if {_other_of(it)} & tokens - {it}}
     return {
         token

@@ -11,7 +11,7 @@ from typing import Any
 from jeton.chat.messages import Group, Input, Sent
 from jeton.chat.parts import raw
 from jeton.chat.probes import takes_parts
-from jeton.chat.rendering import rendered
+from jeton.chat.renderer import Renderer
 from jeton.chat.traced import joined
 from jeton.chat.trust import Path
 from jeton.message_fields import TEXTS, is_text
@@ -24,6 +24,7 @@ class Given:
 
     Args:
         template: The text of the template.
+        renderer: What runs it.
         values: What makes them what a template sees.
         sent: The messages.
         continued: The field of the last message that is left open.
@@ -37,6 +38,7 @@ class Given:
     def __init__(
         self,
         template: str,
+        renderer: Renderer,
         values: Input,
         sent: list[Sent],
         continued: str | None,
@@ -48,6 +50,7 @@ class Given:
         variables: Mapping[str, Any],
     ) -> None:
         self.template = template
+        self.renderer = renderer
         self.sent = sent
         self.variables = variables
         self._values = values
@@ -70,7 +73,7 @@ class Given:
         """What the template writes, without some of what it was given.
 
         Raises:
-            As `rendered`.
+            As `jeton.chat.rendering.rendered`.
         """
         gone: dict[tuple[str, int | None], set[Path]] = {}
         for kind, message, path in left_out:
@@ -79,7 +82,7 @@ class Given:
             _without(message, gone.get(("message", at), set()))
             for at, message in enumerate(self._messages)
         ]
-        return rendered(
+        return self.renderer.text(
             self.template,
             [self._with_text(message) for message in messages],
             self._continued,
@@ -88,7 +91,7 @@ class Given:
                 "documents": _kept(self._documents, gone.get(("documents", None), set())),
                 **self._further,
             },
-            self._values,
+            self._values.characters,
         )
 
     def _with_text(self, message: dict[str, Any]) -> dict[str, Any]:
@@ -102,7 +105,7 @@ class Given:
             if isinstance(it, (str, bool))
         )
         role = message.get("role")
-        takes = takes_parts(self.template, role and raw(role), variables)
+        takes = takes_parts(self.renderer, self.template, role and raw(role), variables)
         if takes is None:
             return message
         parts = [{"type": "text", "text": it} if isinstance(it, str) else it for it in content]

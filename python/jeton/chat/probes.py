@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from jeton.chat.limits import LimitError
 from jeton.chat.messages import Input, sent_messages
 from jeton.chat.origins import ANSWERING
 from jeton.chat.parts import raw
-from jeton.chat.rendering import rendered
+from jeton.chat.renderer import Renderer
 from jeton.chat.trust import Trust
 from jeton.errors import JetonError
 
@@ -45,17 +46,18 @@ class Frames:
 
 
 @functools.lru_cache(maxsize=64)
-def frames_of(template: str, variables: Variables) -> Frames:
+def frames_of(renderer: Renderer, template: str, variables: Variables) -> Frames:
     """How a template frames turns. `variables` are what it reads beside the messages."""
-    asked = _text(template, [_USER], variables)
-    call = _text(template, [_USER, _CALLS], variables)
+    asked = _text(renderer, template, [_USER], variables)
+    call = _text(renderer, template, [_USER, _CALLS], variables)
     return Frames(
         question=asked or "",
         opening=_behind(
-            asked, _text(template, [_USER, {"role": "assistant", "content": _WORDS}], variables)
+            asked,
+            _text(renderer, template, [_USER, {"role": "assistant", "content": _WORDS}], variables),
         ).rpartition(_WORDS)[0],
         call=_behind(asked, call),
-        result=_behind(call, _text(template, [_USER, _CALLS, _RESULT], variables)),
+        result=_behind(call, _text(renderer, template, [_USER, _CALLS, _RESULT], variables)),
     )
 
 
@@ -71,7 +73,9 @@ def _behind(before: str | None, text: str | None) -> str:
 
 
 @functools.lru_cache(maxsize=256)
-def takes_parts(template: str, role: str | None, variables: Variables) -> bool | None:
+def takes_parts(
+    renderer: Renderer, template: str, role: str | None, variables: Variables
+) -> bool | None:
     """Whether a template takes a content of parts, from this role; `None` if that cannot be told.
 
     It does if it writes the same of a text in one part as of the text alone.
@@ -82,17 +86,21 @@ def takes_parts(template: str, role: str | None, variables: Variables) -> bool |
         before.append(_CALLS)
     message = {**_RESULT, "role": role} if len(before) == 2 else {"role": role}
     texts = [
-        _text(template, [*before, {**message, "content": content}, *behind], variables)
+        _text(renderer, template, [*before, {**message, "content": content}, *behind], variables)
         for content in (_WORDS, [{"type": "text", "text": _WORDS}])
     ]
     return None if texts[0] is None or _WORDS not in texts[0] else texts[0] == texts[1]
 
 
-def _text(template: str, messages: Iterable[Mapping[str, Any]], variables: Variables) -> str | None:
+def _text(
+    renderer: Renderer, template: str, messages: Iterable[Mapping[str, Any]], variables: Variables
+) -> str | None:
     """The text of a conversation, if the template takes it."""
     given = Input(Trust())
     try:
         seen = given.messages(sent_messages(messages))
-        return raw(rendered(template, seen, None, dict(variables), given))
+        return raw(renderer.text(template, seen, None, dict(variables), given.characters))
+    except LimitError:
+        raise
     except JetonError:
         return None

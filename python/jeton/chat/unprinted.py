@@ -16,7 +16,6 @@ from jeton.chat.given import Given
 from jeton.chat.messages import Group
 from jeton.chat.origins import Origin
 from jeton.chat.parts import raw, runs_of
-from jeton.chat.source import source_of
 from jeton.chat.trust import KNOWN_ROLES, REASONING, Path
 from jeton.errors import JetonError, UnsupportedError
 from jeton.message_fields import fields_of, is_media, is_text
@@ -64,7 +63,7 @@ class Unprinted:
         self._unread = [
             name
             for name, value in given.variables.items()
-            if value is not None and name not in source_of(self.template).names
+            if value is not None and name not in given.renderer.source(self.template).names
         ]
 
     def all(self, *, with_media: bool = True) -> list[Origin]:
@@ -91,7 +90,9 @@ class Unprinted:
     def hints(self) -> Iterator[str]:
         """What seems to be misspelled: a role, a variable that the template does not read."""
         for name in self._unread:
-            close = _core.did_you_mean(name, sorted(source_of(self.template).names))
+            close = _core.did_you_mean(
+                name, sorted(self._given.renderer.source(self.template).names)
+            )
             if close:
                 yield f"for the variable {name!r}, did you mean {close!r}?"
         for at, message in enumerate(self._given.sent):
