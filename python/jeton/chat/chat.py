@@ -13,6 +13,7 @@ import numpy as np
 
 import jeton._core as _core
 from jeton.chat.encoding import Encoded, encoded, guarding
+from jeton.chat.kept_tools import kept_tools
 from jeton.chat.limits import current
 from jeton.chat.loss_masks import Answers
 from jeton.chat.messages import Input, Trust
@@ -71,7 +72,14 @@ class Request:
         given = Input(Trust(self.trusted))
         messages = given.messages(self.messages)
         given.trust.check(messages, [name for name, _ in self.variables], self.is_part)
-        tools = None if self.tools is None else given.other("tools", _tools(self.tools))
+        tools: Any = None
+        if self.tools is not None:
+            listed = _tools(self.tools)
+            tools = None if list(self.trusted) else kept_tools(listed)
+            if tools is None:
+                tools = given.other("tools", listed)
+            else:
+                given.characters += tools.characters
         documents = self.documents
         if documents is not None:
             documents = given.other("documents", _documents(documents))
