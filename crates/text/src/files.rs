@@ -273,7 +273,7 @@ pub fn write_into(folder: &Path, files: Vec<(String, Vec<u8>)>) -> Result<()> {
 /// first, so that nothing lies beside anything while a pipe has no reader.
 ///
 /// # Errors
-/// As [`write`]. A folder in the place of one leaves all as they were.
+/// As [`write()`]. A folder in the place of one leaves all as they were.
 pub fn write_all(files: &[(PathBuf, Vec<u8>)]) -> Result<()> {
     if let Some((path, _)) = files.iter().find(|(path, _)| path.is_dir()) {
         let error = io::Error::from(io::ErrorKind::IsADirectory);
