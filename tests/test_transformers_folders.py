@@ -11,7 +11,9 @@ import pytest
 
 import jeton
 from jeton.components import post_processors
+from jeton.errors import FormatWarning
 from kinds import byte_level, characters, unigram, word_piece
+from shared_data import VOCABULARIES, needed
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -160,3 +162,56 @@ def test_files_of_all_ages_are_read_alike(row: str, tmp_path: Path) -> None:
     ours.save(tmp_path / "again")
     for name in OLD_FILES[row]:
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / name).read_bytes()
+
+
+PUBLISHED: dict[str, tuple[str, int, list[str]]] = {
+    # Name: its file, the largest id, and the names that share an id with another one.
+    "r50k_base": ("r50k_base.tiktoken", 50_256, []),
+    "cl100k_base": ("cl100k_base.tiktoken", 100_276, []),
+    "o200k_base": ("o200k_base.tiktoken", 200_018, []),
+    "o200k_harmony": ("o200k_base.tiktoken", 201_087, ["<|reserved_200018|>"]),
+    "llama3": ("llama3_ranks.model", 128_255, []),
+    "llama3.1": ("llama3_ranks.model", 128_255, []),
+}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_published_encoding_has_no_more_ids_in_a_folder(name: str, tmp_path: Path) -> None:
+    """Gaps between ids stay gaps, and a second name of an id is no token of its own."""
+    file, largest, second_names = PUBLISHED[name]
+    tok = jeton.load(needed(VOCABULARIES / file), encoding=name)
+    assert tok.max_id == largest
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", FormatWarning)
+        tok.save(tmp_path / "folder")
+        fast = tok.as_transformers()
+    told = [str(it.message) for it in caught if it.category is FormatWarning]
+    if second_names:
+        named = f'does not hold the special token "{second_names[0]}"'
+        assert told == [
+            f"folder {named} (say so again when it is loaded)",
+            f"transformers' tokenizer {named}: it has one name per id",
+        ]
+    else:
+        assert told == []
+    again = jeton.load(tmp_path / "folder")
+    assert again.vocab_size == tok.vocab_size
+    assert again.max_id == largest
+    for theirs in (fast, auto(tmp_path / "folder")):
+        assert len(theirs) == tok.vocab_size
+        assert max(theirs.get_vocab().values()) == largest
+        for token, id in tok.special_tokens.items():
+            if token not in second_names:
+                assert theirs.convert_tokens_to_ids(token) == id
+
+
+def test_a_role_of_a_second_name_is_saved_by_the_first(tmp_path: Path) -> None:
+    tok = jeton.load(needed(VOCABULARIES / "o200k_base.tiktoken"), encoding="o200k_harmony")
+    tok = tok.replace(roles={"pad": "<|reserved_200018|>"})
+    tok.save(tmp_path, lossy=True)
+    again = jeton.load(tmp_path)
+    assert again.roles["pad"] == "<|endofprompt|>"
+    assert again.role_ids["pad"] == tok.role_ids["pad"] == 200_018
+    assert len(auto(tmp_path)) == again.vocab_size == 201_088
+    again.with_added_tokens(["<|more|>"]).save(tmp_path / "more")
+    assert len(auto(tmp_path / "more")) == 201_089

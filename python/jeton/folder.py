@@ -73,10 +73,16 @@ def files_of(
         settings: What is set for it.
         roles: All its roles, those that its stages tell too.
     """
+    names = _names_in_a_folder(core)
+    roles = {role: names.get(token, token) for role, token in roles.items()}
     texts, left_out = _core.folder_files(core, list(roles.items()))
     made = dict(texts)
     # A token that is gone plays no part any more.
-    kept = {role: it for role, it in settings.roles.items() if it is None or role in roles}
+    kept = {
+        role: None if token is None else names.get(token, token)
+        for role, token in settings.roles.items()
+        if token is None or role in roles
+    }
     settings = dataclasses.replace(settings, roles=kept)
     files = dict(settings.files)
     if CONFIG in files:
@@ -107,10 +113,22 @@ def files_of(
     return {_TOKENIZER: made[_TOKENIZER].encode(), **files}, left_out
 
 
+def _names_in_a_folder(core: Pipeline) -> dict[str, str]:
+    """Special tokens with the names that a folder has for their ids.
+
+    Of two names of one id it holds the first. transformers would add the other as a token of its
+    own, with a new id.
+    """
+    first: dict[int, str] = {}
+    return {token: first.setdefault(id, token) for token, id in core.special_tokens().items()}
+
+
 def _without_role(core: Pipeline, roles: Mapping[str, str]) -> list[str]:
     """The special tokens that have no role: transformers knows of those that it is told."""
     named = {*roles.values()}
-    return [token for token in core.special_tokens() if token not in named]
+    return [
+        token for token in dict.fromkeys(_names_in_a_folder(core).values()) if token not in named
+    ]
 
 
 def tells_texts_apart(core: Pipeline, roles: Mapping[str, str]) -> bool:
@@ -209,7 +227,8 @@ def _list_new_tokens(files: dict[str, bytes], core: Pipeline, first: frozenset[s
     """Lists the special tokens that came since: transformers knows of those that it is told."""
     config = json_object(files, CONFIG)
     known = {*first, *Settings.of_files(files, {}).roles.values()}
-    new = [token for token in core.special_tokens() if token not in known]
+    held = dict.fromkeys(_names_in_a_folder(core).values())
+    new = [token for token in held if token not in known]
     if new:
         name = next((name for name in _LISTS if isinstance(config.get(name), list)), _LISTS[0])
         _update(files, CONFIG, {name: [*(config.get(name) or []), *new]})

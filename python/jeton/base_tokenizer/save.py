@@ -104,7 +104,9 @@ class Saves(Changes):
         else:
             left_out = [*_core.save(self._core, name), *self._held_by_folders()]
         if left_out and not lossy:
-            elsewhere = "" if is_folder else "; a folder, a name without an ending, holds all"
+            ids = self._core.special_tokens().values()
+            holds_all = not is_folder and len({*ids}) == len(ids)
+            elsewhere = "; a folder, a name without an ending, holds all" if holds_all else ""
             warn_caller(
                 f"{Path(name).name} does not hold {', '.join(left_out)} (say so again when it is "
                 f"loaded{elsewhere})",
