@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from jeton.chat.limits import reserve, spend, weighed
+from jeton.chat.limits import spend
 from jeton.chat.origins import Origin
 from jeton.chat.parts import TracedFloat, TracedInt, data_in, plain, raw, runs_of
 from jeton.chat.traced import joined, marked, traced
@@ -21,9 +21,6 @@ def to_json(
     sort_keys: bool = False,
 ) -> str:
     """A value as JSON, as transformers' filter of that name writes it: nothing for HTML."""
-    weighed(value)
-    if isinstance(indent, int) and not isinstance(indent, bool):
-        reserve(max(0, indent) * 64)
     if separators is None:
         separators = (", ", ": ") if indent is None else (",", ": ")
     item, key = separators
