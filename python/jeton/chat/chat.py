@@ -87,7 +87,9 @@ class Request:
         sent = sent_messages(self.messages, is_part=self.trust is not None)
         request = dataclasses.replace(self, messages=sent, **lists)
         names_of_variables = [name for name, _ in self.variables]
-        trust = self.trust or Trust(request.trusted, sent, names_of_variables)
+        trust = self.trust
+        if trust is None:
+            trust = Trust(request.trusted, sent, names_of_variables)
         chat = Chat(dataclasses.replace(request, trust=trust), request._given(sent, trust))
         if self.trust is None:
             if losses := chat._losses():

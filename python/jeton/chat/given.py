@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from jeton.chat.kept_tools import KeptTools, kept_tools
 from jeton.chat.messages import Group, Input, Sent
 from jeton.chat.parts import raw
 from jeton.chat.probes import takes_parts
@@ -56,13 +57,22 @@ class Given:
         self._values = values
         self._continued = continued
         self._messages = values.messages(sent)
-        self._tools = tools and values.other("tools", tools)
+        self._tools = self._seen_tools(tools)
         self._documents = documents and values.other("documents", documents)
         self._further = {
             "add_generation_prompt": add_generation_prompt,
             **tokens,
             **{name: values.other("variable", it, name) for name, it in variables.items()},
         }
+
+    def _seen_tools(self, tools: list[Any] | None) -> KeptTools | list[Any] | None:
+        """The tools as a template sees them, those of the last call if they are the same."""
+        kept = kept_tools(tools) if tools and not self._values.trust else None
+        if kept is None:
+            return tools and self._values.other("tools", tools)
+        self._values.characters += kept.characters
+        self._values.groups.update(kept.groups)
+        return kept
 
     @property
     def groups(self) -> Mapping[Group, list[str]]:
@@ -113,10 +123,11 @@ class Given:
         return {**message, "content": parts if takes else joined(texts)}
 
 
-def _kept(items: list[Any] | None, left_out: set[Path]) -> list[Any] | None:
+def _kept(items: KeptTools | list[Any] | None, left_out: set[Path]) -> KeptTools | list[Any] | None:
     if not left_out or items is None:
         return items
-    return [item for at, item in enumerate(items) if (at,) not in left_out] or None
+    listed = items.value if isinstance(items, KeptTools) else items
+    return [item for at, item in enumerate(listed) if (at,) not in left_out] or None
 
 
 def _without(message: dict[str, Any], left_out: set[Path]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from jinja2 import Template, TemplateSyntaxError, UndefinedError
 from jinja2.exceptions import SecurityError
 
 from jeton.chat.environment import Refusal, Sandbox
+from jeton.chat.kept_tools import KeptTools
 from jeton.chat.limits import LimitError, check_output, running
 from jeton.chat.origins import Origin
 from jeton.chat.parts import cut, raw, runs_of
@@ -43,7 +44,7 @@ def rendered(
         template: The text of the template.
         messages: The messages, as `Input.messages` makes them.
         continued: The field of the last message that is left open.
-        variables: What else the template sees.
+        variables: What else the template sees; its tools as they are or as they are kept.
         given: The characters of all that goes in.
 
     Raises:
@@ -55,11 +56,14 @@ def rendered(
         raise FormatError(
             f"the template has {len(template):,} characters; {_LONGEST_TEMPLATE:,} are allowed"
         )
+    known, tools = None, variables.get("tools")
+    if isinstance(tools, KeptTools):
+        known, variables = tools.known, {**variables, "tools": tools.value}
     ending, is_spelled = None, False
     if continued is not None:
         is_spelled = _spells_tag([messages, variables])
         messages, ending = _tagged(template, messages, continued)
-    with running(given + len(template)):
+    with running(given + len(template), known):
         text = _run(template, {"messages": messages, **variables})
         check_output(len(text))
     return text if ending is None else _cut_at_tag(text, *ending, is_spelled=is_spelled)

@@ -89,6 +89,10 @@ class Trust:
             whose, path = self._read(entry)
             self._paths.setdefault(whose, []).append(path)
 
+    def __bool__(self) -> bool:
+        """Whether anything is trusted."""
+        return bool(self._paths)
+
     def covers(self, kind: Kind, number: int | None, role: str | None, path: Path) -> bool:
         """Whether a place is one of the fields, or inside of one.
 
@@ -99,7 +103,7 @@ class Trust:
             path: The way from there, or from the tools or the documents; of a variable, its name
                 first.
         """
-        if not self._paths:
+        if not self:
             return False
         owners: list[_Whose]
         if kind == "message":
