@@ -360,7 +360,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
     def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:
         spend(PIECE + ITEM * len(args))
-        owner = getattr(__obj, "__self__", None)
+        owner = str if __obj == str.maketrans else getattr(__obj, "__self__", None)
         if isinstance(owner, _VALUES) or (isinstance(owner, type) and issubclass(owner, _TYPES)):
             return _called(__obj, owner, args, _without_internals(kwargs))
         if not (
