@@ -1,6 +1,7 @@
 """Fuzzes chat templates: whatever a template does, it ends in time and within its memory.
 
-    python fuzz/templates.py [-max_total_time=SECONDS] [-artifact_prefix=PATH] [FILE | FOLDER]...
+    python fuzz/templates.py [-max_total_time=SECONDS] [-runs=COUNT] [-seed=NUMBER]
+                             [-artifact_prefix=PATH] [FILE | FOLDER]...
 
 An input chooses the parts of a template: sized values, and every method, filter, test and operator
 that templates have, with arguments of any kind. A process of its own renders it and encodes the
@@ -348,8 +349,9 @@ def main() -> int:
     chance = random.Random(int(options.get("seed", 0)) or None)
     first = [file.read_bytes() for path in paths for file in sorted(path.iterdir())]
     until = time.monotonic() + float(options.get("max_total_time", 60))
+    runs = int(options.get("runs", 1 << 60))
     count, fine, found = 0, 0, 0
-    while time.monotonic() < until:
+    while time.monotonic() < until and count < runs:
         data = first.pop() if first else chance.randbytes(chance.choice((40, 120, 400)))
         said = watched.tried(template(data))
         count += 1
@@ -360,6 +362,7 @@ def main() -> int:
             Path(path).write_bytes(data)
             print(path, said, template(data), sep="\n", flush=True)
             watched = Watched()
+    watched.end()
     print(f"rendered without an error: {fine}; found: {found}")
     print(f"stat::number_of_executed_units: {count}")
     return min(found, 1)

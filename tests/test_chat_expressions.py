@@ -239,7 +239,8 @@ EXPRESSIONS = r"""
 {{ ['a'] | batch(3, m.content) | list }}{{ [1,2,3,4] | slice(3, m.content) | map('join') | join }}
 {{ 'aaaaaaaaaaaaaaaaaaaaaaaaaaaa' | truncate(15, end=m.content) }}{{ 'aa bb cc' | wordwrap(2, wrapstring=m.content) }}
 {{ 'http://x.com' | urlize(target=m.content, rel=m.content) }}
-{{ 'abc'.translate({98: m.content}) }}
+{{ 'abc'.translate({98: m.content}) }}{{ 'abc'.translate('a'.maketrans('b', 'x')) }}{{ 'abc'.translate('a'.maketrans({'b': m.content})) }}
+{{ m.content.find('i') }}{{ 'a_b'.split('_') | join(m.content) }}{{ 'a_b'.replace('_', m.content) }}{{ 'ab'.join([m.content]) }}
 {{ 'abcdefghij'.translate(m.content) }}
 {% for k, v in m | dictsort(false, 'value') if k == 'content' or k == 'k' %}{{ v }}{% endfor %}
 {{ dict(m).content }}{{ dict.fromkeys([m.content], m.content) }}

@@ -99,8 +99,8 @@ def test_errors_are_the_same(name: str) -> None:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs limits of memory")
 def test_memory_is_limited() -> None:
-    template = "{% set a = 'a' * 60000000 %}{{ a|length }}"
-    assert byte_level("").chat(HELLO, template=template, isolate=True).text == "60000000"
+    template = "{% set a = 'a' * 30000000 %}{{ a|length }}"
+    assert byte_level("").chat(HELLO, template=template, isolate=True).text == "30000000"
     with (
         jeton.chat.limits(memory=20_000_000, isolate=True),
         pytest.raises(UnsupportedError, match="memory"),

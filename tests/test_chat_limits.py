@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -288,6 +291,17 @@ def test_errors_stay_short(failing: str) -> None:
 def test_limits_are_checked(seconds: Any, kind: type[Exception]) -> None:
     with pytest.raises(kind, match="seconds"), limits(seconds=seconds):
         pass
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_the_fuzzer_of_templates_runs(tmp_path: Path) -> None:
+    fuzzer = Path(__file__).parent.parent / "fuzz" / "templates.py"
+    options = ["-seed=1", "-runs=25", "-max_total_time=300", f"-artifact_prefix={tmp_path}/"]
+    done = subprocess.run(
+        [sys.executable, str(fuzzer), *options], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, list(tmp_path.iterdir())) == (0, []), done.stdout + done.stderr
+    assert "number_of_executed_units: 25" in done.stdout
 
 
 def test_a_namespace_that_holds_itself_is_let_go() -> None:
