@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+import jeton
+import jeton.chat
 from chat_cases import (
     HELLO,
     IMAGE,
@@ -153,6 +155,26 @@ def test_what_is_not_printed_is_said(name: str) -> None:
     with warning(says):
         chat = TOK.chat(messages, template=template, **options)
     assert [str(it) for it in chat.unprinted] == unprinted
+
+
+def test_each_is_asked_for_if_some_leave_a_trace() -> None:
+    template = CONTENTS + "{{ messages[0].tool_calls | tojson | wordwrap(9) }}"
+    messages = [{**call(), "content": "a"}, *HELLO, {**call(), "content": "b"}]
+    with warning("does not print messages[2].tool_calls"):
+        chat = TOK.chat(messages, template=template)
+    assert [str(it) for it in chat.unprinted] == ["messages[2].tool_calls"]
+
+
+def test_questions_to_a_template_end() -> None:
+    endless = "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"
+    template = "{% if messages | length < 4 %}" + endless + "{% endif %}" + CONTENTS
+    with jeton.chat.limits(seconds=0.2):
+        assert TOK.chat(TURNS, template=template).text
+        # What is not printed is then told by who wrote the text alone.
+        with warning("does not print tools"):
+            TOK.chat(TURNS, template=template.replace("if ", "if not tools or "), tools=[WEATHER])
+        with pytest.raises(UnsupportedError, match="takes more than"):
+            TOK.chat([*PARTS, *TURNS], template=template)
 
 
 def test_a_chat_that_is_cut_does_not_warn_again() -> None:

@@ -21,7 +21,7 @@ from jeton.chat.messages import Input, Sent, sent_messages
 from jeton.chat.origins import Origin
 from jeton.chat.parts import raw, runs_of
 from jeton.chat.prefixes import Prefixes, Step, compared
-from jeton.chat.renderer import Renderer
+from jeton.chat.renderer import Renderer, questions
 from jeton.chat.schemas import schema_of
 from jeton.chat.templates import name_of, template_of
 from jeton.chat.trust import Trust
@@ -90,10 +90,12 @@ class Request:
         trust = self.trust
         if trust is None:
             trust = Trust(request.trusted, sent, names_of_variables)
-        chat = Chat(dataclasses.replace(request, trust=trust), request._given(sent, trust))
-        if self.trust is None:
-            if losses := chat._losses():
+        request = dataclasses.replace(request, trust=trust)
+        with questions():
+            chat = Chat(request, request._given(sent, trust))
+            if self.trust is None and (losses := chat._losses()):
                 self.says(losses)
+        if self.trust is None:
             _ = chat.ids  # text without ids is an error at once
         return chat
 
@@ -262,7 +264,8 @@ class Chat:
 
     def left_out(self, *, with_media: bool = True) -> list[Origin]:
         """`unprinted`, if need be without the parts that are no text."""
-        return self._unprinted.all(with_media=with_media)
+        with questions():
+            return self._unprinted.all(with_media=with_media)
 
     def _losses(self) -> str:
         """What a model was to see and does not; an empty text if there is no such thing.

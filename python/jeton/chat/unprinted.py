@@ -138,24 +138,34 @@ class Unprinted:
     def _batch_of(self, group: Group) -> tuple[object, ...]:
         """Groups that a template treats alike."""
         kind, message, path = group
-        part = fields_of(self._part(group)) or {}
-        return kind, message, path[:1] if kind == "message" else (), str(part.get("type"))
+        part = self._part(group)
+        if is_media(part) and part is not None:
+            return self._role(message), path[:1], str((fields_of(part) or {}).get("type"))
+        return kind, message, path[:1] if kind == "message" else (), is_text(part)
 
-    def _is_lost(self, batch: list[Group]) -> bool:
-        """Whether a batch left no trace in the text."""
-        first = batch[0]
-        if first not in self._are_lost:
-            try:
-                is_lost = raw(self._given.text(batch)) == self._text
-            except JetonError:
-                # A placeholder, as of an image, tells nothing of who wrote it.
-                is_lost = not self._is_media(first)
-            self._are_lost[first] = is_lost
-        return self._are_lost[first]
+    def _find_lost(self, batches: list[list[Group]]) -> None:
+        """Finds out which batches left no trace in the text, most often all."""
+        unknown = [it for it in batches if it[0] not in self._are_lost]
+        if len(unknown) > 1 and self._changes([it for batch in unknown for it in batch]) is False:
+            self._are_lost |= dict.fromkeys((it[0] for it in unknown), True)
+            return
+        for batch in unknown:
+            changes = self._changes(batch)
+            # A placeholder, as of an image, tells nothing of who wrote it.
+            is_lost = not self._is_media(batch[0]) if changes is None else not changes
+            self._are_lost[batch[0]] = is_lost
+
+    def _changes(self, groups: list[Group]) -> bool | None:
+        """Whether the text is another without these; `None` if the template takes no such chat."""
+        try:
+            return raw(self._given.text(groups)) != self._text
+        except JetonError:
+            return None
 
     def _origins(self, batches: list[list[Group]]) -> list[Origin]:
         """What is lost of these."""
-        lost = [group for batch in batches if self._is_lost(batch) for group in batch]
+        self._find_lost(batches)
+        lost = [group for batch in batches if self._are_lost[batch[0]] for group in batch]
 
         def parents(group: Group) -> Iterator[tuple[str, int | None, Path]]:
             kind, message, path = group
