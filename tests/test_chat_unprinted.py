@@ -172,7 +172,9 @@ def test_questions_to_a_template_end() -> None:
         assert TOK.chat(TURNS, template=template).text
         # What is not printed is then told by who wrote the text alone.
         with warning("does not print tools"):
-            TOK.chat(TURNS, template=template.replace("if ", "if not tools or "), tools=[WEATHER])
+            TOK.chat(
+                TURNS, template=template.replace("{% if ", "{% if not tools or "), tools=[WEATHER]
+            )
         with pytest.raises(UnsupportedError, match="takes more than"):
             TOK.chat([*PARTS, *TURNS], template=template)
 
