@@ -24,7 +24,7 @@ from chat_cases import (
     templates,
 )
 from jeton.chat import TEMPLATES
-from jeton.errors import ChatWarning, UnsupportedError
+from jeton.errors import ArgumentError, ChatWarning, UnsupportedError
 from shared_data import SHARED, needs
 
 TOK = byte_level("")
@@ -310,5 +310,23 @@ def test_tools_count_as_the_template_prints_them() -> None:
     tok = byte_level(template)
     count = tok.count_messages(HELLO, template=template, tools=[WEATHER])
     assert count.exact and count.tokens > tok.count_messages(HELLO, template=template).tokens + 99
-    with pytest.raises(UnsupportedError, match="'llama3' does not print tools"):
+    with pytest.raises(UnsupportedError, match=r"'llama3\.1' does not print tools"):
         tok.count_messages(HELLO, template="llama3.1", tools=[WEATHER])
+    plain = tok.count_messages(HELLO, template=template)
+    assert tok.count_messages(HELLO, template="llama3.1").tokens == plain.tokens
+
+
+SYSTEM = {"role": "system", "content": "Be brief."}
+
+
+@pytest.mark.parametrize("name", ["qwen2.5", "granite", "mistral-small", "gpt-oss"])
+def test_formats_whose_models_write_a_message_of_their_own(name: str) -> None:
+    alone = TOK.count_messages(HELLO, template=name)
+    assert not alone.exact and "write a system's message of their own" in alone.basis
+    assert TOK.count_messages([SYSTEM, *HELLO], template=name).exact == (name != "gpt-oss")
+
+
+@pytest.mark.parametrize("name", ["qwen", "llama3", "llama3.1", "llama4", "phi", "gemma", "zephyr"])
+def test_results_of_tools_are_no_messages_of_formats_that_write_them_otherwise(name: str) -> None:
+    with pytest.raises(ArgumentError, match="has no role tool"):
+        TOK.chat([*HELLO, RESULT], template=name)

@@ -198,6 +198,7 @@ class Chat:
 
     Attributes:
         text: The text, as the template wrote it.
+        template: The text of the template.
         roles: The role of each message.
         dropped: The indices of the messages that `truncate` left out, in the chat that was cut.
 
@@ -222,6 +223,7 @@ class Chat:
         )
         self._unprinted = Unprinted(given, text)
         self.text = raw(text)
+        self.template = given.template
         self.roles: list[str | None] = [message.role for message in given.sent]
         self.dropped: list[int] = []
 
@@ -274,7 +276,7 @@ class Chat:
             UnsupportedError: The template is jeton's, which promises a format.
         """
         losses = self._unprinted.losses(with_media=not self._request.counts_media)
-        name = name_of(self._unprinted.template)
+        name = name_of(self.template)
         if name and (refused := [it for it in losses if it.kind != "variable"]):
             raise UnprintedError(
                 f"jeton's chat template {name!r} does not print {_listed(refused)}: give template= "

@@ -44,7 +44,7 @@ class Unprinted:
     """
 
     def __init__(self, given: Given, text: str) -> None:
-        self.template = given.template
+        self._template = given.template
         self._text = raw(text)
         self._given = given
         groups = given.groups
@@ -63,7 +63,7 @@ class Unprinted:
         self._unread = [
             name
             for name, value in given.variables.items()
-            if value is not None and name not in given.renderer.source(self.template).names
+            if value is not None and name not in given.renderer.source(self._template).names
         ]
 
     def all(self, *, with_media: bool = True) -> list[Origin]:
@@ -91,7 +91,7 @@ class Unprinted:
         """What seems to be misspelled: a role, a variable that the template does not read."""
         for name in self._unread:
             close = _core.did_you_mean(
-                name, sorted(self._given.renderer.source(self.template).names)
+                name, sorted(self._given.renderer.source(self._template).names)
             )
             if close:
                 yield f"for the variable {name!r}, did you mean {close!r}?"
@@ -99,7 +99,7 @@ class Unprinted:
             if message.role is None or message.role in KNOWN_ROLES:
                 continue
             close = _core.did_you_mean(message.role, sorted(KNOWN_ROLES))
-            if close and message.role not in self.template:
+            if close and message.role not in self._template:
                 yield f"for the role {message.role!r} of messages[{at}], did you mean {close!r}?"
 
     def _counts(self, group: Group, fields: list[str]) -> bool:
@@ -119,7 +119,7 @@ class Unprinted:
         kind, _, path = group
         if kind != "message" or path[0] in _SAID:
             return True
-        return path[0] in REASONING and not any(name in self.template for name in REASONING)
+        return path[0] in REASONING and not any(name in self._template for name in REASONING)
 
     def _role(self, message: int | None) -> str | None:
         return None if message is None else self._given.sent[message].role
