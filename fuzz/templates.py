@@ -18,13 +18,14 @@ import os
 import random
 import re
 import selectors
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any, Final
 
-SECONDS: Final = 0.5
+SECONDS: Final = 0.2
 """The limit that templates run under."""
 CPU_SECONDS: Final = 3.0
 """Seconds of the processor after which one has outrun it: an operation may take one at once."""
@@ -351,20 +352,23 @@ def main() -> int:
     until = time.monotonic() + float(options.get("max_total_time", 60))
     runs = int(options.get("runs", 1 << 60))
     count, fine, found = 0, 0, 0
-    while time.monotonic() < until and count < runs:
-        data = first.pop() if first else chance.randbytes(chance.choice((40, 120, 400)))
-        said = watched.tried(template(data))
-        count += 1
-        fine += said == "fine"
-        if said.startswith("FOUND"):
-            found += 1
-            path = f"{prefix}{hashlib.sha256(data).hexdigest()[:16]}"
-            Path(path).write_bytes(data)
-            print(path, said, template(data), sep="\n", flush=True)
-            watched = Watched()
-    watched.end()
-    print(f"rendered without an error: {fine}; found: {found}")
-    print(f"stat::number_of_executed_units: {count}")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    try:
+        while time.monotonic() < until and count < runs:
+            data = first.pop() if first else chance.randbytes(chance.choice((40, 120, 400)))
+            said = watched.tried(template(data))
+            count += 1
+            fine += said == "fine"
+            if said.startswith("FOUND"):
+                found += 1
+                path = f"{prefix}{hashlib.sha256(data).hexdigest()[:16]}"
+                Path(path).write_bytes(data)
+                print(path, said, template(data), sep="\n", flush=True)
+                watched = Watched()
+    finally:
+        watched.end()
+        print(f"rendered without an error: {fine}; found: {found}")
+        print(f"stat::number_of_executed_units: {count}")
     return min(found, 1)
 
 
