@@ -353,7 +353,10 @@ def _places_of(text: str, given: Boundaries | None) -> list[list[int]]:
     if isinstance(given, str):
         one_of("boundaries", given, tuple(structure.KINDS))
         return structure.KINDS[given](text)
-    found = given(text) if callable(given) else given
+    try:
+        found = given(text) if callable(given) else given
+    except (ArgumentError, ArgumentTypeError) as error:
+        raise type(error)(f"boundaries: {error}") from None
     if isinstance(found, (str, bytes)) or not isinstance(found, Iterable):
         raise ArgumentTypeError(
             f"boundaries must be a kind of text, places or a function that gives them, not "
