@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 import jeton._core as _core
-from jeton.chat.encoding import Encoded, encoded, guarding
+from jeton.chat.encoding import Encoded, encoded, encoded_ids, guarding
 from jeton.chat.kept_tools import kept_tools
 from jeton.chat.limits import current
 from jeton.chat.loss_masks import Answers
@@ -218,10 +218,10 @@ class Chat:
     def _encoded(self) -> Encoded:
         return encoded(self._guarded, self.text, self._runs)
 
-    @property
+    @functools.cached_property
     def ids(self) -> list[int]:
         """The ids. Only text of the template and of trusted fields gives control tokens."""
-        return self._encoded[0]
+        return encoded_ids(self._guarded, self.text, self._runs)
 
     @property
     def spans(self) -> list[tuple[int, int]]:
