@@ -16,6 +16,9 @@ from chat_cases import byte_level, control_tokens, templates
 from jeton.chat.encoding import encoded
 from test_chat_equal import theirs_of
 
+pytestmark = pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
+"""What templates leave out is the matter of `test_chat_unprinted.py`."""
+
 END = "<|im_end|>"
 
 MESSAGES: list[dict[str, Any]] = [
@@ -304,7 +307,7 @@ def test_no_expression_lets_a_control_token_through(expression: str) -> None:
         return
     chat = tok.chat(MESSAGES, template=template)
     assert tok.special_tokens[END] not in chat.ids
-    assert chat.ids == encoded(tok, chat.text, chat._runs)[0]
+    assert chat.ids == encoded(chat._control, chat.text, chat._runs)[0]
     assert chat.text == text
 
 
@@ -366,9 +369,9 @@ def test_models_that_know_control_tokens_as_words(name: str) -> None:
             try:
                 chat = tok.chat(attack.messages, template=template, **attack.options)
                 base = tok.chat(quiet[0], template=template, **quiet[1])
-            except jeton.errors.ArgumentError:
+            except (jeton.errors.ArgumentError, jeton.errors.UnsupportedError):
                 continue
             tried += 1
             assert not forged(chat.ids, base.ids, controls), (kind, attack.place, chat.text)
-            assert chat.ids == encoded(tok, chat.text, chat._runs)[0]
+            assert chat.ids == encoded(chat._control, chat.text, chat._runs)[0]
         assert tried > 10

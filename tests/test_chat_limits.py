@@ -18,6 +18,9 @@ from jeton.chat.costs import FILTERS, METHODS, OPERATORS, TESTS
 from jeton.chat.limits import _WORK, let_go_at_end, running
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
 
+pytestmark = pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
+"""What templates leave out is the matter of `test_chat_unprinted.py`."""
+
 LONG_TEXTS = "{% set a = 'a' * 3 * 10**7 ~ 'b' %}{% set b = 'a' * 3 * 10**7 ~ 'c' %}"
 PAIRS = "{% set n = namespace(t=1) %}{% for i in range(60) %}{% set n.t = (n.t, n.t) %}{% endfor %}"
 NAMES = "".join(f"{{% if 1 %}}{{% set a{number} = 1 %}}{{% endif %}}" for number in range(3200))

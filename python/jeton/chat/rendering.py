@@ -13,10 +13,10 @@ from jinja2.exceptions import SecurityError
 from jeton.chat.environment import Refusal, Sandbox
 from jeton.chat.kept_tools import KeptTools
 from jeton.chat.limits import LimitError, check_output, running
-from jeton.chat.messages import REASONING
 from jeton.chat.origins import Origin
 from jeton.chat.parts import cut, raw, runs_of
 from jeton.chat.traced import Traced
+from jeton.chat.trust import REASONING
 from jeton.errors import ArgumentError, FormatError, UnsupportedError
 
 __all__ = ["rendered"]
