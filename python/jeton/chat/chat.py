@@ -13,7 +13,7 @@ import numpy as np
 
 import jeton._core as _core
 from jeton.chat.control import control_tokens_of
-from jeton.chat.encoding import Encoded, encoded
+from jeton.chat.encoding import Encoded, encoded, encoded_ids
 from jeton.chat.given import Given
 from jeton.chat.limits import current
 from jeton.chat.loss_masks import Answers
@@ -234,12 +234,12 @@ class Chat:
     def _encoded(self) -> Encoded:
         return encoded(self._control, self.text, self._runs)
 
-    @property
+    @functools.cached_property
     def ids(self) -> list[int]:
         """The ids. Only text of the template and of trusted fields gives control tokens; what the
         assistant says may hold those that are not marked special and frame no turn, as `<think>`.
         """
-        return self._encoded[0]
+        return encoded_ids(self._control, self.text, self._runs)
 
     @property
     def control_tokens(self) -> dict[str, int]:
