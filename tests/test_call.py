@@ -26,6 +26,9 @@ from jeton import BatchEncoding
 from jeton.errors import ArgumentError, JetonError
 from peer_spans import all_spans, hold, joins
 
+pytestmark = pytest.mark.filterwarnings("ignore:the words .* puts no space between words")
+
+
 FULL = os.environ.get("JETON_PARITY") == "full"
 BERT = bert()
 

@@ -18,6 +18,9 @@ from jeton.components import normalizers, post_processors, pre_tokenizers
 from jeton.errors import JetonError
 from peer_spans import all_spans, hold
 
+pytestmark = pytest.mark.filterwarnings("ignore:the words .* puts no space between words")
+
+
 FULL = os.environ.get("JETON_PARITY") == "full"
 
 SPLIT = pre_tokenizers.Split(" ", "removed")

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::lock;
-use crate::interrupt::parts;
-use crate::mem::room;
+use jeton_text::interrupt::parts;
+use jeton_text::mem::room;
 
 /// A list that threads fill in order, each task's items as soon as their place is known.
 pub(super) struct Flat<T> {

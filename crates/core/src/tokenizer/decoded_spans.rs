@@ -7,9 +7,9 @@ use std::collections::HashMap;
 
 use super::Tokenizer;
 use super::decoding::DecodeOptions;
-use crate::error::{Error, ErrorKind, Result};
-use crate::interrupt::paced;
-use crate::text::{InvalidUtf8, Span, Unit};
+use jeton_text::error::{Error, ErrorKind, Result};
+use jeton_text::interrupt::paced;
+use jeton_text::text::{InvalidUtf8, Span, Unit};
 
 impl Tokenizer {
     /// The span of each of these ids in the text that [`Tokenizer::decode`] makes of them, with U+FFFD

@@ -1,0 +1,8 @@
+//! Memory and caches: values made on first use, large pages, room for large results, prefetching, short
+//! texts as keys.
+
+pub mod large_pages;
+pub mod lazy;
+pub mod prefetch;
+pub mod room;
+pub mod short_keys;

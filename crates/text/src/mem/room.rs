@@ -1,0 +1,55 @@
+//! Room for what grows with the input, which the system may not have.
+//!
+//! Where a vector finds no room, Rust ends the process. Large ones ask here instead: without room the
+//! work of the call is ended by unwinding, as an interrupt ends it, and whoever called hears of
+//! [`NoRoom`]. Small vectors do not ask: [`ask`] says before the work whether there is room for all of
+//! them together.
+
+use std::panic::resume_unwind;
+
+/// Work was ended because the system has no more memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoRoom {
+    /// How many bytes were asked for.
+    pub bytes: usize,
+}
+
+/// Bytes that are not worth a question.
+const SMALL: usize = 256 << 10;
+
+/// Ends the work unless the system has so many bytes, which it keeps.
+pub fn ask(bytes: usize) {
+    if bytes >= SMALL {
+        drop(with_capacity::<u8>(bytes));
+    }
+}
+
+/// An empty vector with room for `length`.
+pub fn with_capacity<T>(length: usize) -> Vec<T> {
+    let mut vector = Vec::new();
+    if vector.try_reserve_exact(length).is_err() {
+        none(length.saturating_mul(size_of::<T>()));
+    }
+    vector
+}
+
+/// Makes room for so many more.
+#[inline(always)]
+pub fn reserve<T>(vector: &mut Vec<T>, more: usize) {
+    if vector.capacity() - vector.len() < more {
+        grow(vector, more);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn grow<T>(vector: &mut Vec<T>, more: usize) {
+    if vector.try_reserve(more).is_err() {
+        none((vector.len() + more).saturating_mul(size_of::<T>()));
+    }
+}
+
+#[cold]
+fn none(bytes: usize) -> ! {
+    resume_unwind(Box::new(NoRoom { bytes }))
+}
