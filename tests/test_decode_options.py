@@ -1,4 +1,4 @@
-"""What decoding leaves out and shows, where tokens stand in decoded text, and arrays of odd layouts."""
+"""What decoding leaves out and shows, where ids stand in their text, and arrays of odd layouts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ import numpy as np
 import pytest
 
 import jeton
-from jeton.components import decoders, models
-from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError, UnsupportedError
+from jeton.components import Regex, decoders, models, normalizers
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FormatError,
+    UnknownTokenError,
+    UnsupportedError,
+)
 from kinds import KINDS, each_kind, ranks
 from shared_data import VOCABULARIES, needed
 
@@ -57,7 +63,7 @@ def test_chosen_tokens_are_left_out(tok: jeton.Tokenizer) -> None:
     assert tok.decode_batch([ids], skip_special_tokens=[end]) == ["AB<|pad|>"]
     stream = tok.decode_stream(skip_special_tokens=["<|endoftext|>"])
     assert stream.push(ids) == "AB<|pad|>"
-    with pytest.raises(UnknownTokenError, match="'<|nothing|>' is not a token"):
+    with pytest.raises(UnknownTokenError, match="is not a token"):
         tok.decode(ids, skip_special_tokens=["<|nothing|>"])
     for wrong in ("<|pad|>", b"<|pad|>", None, 1, [1.5], [None]):
         with pytest.raises(ArgumentTypeError, match="skip_special_tokens"):
@@ -160,3 +166,24 @@ def test_tokens_that_do_not_add_up_are_refused() -> None:
     assert tok.spans_of([0, 1, 2, 0]) == [(0, 1), (1, 2), (2, 3), (3, 4)]
     with pytest.raises(UnsupportedError, match="do not add up"):
         tok.spans_of([0, 0, 1])
+
+
+def test_matches_of_a_decoder_do_not_begin_in_each_other() -> None:
+    tok = KINDS["characters"]()
+    replaces = decoders.Sequence([decoders.Fuse(), decoders.Replace(Regex(r"(?<=\Kt)"), "x")])
+    tok = tok.replace(decoder=replaces)
+    ids = [tok.bytes_to_id("t")] * 3
+    assert tok.decode(ids) == normalizers.Replace(Regex(r"(?<=\Kt)"), "x")("ttt") == "xxx"
+
+
+def test_absent_operators_are_no_fault_of_the_expression() -> None:
+    with pytest.raises(UnsupportedError, match=r"jeton does not run.*absent operator"):
+        normalizers.Replace(Regex("(?~ab)"), "x")("aab")
+    with pytest.raises(FormatError, match="Oniguruma does not accept"):
+        normalizers.Replace(Regex("(?<n"), "x")("aab")
+
+
+@pytest.mark.parametrize("pattern", [r"((a\g<1>?)\g<1>?)b", r"(?i)((é\g<1>?)\g<1>?)b", r"a(?R)?b"])
+def test_calls_of_groups_are_refused(pattern: str) -> None:
+    with pytest.raises(FormatError, match="calls a group"):
+        jeton.Tokenizer.from_ranks({bytes([it]): it for it in range(256)}, pattern=pattern)

@@ -106,6 +106,17 @@ def test_patterns() -> None:
 TOKENIZER = jeton.CharTrainer().train("abc")
 
 
+@pytest.mark.filterwarnings("ignore::jeton.errors.TrainingWarning")
+@pytest.mark.parametrize(
+    "name", [name for name, it in jeton.patterns().items() if len(it.expressions) == 1]
+)
+def test_an_expression_that_has_a_name_is_what_the_name_says(name: str) -> None:
+    texts = ["the weather's 123, né\n\n  e\u0301 x"]
+    [expression] = jeton.patterns()[name].expressions
+    given, named = (jeton.BPETrainer(270, pattern=it).train(texts) for it in (expression, name))
+    assert given == named and given.to_json() == named.to_json()
+
+
 @pytest.mark.parametrize("name", sorted(IN_JETON))
 def test_names_of_other_libraries(name: str) -> None:
     for owner in (TOKENIZER, jeton.Tokenizer):

@@ -1,5 +1,8 @@
-"""Spans beside those of tokenizers, which gives a token the span of the first of the characters that it
-was composed of, and of the last of those that it replaces."""
+"""Spans beside those of tokenizers.
+
+There a token has the span of the first of the characters that it was composed of, and of the last
+of those that it replaces.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +30,7 @@ def joins(normalizer: Any) -> bool:
 
 
 def hold(mine: Spans, theirs: Spans, normalizer: Any) -> bool:
-    """Whether spans are those of tokenizers; where `normalizer` may join characters, whether they hold
-    them."""
+    """Whether spans are those of tokenizers; where characters are joined, whether they hold them."""
     mine, theirs = [tuple(span) for span in mine], [tuple(span) for span in theirs]
     if not joins(normalizer):
         return mine == theirs

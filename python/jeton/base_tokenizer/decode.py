@@ -35,8 +35,8 @@ class Decodes(Core):
 
         Args:
             ids: Any iterable of ints, or a numpy array of integers.
-            skip_special_tokens: Leave special tokens out; or the tokens to leave out, by spelling or
-                id, as `["<|startoftranscript|>", "<|endoftext|>"]` where timestamps are to stay.
+            skip_special_tokens: Leave special tokens out; or the tokens to leave out, by spelling
+                or id, as `["<|startoftranscript|>", "<|endoftext|>"]` where timestamps are to stay.
             errors: What becomes of bytes that are not UTF-8, as in `bytes.decode`: `"replace"`,
                 `"strict"`, `"ignore"`, `"backslashreplace"`, …
             unknown_ids: What becomes of ids that stand for no token, as those of the padded rows of
@@ -191,7 +191,8 @@ class Decodes(Core):
         """Whether special tokens are left out, or the ids of the tokens that are."""
         if isinstance(tokens, (str, bytes)):
             raise ArgumentTypeError(
-                f"skip_special_tokens must be a bool or a list of tokens, not {type(tokens).__name__}"
+                "skip_special_tokens must be a bool or a list of tokens, not "
+                f"{type(tokens).__name__}"
             )
         if isinstance(tokens, bool) or not isinstance(tokens, Iterable):
             return tokens
