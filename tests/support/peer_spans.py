@@ -30,7 +30,7 @@ def joins(normalizer: Any) -> bool:
 
 
 def hold(mine: Spans, theirs: Spans, normalizer: Any) -> bool:
-    """Whether spans are those of tokenizers; where characters are joined, whether they hold them."""
+    """Whether spans are those of tokenizers, or hold them where characters are joined."""
     mine, theirs = [tuple(span) for span in mine], [tuple(span) for span in theirs]
     if not joins(normalizer):
         return mine == theirs
