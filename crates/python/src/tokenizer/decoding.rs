@@ -156,6 +156,7 @@ impl Tokenizer {
         })
     }
 
+    #[expect(clippy::too_many_arguments, reason = "one for each option")]
     fn decode_stream(
         &self,
         py: Python<'_>,
