@@ -63,7 +63,7 @@ impl<'py, T: Element> Deref for Numbers<'py, T> {
 pub fn aligned(array: Bound<'_, PyUntypedArray>) -> PyResult<Bound<'_, PyUntypedArray>> {
     let size = array.dtype().itemsize() as isize;
     // SAFETY: the array is one of numpy's, and the GIL is held.
-    let is_aligned = unsafe { (*array.as_array_ptr()).flags & NPY_ARRAY_ALIGNED != 0 };
+    let is_aligned = unsafe { (*array.as_array_ptr()).fields.flags & NPY_ARRAY_ALIGNED != 0 };
     match is_aligned && size > 0 && array.strides().iter().all(|stride| stride % size == 0) {
         true => Ok(array),
         false => Ok(array.call_method0("copy")?.cast_into()?),

@@ -310,7 +310,7 @@ impl Tokenizer {
         add_special_tokens: &Bound<'_, PyAny>,
     ) -> PyResult<EncodeStream> {
         guard(py, || {
-            let special = special_policy(special)?;
+            let special = options::special_policy(special)?;
             let add_special_tokens = flag("add_special_tokens", add_special_tokens)?;
             streams::encode_stream(&self.core, special, add_special_tokens)
         })
