@@ -40,7 +40,7 @@ TOK = tokenizer()
 SHAKESPEARE = SHARED / "text" / "tinyshakespeare.txt"
 
 
-COMMAND = [sys.executable, *"-m jeton prepare tok.json in.txt --lines --shuffle 3".split()]
+COMMAND = [sys.executable, *"-m jeton prepare tok.json in.txt --documents line --shuffle 3".split()]
 
 
 @pytest.mark.parametrize("seed", [None, 5])
@@ -139,7 +139,7 @@ def test_one_cut_is_exact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share
     text = "\n".join(text for text in TEXTS if "\t" not in text)
     for number in range(3):
         (folder / f"{number}.txt").write_text(text * 12, "utf-8")
-    manifest = prepare(folder, TOK, tmp_path / "out", validation=share, lines=True)
+    manifest = prepare(folder, TOK, tmp_path / "out", validation=share, documents="line")
     tokens = flat(rows(TOK, "\n".join(text * 12 for _ in range(1)).split("\n"))) * 3
     cut = int(len(tokens) * (1 - Fraction(str(share))))
     assert manifest.splits["train"].tokens == cut

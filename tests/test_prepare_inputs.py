@@ -73,19 +73,31 @@ def _dataset() -> Any:
     return datasets.Dataset.from_dict({"id": list(range(len(TEXTS))), "text": TEXTS})
 
 
+def _nested() -> Any:
+    datasets = pytest.importorskip("datasets")
+    return datasets.Dataset.from_dict({"record": [{"text": text} for text in TEXTS]})
+
+
+def _transformed() -> Any:
+    """A data set whose rows a function makes of what its table holds."""
+    datasets = pytest.importorskip("datasets")
+    backwards = datasets.Dataset.from_dict({"text": [text[::-1] for text in TEXTS]})
+    return backwards.with_transform(lambda rows: {"text": [text[::-1] for text in rows["text"]]})
+
+
 FORMS: dict[str, Callable[[Path], tuple[Any, dict[str, Any]]]] = {
-    "lines": lambda at: (_file(at, "a.txt", "\n".join(TEXTS).encode()), {"lines": True}),
+    "lines": lambda at: (_file(at, "a.txt", "\n".join(TEXTS).encode()), {"documents": "line"}),
     "lines with a newline at the end": lambda at: (
         _file(at, "a.txt", "".join(text + "\n" for text in TEXTS).encode()),
-        {"lines": True},
+        {"documents": "line"},
     ),
     "lines behind a byte order mark": lambda at: (
         _file(at, "a.txt", b"\xef\xbb\xbf" + "\n".join(TEXTS).encode()),
-        {"lines": True},
+        {"documents": "line"},
     ),
     "lines in gzip": lambda at: (
         str(_file(at, "a.txt.gz", gzip.compress("\n".join(TEXTS).encode()))),
-        {"lines": True},
+        {"documents": "line"},
     ),
     "JSON lines": lambda at: (_file(at, "a.jsonl", _jsonl(TEXTS)), {}),
     "JSON lines with blank ones": lambda at: (
@@ -103,12 +115,17 @@ FORMS: dict[str, Callable[[Path], tuple[Any, dict[str, Any]]]] = {
     "Parquet": lambda at: (_parquet(at, [*TEXTS]), {}),
     "Parquet in row groups": lambda at: (_parquet(at, [*TEXTS], row_group_size=7), {}),
     "a pattern": lambda at: (_pattern(at), {}),
-    "a folder of several forms": lambda at: (_several(at), {"lines": True}),
+    "a folder of several forms": lambda at: (_several(at), {"documents": "line"}),
     "an iterable": lambda at: (iter(TEXTS), {}),
     "a generator of records": lambda at: (({"text": text} for text in TEXTS), {}),
     "records of another field": lambda at: ([{"body": text} for text in TEXTS], {"field": "body"}),
     "a data set": lambda at: (_dataset(), {}),
     "a data set that streams": lambda at: (_dataset().to_iterable_dataset(), {}),
+    "a column of a data set": lambda at: (_dataset()["text"], {}),
+    "a column within a column": lambda at: (_nested()["record"]["text"], {}),
+    "a column that streams": lambda at: (_dataset().to_iterable_dataset()["text"], {}),
+    "a data set of a function": lambda at: (_transformed(), {}),
+    "a column of a function": lambda at: (_transformed()["text"], {}),
     "a table of Arrow": lambda at: (
         pytest.importorskip("pyarrow").table({"n": range(len(TEXTS)), "text": TEXTS}),
         {},
@@ -144,7 +161,18 @@ def test_every_form_makes_the_same_set(tmp_path: Path, form: str) -> None:
 
 def test_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     TOK.save(tmp_path / "tok.json")
-    command = [sys.executable, "-m", "jeton", "prepare", "tok.json", "-", "-o", "out", "--lines"]
+    command = [
+        sys.executable,
+        "-m",
+        "jeton",
+        "prepare",
+        "tok.json",
+        "-",
+        "-o",
+        "out",
+        "--documents",
+        "line",
+    ]
     done = subprocess.run(command, cwd=tmp_path, input="\n".join(TEXTS).encode(), check=True)
     assert done.returncode == 0
     assert tokens_of(tmp_path / "out") == flat(rows(TOK, TEXTS))
@@ -189,7 +217,7 @@ def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
         "column": pa.array(raw),
     }
     for name, given in data.items():
-        options: dict[str, Any] = {"lines": True} if name == "text" else {}
+        options: dict[str, Any] = {"documents": "line"} if name == "text" else {}
         with pytest.raises(FormatError, match=r"not UTF-8 at byte 3.*set errors="):
             prepare(given, TOK, tmp_path / name, **options)
         for errors in ("replace", "ignore"):
@@ -260,9 +288,9 @@ BAD: dict[str, tuple[Callable[[Path], Any], dict[str, Any], type[Exception], str
     ),
     "lines of an iterable": (
         lambda at: ["to"],
-        {"lines": True},
+        {"documents": "line"},
         ArgumentError,
-        "lines is for files",
+        "documents is for files",
     ),
     "JSON that is none": (
         lambda at: _file(at, "a.jsonl", b'{"text": "a"}\n{"text": \n'),
@@ -369,7 +397,7 @@ def test_bad_input(tmp_path: Path, name: str) -> None:
 def test_texts_without_tokens(tmp_path: Path) -> None:
     lines = _file(tmp_path, "a.txt", b"to be\nor what\n")
     with pytest.raises(EncodeError, match=r"a\.txt: line 2: 'w' at position 3 is not one of the"):
-        prepare(lines, CHARACTERS, tmp_path / "out", end_of_text=None, lines=True)
+        prepare(lines, CHARACTERS, tmp_path / "out", end_of_text=None, documents="line")
     with pytest.raises(EncodeError, match=r"document 1: 'w' at position 0"):
         prepare(["to be", "what"], CHARACTERS, tmp_path / "out", end_of_text=None)
 

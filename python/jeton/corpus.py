@@ -29,11 +29,13 @@ from jeton.errors import (
 __all__ = [
     "Progress",
     "Table",
+    "are_lines",
     "batches",
     "check_watch",
     "count",
     "files_of",
     "is_table",
+    "is_text",
     "names_a_file",
     "paths_or_texts",
     "size_of",
@@ -83,6 +85,23 @@ def check_watch(watch: object) -> None:
         raise ArgumentTypeError(f"watch must be callable or None, not {type(watch).__name__}")
 
 
+def are_lines(documents: object) -> bool:
+    """Whether the documents of a text file are its lines, and not the file.
+
+    Raises:
+        ArgumentError: It is neither `"file"` nor `"line"`.
+    """
+    if not isinstance(documents, str) or documents not in ("file", "line"):
+        raise ArgumentError(f'documents must be "file" or "line", not {documents!r}')
+    return documents == "line"
+
+
+def is_text(path: Path, field: str | None) -> bool:
+    """Whether a file holds text, and neither records nor a table."""
+    name = path.with_suffix("") if path.suffix.lower() in (".gz", ".zst") else path
+    return field is None and name.suffix.lower() not in (".jsonl", ".ndjson", ".parquet")
+
+
 def warn(message: str) -> None:
     """Warns, in the name of whoever called jeton, of what training makes of a corpus."""
     warn_caller(message, TrainingWarning)
@@ -94,6 +113,7 @@ def count(
     *,
     field: str | None,
     errors: str,
+    documents: str,
     memory: int | None,
     watch: Callable[[Progress], None] | None,
 ) -> None:
@@ -101,11 +121,14 @@ def count(
     if field is not None and not isinstance(field, str):
         raise ArgumentTypeError(f"field must be a str or None, not {type(field).__name__}")
     checked_errors(errors)
+    by_line = are_lines(documents)
     paths, texts = paths_or_texts(data)
     if field is not None and not paths:
         raise ArgumentError(
             "field is for files of JSON lines and for tables, and data holds texts; leave it out"
         )
+    if by_line and not paths:
+        raise ArgumentError("documents is for files, and data holds texts; leave it out")
     told = _Told(watch, sum(map(size_of, paths)))
     size = _BATCH_CHARACTERS
     if memory is not None:
@@ -124,7 +147,8 @@ def count(
                 told.finished([path])
         else:
             files = list(run)
-            counter.count_files([os.fspath(path) for path in files], field, errors, told.files)
+            names = [os.fspath(path) for path in files]
+            counter.count_files(names, field, errors, by_line, told.files)
             told.finished(files)
     told.end()
 

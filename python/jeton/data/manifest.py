@@ -80,6 +80,8 @@ class Manifest:
     """The splits by name."""
     files: Mapping[str, FileDigest]
     """All files but this one, by name."""
+    bad_documents: int = 0
+    """How many records, rows and lines were left out because they cannot be read or encoded."""
     chats: Mapping[str, int] | None = None
     """Of a set of conversations: `learnt_tokens`; how many were `truncated`, and how many
     `messages_left_out` of these; how many were left out as `too_long` or `bad`. Else `None`."""
@@ -155,6 +157,7 @@ class Manifest:
             "bytes": self.bytes,
             "tokens": self.tokens,
             "empty_documents": self.empty_documents,
+            "bad_documents": self.bad_documents,
             **({} if self.chats is None else {"chats": dict(self.chats)}),
             "options": dict(self.options),
             "part": None if self.part is None else list(self.part),
@@ -210,6 +213,7 @@ def _read(record: Any) -> Manifest:
         documents=_count(record["documents"]),
         bytes=_count(record["bytes"]),
         empty_documents=_count(record["empty_documents"]),
+        bad_documents=_count(record["bad_documents"]),
         chats={str(name): _count(count) for name, count in record["chats"].items()}
         if "chats" in record
         else None,
@@ -308,7 +312,7 @@ def _strangers(root: Path, manifest: Manifest) -> Iterator[str]:
         return
     for path in sorted(path for pattern in ("*", "*/*") for path in root.glob(pattern)):
         name = path.relative_to(root).as_posix()
-        is_shard = path.is_file() and layout.split_of(name) is not None
+        is_shard = path.is_file() and layout.split_of(name) is not None and layout.holds(path)
         if is_shard and not path.name.startswith(".") and name not in manifest.files:
             yield name
 

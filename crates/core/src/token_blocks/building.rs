@@ -57,6 +57,8 @@ pub struct TokenBlock {
     pub bytes: u64,
     /// How many documents were left out because they hold nothing.
     pub empty: u64,
+    /// How many records and lines were left out because they cannot be read or encoded.
+    pub bad: u64,
     /// Where reading goes on behind the block.
     pub after: CorpusPosition,
     /// How many bytes of that file had been read from the disk when the block was.
@@ -79,10 +81,11 @@ impl TokenBlock {
         ids.clear();
         let mut builder = Builder::new(tokenizer, options, ids);
         for part in parts {
-            part.for_each(|part| match part {
+            let bad = part.for_each(|part| match part {
                 Part::Whole(text) => builder.whole(text),
                 Part::Of(text, is_first, is_last) => builder.part(text, is_first, is_last),
             })?;
+            builder.block.bad += bad;
         }
         let mut block = builder.build();
         if let Some(last) = parts.last() {
@@ -138,6 +141,7 @@ impl<'b> Builder<'b> {
                 keys: Vec::new(),
                 bytes: 0,
                 empty: 0,
+                bad: 0,
                 after: CorpusPosition::default(),
                 read: 0,
                 digests: Vec::new(),
@@ -145,7 +149,7 @@ impl<'b> Builder<'b> {
         }
     }
 
-    /// A document.
+    /// A document; one that cannot be encoded leaves nothing behind.
     fn whole(&mut self, text: &str) -> Result<()> {
         if text.is_empty() {
             self.block.empty += 1;
@@ -153,7 +157,12 @@ impl<'b> Builder<'b> {
         }
         let before = self.ids.len();
         self.begin(text);
-        self.tokenizer.encode_into(text, &self.encoding, self.ids)?;
+        let encoded = self.tokenizer.encode_into(text, &self.encoding, self.ids);
+        if let Err(error) = encoded {
+            self.ids.truncate(before);
+            self.block.keys.truncate(self.block.lengths.len());
+            return Err(error);
+        }
         self.ids.extend(self.options.end);
         self.block.lengths.push((self.ids.len() - before) as i64);
         self.block.bytes += text.len() as u64;

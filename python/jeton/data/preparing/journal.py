@@ -11,7 +11,8 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,8 +20,9 @@ from jeton.data import manifest
 from jeton.data.layouts.writer import synced
 from jeton.data.manifest import Manifest
 from jeton.errors import FileError, FormatError
+from jeton.file_digest import digest_of
 
-__all__ = ["Journal"]
+__all__ = ["Consumed", "Journal"]
 
 WORK = ".preparing"
 RUN = "run.json"
@@ -66,8 +68,13 @@ class Journal:
                 with contextlib.suppress(OSError):
                     file.close()
 
-    def begin(self, run: dict[str, Any]) -> dict[str, Any] | None:
+    def begin(
+        self, run: dict[str, Any], read: Callable[[dict[str, Any] | None], dict[str, Consumed]]
+    ) -> dict[str, Any] | None:
         """Notes what is prepared; gives the state to go on from, if it was begun before.
+
+        `read` says what had been read of each split's inputs when a state was saved: that must be
+        the same, and other inputs may have changed.
 
         Raises:
             FileError: Something else was begun in the folder, or an input has changed since.
@@ -80,10 +87,14 @@ class Journal:
             self._put(path, run)
             return None
         begun = self._get(path)
+        saved = self.work / "state.json"
+        state = self._get(saved) if saved.exists() else None
         if begun != run:
-            raise FileError(f"{self.folder}: {_difference(begun, run)}; {self._remedy()}")
-        state = self.work / "state.json"
-        return self._get(state) if state.exists() else None
+            difference = _difference(begun, run, read(state), self.digests())
+            if difference is not None:
+                raise FileError(f"{self.folder}: {difference}; {self._remedy()}")
+            self._put(path, run)
+        return state
 
     def save(self, state: dict[str, Any]) -> None:
         """Replaces the state in one step."""
@@ -198,28 +209,66 @@ def _lock(file: BinaryIO, folder: Path) -> None:
         raise FileError(f"{folder}: another process is preparing a set in it") from None
 
 
-def _difference(begun: dict[str, Any], wanted: dict[str, Any]) -> str:
-    """In what two runs differ, first."""
+@dataclass(frozen=True)
+class Consumed:
+    """What of the inputs of a split had been read."""
+
+    pass_number: int
+    """The pass that reads them."""
+    files: int | None
+    """How many were; `None` if all must be the same."""
+
+
+def _difference(
+    begun: dict[str, Any],
+    wanted: dict[str, Any],
+    read: dict[str, Consumed],
+    digests: dict[int, dict[int, tuple[int, str]]],
+) -> str | None:
+    """In what two runs differ, first, if one cannot go on with the other."""
     if begun.get("tokenizer") != wanted["tokenizer"]:
         return "the tokenizer is not the one that this set was begun with"
-    if begun.get("inputs") != wanted["inputs"]:
-        return _changed_input(begun.get("inputs"), wanted["inputs"])
+    if begun.get("jeton") != wanted["jeton"]:
+        return f"was begun by jeton {begun.get('jeton')}, which may do otherwise"
+    options = begun.get("options")
     for name, value in wanted["options"].items():
-        before = (begun.get("options") or {}).get(name)
-        if before != value:
+        before = options.get(name) if isinstance(options, dict) else None
+        if _as_lenient(name, before, value) != value:
             return f"holds a set that was begun with {name}={before!r}, not {value!r}"
-    return f"was begun by jeton {begun.get('jeton')}, which may do otherwise"
-
-
-def _changed_input(begun: Any, wanted: Any) -> str:
-    for split, inputs in wanted.items():
-        before = begun.get(split) if isinstance(begun, dict) else None
-        if not isinstance(before, list) or len(before) != len(inputs):
+    inputs = begun.get("inputs")
+    for split, entries in wanted["inputs"].items():
+        before, consumed = inputs.get(split) if isinstance(inputs, dict) else None, read[split]
+        wholly = consumed.files is None and before != entries
+        count = len(entries) if consumed.files is None else consumed.files
+        if (
+            not isinstance(before, list)
+            or min(len(before), len(entries)) < count
+            or (wholly and len(before) != len(entries))
+        ):
             return "the inputs are not those that this set was begun with"
-        for old, new in zip(before, inputs, strict=True):
-            if old != new:
+        known = digests.get(consumed.pass_number, {})
+        for number, (old, new) in enumerate(zip(before[:count], entries[:count], strict=True)):
+            if old != new and not _is_same_file(old, new, known.get(number)):
                 return changed(old, new)
-    return "the inputs are not those that this set was begun with"
+    return None
+
+
+def _as_lenient(name: str, before: Any, value: Any) -> Any:
+    """What an option was, or may be now: what was read under the strictest choice held nothing that
+    another would have read otherwise."""
+    if name == "messages" and isinstance(before, dict) and isinstance(value, dict):
+        return {of: _as_lenient(of, it, value.get(of)) for of, it in before.items()}
+    return value if _STRICTEST.get(name) == before else before
+
+
+_STRICTEST = {"errors": "strict", "bad_records": "error"}
+
+
+def _is_same_file(old: Any, new: Any, digest: tuple[int, str] | None) -> bool:
+    """Whether a file that was read has the same content at another time."""
+    if digest is None or any(old.get(name) != new.get(name) for name in ("path", "bytes")):
+        return False
+    return digest_of(Path(new["path"])).sha256 == digest[1]
 
 
 def changed(old: dict[str, Any], new: dict[str, Any]) -> str:

@@ -21,7 +21,7 @@ from jeton.data.manifest import Manifest, WrittenSplit, written
 from jeton.data.preparing import loss_mask_bits
 from jeton.data.preparing.document_keys import Keyed
 from jeton.data.preparing.end_of_text import EndOfText
-from jeton.data.preparing.journal import Journal
+from jeton.data.preparing.journal import Consumed, Journal
 from jeton.data.preparing.shuffling import Buckets, Shuffled, buckets_for
 from jeton.data.preparing.sinks import ByHash, Cut, Plain, Sink
 from jeton.data.preparing.tokenizer_file import saved_tokenizer
@@ -83,6 +83,11 @@ class Plan:
         return self.options.get("messages") is not None
 
     @property
+    def is_shuffled(self) -> bool:
+        """Whether documents are shuffled here; those of a part are when all are put together."""
+        return self.seed is not None and self.part is None
+
+    @property
     def block_dtype(self) -> str:
         """The type of the tokens of blocks."""
         return loss_mask_bits.DTYPE if self.masks else self.dtype
@@ -132,7 +137,8 @@ class Run:
                 "tokenizer": self._plan.tokenizer.digest,
                 "options": {**self._plan.options, "end_of_text": end, "part": self._plan.part},
                 "inputs": identities,
-            }
+            },
+            self._consumed,
         )
         if state is not None and "manifest" in state:
             whole = Manifest.from_json(state["manifest"])
@@ -141,6 +147,19 @@ class Run:
             self._journal.save({"manifest": whole.to_json()})
         self._journal.publish(whole)
         return whole
+
+    def _consumed(self, state: dict[str, Any] | None) -> dict[str, Consumed]:
+        """What had been read of each source when a state was saved."""
+        found = {}
+        for name, source in self._sources.items():
+            number = 0 if name == "train" else 1 + self._plan.is_shuffled
+            files: int | None = 0
+            if state is not None and ("manifest" in state or state["pass"] > number):
+                files = None
+            elif state is not None and state["pass"] == number:
+                files = source.consumed(Progress.from_json(state["progress"]))
+            found[name] = Consumed(number, files)
+        return found
 
     def _made(self, state: dict[str, Any] | None) -> Manifest:
         plan = self._plan
@@ -206,13 +225,13 @@ class Run:
             )
 
         train = self._sources["train"]
-        if plan.seed is None or plan.part is not None:
+        if not plan.is_shuffled:
             passes = [_Pass("encoding", train, parting)]
         else:
             shuffled = Shuffled(
                 work,
                 dtype=plan.block_dtype,
-                seed=plan.seed,
+                seed=plan.seed or 0,
                 buckets=buckets,
                 validation=plan.share if plan.by == "cut" else None,
             )
@@ -343,6 +362,7 @@ def manifest_of(
         documents=sum(some.documents for some in facts.values()),
         bytes=sum(some.bytes for some in facts.values()),
         empty_documents=sum(some.empty for some in facts.values()),
+        bad_documents=sum(some.bad for some in facts.values()),
         chats=loss_mask_bits.summed(some.chats for some in facts.values()),
         splits=splits,
         files=files,
