@@ -49,14 +49,15 @@ def fast_tokenizer(tokenizer: BaseTokenizer) -> PreTrainedTokenizerFast:
         if name not in config and hasattr(kind, name)
     }
     with tempfile.TemporaryDirectory(prefix="jeton-") as folder:
-        left_out = write(Path(folder), tokenizer._core, tokenizer._settings, tokenizer.roles)
+        written = write(Path(folder), tokenizer._core, tokenizer._settings, tokenizer.roles)
         fast = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True, **of_class)
     for name in _OF_THE_FOLDER:
         fast.init_kwargs.pop(name, None)
     fast.name_or_path = ""
-    if left_out:
+    if written.left_out:
         warn_caller(
-            f"transformers' tokenizer does not hold {', '.join(left_out)}: it has one name per id",
+            f"transformers' tokenizer does not hold {', '.join(written.left_out)}: it has one name "
+            "per id",
             FormatWarning,
         )
     return fast
