@@ -245,3 +245,24 @@ def test_conversations(run: Run, here: Path) -> None:
     assert "the others are pale" in coloured
     failed = run(*"prepare tok.json in.jsonl -o b --too-long drop".split(), code=2)
     assert "--too-long is for conversations: give --messages too" in failed.stderr
+
+
+def test_what_a_document_is_is_said(run: Run, here: Path) -> None:
+    said = "each file of text is a document (--documents line: each line is)"
+    (here / "in.jsonl").write_text('{"text": "to be"}\n')
+    for command in ("prepare tok.json {} -o {}", "train {} -o {} --kind char"):
+        for number, (given, is_said) in enumerate(
+            (("in.txt", True), ("in.jsonl", False), ("in.txt --documents file", False))
+        ):
+            out = f"{command[0]}{number}" + ".json" * command.startswith("train")
+            assert (said in run(*command.format(given, out).split()).stderr) == is_said
+
+
+def test_bad_records_are_told(run: Run, here: Path) -> None:
+    (here / "in.jsonl").write_text('{"text": "to be"}\n{"text": \n{"text": "or not"}\n')
+    failed = run(*"prepare tok.json in.jsonl -o out".split(), code=1)
+    assert error_of(failed).startswith("in.jsonl: line 2: no JSON object")
+    done = run(*"prepare tok.json in.jsonl -o out --bad-records drop".split())
+    assert "1 document left out: cannot be read or encoded" in done.stderr
+    assert Manifest.read(here / "out").bad_documents == 1
+    assert "2, and 0 empty and 1 bad" in run("data", "show", "out").stdout

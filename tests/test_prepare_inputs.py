@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 
 import jeton
+from jeton import corpus
 from jeton.data import AUTO, prepare
 from jeton.errors import (
     ArgumentError,
@@ -24,6 +26,7 @@ from jeton.errors import (
     JetonError,
     MissingFileError,
     TrainingWarning,
+    UnsupportedError,
 )
 from prepared import END, contents, documents, flat, rows, tokenizer, tokens_of, without_waiting
 
@@ -436,3 +439,45 @@ def test_a_tokenizer_is_needed(tmp_path: Path) -> None:
         prepare(["to be"], "gpt2", tmp_path)  # type: ignore[arg-type]
     with pytest.raises(ArgumentTypeError, match="folder must be a path"):
         prepare(["to be"], TOK, 3)  # type: ignore[arg-type]
+
+
+def test_a_table_with_a_vast_text_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    """13 kB of a table hold a text of 400 MB."""
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pa.table({"text": ["a" * 80_000_000]}), path, compression="zstd")
+    assert path.stat().st_size < 20_000
+    for call in (
+        lambda: prepare(path, TOK, tmp_path / "out"),
+        lambda: jeton.CharTrainer().train(path),
+        lambda: prepare(path, TOK, tmp_path / "out", messages="text"),
+    ):
+        tracemalloc.start()
+        try:
+            with pytest.raises(
+                UnsupportedError, match=r"row group 0 has a text of more than 67 MB"
+            ):
+                call()
+            assert tracemalloc.get_traced_memory()[1] < 10_000_000
+        finally:
+            tracemalloc.stop()
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_vast_text_among_others_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    monkeypatch.setattr(corpus, "_LONGEST_CELL", 10_000)
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pa.table({"text": [*(["to be"] * 100), "a" * 20_000]}), path)
+    with pytest.raises(UnsupportedError, match="one of 101 rows has a text of more than"):
+        prepare(path, TOK, tmp_path / "out")
+    # A text that the file holds once may be that of many rows.
+    parquet.write_table(pa.table({"text": ["ab" * 4_000] * 3_000}), path)
+    assert path.stat().st_size < 10_000
+    sizes = [column.nbytes for column in corpus.Table(path, "text", "strict").columns(1_000)]
+    assert len(sizes) > 10 and max(sizes) < 300 * 8_000
+    assert prepare(path, TOK, tmp_path / "out").documents == 3_000

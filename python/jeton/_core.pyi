@@ -145,7 +145,7 @@ def blocks_of_texts(
     texts: Any,
     errors: str,
     nulls: str,
-    options: tuple[int | None, int | None, bool],
+    options: tuple[list[int], list[int], bool],
 ) -> list[_TokenBlock]: ...
 def reordered(
     tokens: npt.NDArray[np.unsignedinteger[Any]],
@@ -164,7 +164,7 @@ class TokenBlocks:
         by_line: bool,
         drop_bad: bool,
         start: tuple[int, int, int, int],
-        options: tuple[int | None, int | None, bool],
+        options: tuple[list[int], list[int], bool],
     ) -> TokenBlocks: ...
     def next(self) -> _TokenBlock | None: ...
     def close(self) -> None: ...

@@ -29,7 +29,7 @@ const TASK: usize = 256 << 10;
 type Block<'py> = Bound<'py, PyTuple>;
 
 /// The options: what documents begin and end with, and whether they have keys.
-type Options = (Option<u32>, Option<u32>, bool);
+type Options = (Vec<u32>, Vec<u32>, bool);
 
 /// The blocks of files, while threads make them.
 #[pyclass(frozen, module = "jeton._core")]
@@ -206,8 +206,9 @@ fn tasks(texts: &[&str]) -> Vec<(usize, usize)> {
 fn token_options(tokenizer: &Tokenizer, (start, end, keys): Options) -> TokenOptions {
     TokenOptions {
         start,
+        end,
         keys,
-        ..TokenOptions::of(&tokenizer.core, end)
+        ..TokenOptions::of(&tokenizer.core, None)
     }
 }
 

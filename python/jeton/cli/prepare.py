@@ -129,6 +129,11 @@ def _validation(_: click.Context, __: click.Parameter, values: tuple[str, ...]) 
     help="Where it stands, seen from each document.",
 )
 @click.option(
+    "--frame",
+    is_flag=True,
+    help="Begin and end documents as the tokenizer's post-processor has it, and not with that.",
+)
+@click.option(
     "--validation",
     multiple=True,
     metavar="SHARE|FILE",
@@ -233,6 +238,9 @@ def prepare(
     paths = [Path(path) for path in inputs]
     if messages is None:
         say_what_documents_are(paths, options["field"], options["documents"])
+    around = tok._core.frame(True)
+    if messages is None and not options["frame"] and around not in (None, ([], [])):
+        echo_note("what the tokenizer's post-processor adds is left out (--frame writes it)")
     with saying_it_goes_on(), shown(as_json) as watch:
         manifest = data.prepare(
             paths[0] if len(paths) == 1 else paths,

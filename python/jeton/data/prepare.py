@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from fractions import Fraction
 from numbers import Rational, Real
 from pathlib import Path
@@ -13,13 +14,14 @@ from typing import Any, Literal
 from jeton.arguments import check_text, checked_errors, checked_int, checked_path
 from jeton.corpus import are_lines, check_watch
 from jeton.data import layouts
+from jeton.data.arguments import checked_bool
 from jeton.data.conversations import Conversations
 from jeton.data.layouts.checks import no_masks
 from jeton.data.layouts.finding import chosen
 from jeton.data.manifest import NAME, Manifest
 from jeton.data.manifest_defaults import Known, tokenizer_of
 from jeton.data.preparing.chats import Chats
-from jeton.data.preparing.end_of_text import Choice, EndOfText, end_of_text_of
+from jeton.data.preparing.end_of_text import Choice, EndOfText, Frame, end_of_text_of, frame_of
 from jeton.data.preparing.inputs import Reading, source_of
 from jeton.data.preparing.journal import RUN, WORK, Journal
 from jeton.data.preparing.parts import Parts, checked_parts
@@ -51,6 +53,7 @@ def prepare(
     bad_records: Literal["error", "drop"] = "error",
     end_of_text: str | int | Choice | None = AUTO,
     end_of_text_place: Literal["after", "before"] = "after",
+    frame: bool = False,
     validation: float | Fraction | str | os.PathLike[str] | Iterable[Any] | None = None,
     split: Literal["cut", "hash"] = "cut",
     shuffle: int | None = None,
@@ -92,6 +95,8 @@ def prepare(
         end_of_text: The token that separates documents, or its id; `None` for none. By default the
             end of text that the tokenizer has, and an error if it has none or several.
         end_of_text_place: Whether it stands after or before each document.
+        frame: Documents begin and end as the tokenizer's post-processor has it, `[CLS]` … `[SEP]`
+            or `<s>` …, instead of with an end of text. Without it the post-processor is not run.
         validation: How much validates, from 0 to 1; or data of its own, read as `data` is.
         split: How such a share is told from the rest. `"cut"`: of N tokens the first
             ⌊N (1 - validation)⌋ train, wherever that cuts. `"hash"`: a document validates if the
@@ -142,6 +147,7 @@ def prepare(
         bad_records=bad_records,
         end_of_text=end_of_text,
         end_of_text_place=end_of_text_place,
+        frame=frame,
         validation=validation,
         split=split,
         shuffle=shuffle,
@@ -168,6 +174,7 @@ def request(
     bad_records: str = "error",
     end_of_text: str | int | Choice | None = AUTO,
     end_of_text_place: str = "after",
+    frame: bool = False,
     validation: object = None,
     split: str = "cut",
     shuffle: int | None = None,
@@ -189,12 +196,19 @@ def request(
         except UnicodeEncodeError:
             raise ArgumentError(f"{what} cannot be {value!r}: a surrogate stands alone") from None
     by_line = are_lines(documents)
-    if bad_records not in ("error", "drop"):
+    if not isinstance(bad_records, str) or bad_records not in ("error", "drop"):
         raise ArgumentError(f'bad_records must be "error" or "drop", not {bad_records!r}')
     if shard_tokens is not None:
         shard_tokens = checked_int("shard_tokens", shard_tokens, 1)
-    if messages is None:
-        asked, end = None, end_of_text_of(tokenizer, end_of_text, place=end_of_text_place)
+    asked, end, around = None, None, None
+    if checked_bool("frame", frame):
+        if messages is not None or end_of_text is not AUTO:
+            other = "end_of_text" if messages is None else "messages"
+            raise ArgumentError(f"frame and {other} both say what is around documents; give one")
+        around, end = frame_of(tokenizer)
+    elif messages is None:
+        end = end_of_text_of(tokenizer, end_of_text, place=end_of_text_place)
+        around = Frame.of(end)
     else:
         asked, end = _conversations(messages, layout, end_of_text), None
         for name, given in (
@@ -220,6 +234,7 @@ def request(
             "documents": documents,
             "errors": errors,
             "bad_records": bad_records,
+            "frame": asdict(around) if frame and around is not None else None,
             "validation": None if by is None else {"by": by, "share": str(share)},
             "shuffle": seed,
             "messages": None if asked is None else asked.options(tokenizer),
@@ -228,16 +243,13 @@ def request(
         memory=memory_bytes(memory) or 0,
     )
     keys = by == "hash" or seed is not None or part is not None
-    if end is None:
-        encoding = Encoding(tokenizer, keys=keys, drops_bad=bad_records == "drop")
-    else:
-        encoding = Encoding(
-            tokenizer,
-            start=end.id if end.place == "before" else None,
-            end=end.id if end.place == "after" else None,
-            keys=keys,
-            drops_bad=bad_records == "drop",
-        )
+    encoding = Encoding(
+        tokenizer,
+        start=() if around is None else tuple(around.begin),
+        end=() if around is None else tuple(around.end),
+        keys=keys,
+        drops_bad=bad_records == "drop",
+    )
     chats = None if asked is None else Chats(tokenizer, asked, keys=keys)
     return plan, encoding, Reading(field, errors, by_line, plan.part, chats)
 

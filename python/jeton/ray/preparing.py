@@ -49,6 +49,7 @@ def prepare(
     bad_records: Literal["error", "drop"] = "error",
     end_of_text: str | int | Choice | None = AUTO,
     end_of_text_place: Literal["after", "before"] = "after",
+    frame: bool = False,
     validation: Any = None,
     split: Literal["cut", "hash"] = "cut",
     shuffle: int | None = None,
@@ -77,6 +78,7 @@ def prepare(
         bad_records: As for `jeton.data.prepare`.
         end_of_text: As for `jeton.data.prepare`.
         end_of_text_place: As for `jeton.data.prepare`.
+        frame: As for `jeton.data.prepare`.
         validation: As for `jeton.data.prepare`; or a `ray.data.Dataset`.
         split: As for `jeton.data.prepare`.
         shuffle: As for `jeton.data.prepare`; the machine that asked writes the files.
@@ -112,6 +114,7 @@ def prepare(
         bad_records=bad_records,
         end_of_text=end_of_text,
         end_of_text_place=end_of_text_place,
+        frame=frame,
         validation=validation,
         split=split,
         shuffle=shuffle,

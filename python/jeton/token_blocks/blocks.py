@@ -144,9 +144,9 @@ class Encoding:
     """How documents become tokens."""
 
     tokenizer: BaseTokenizer
-    start: int | None = None
+    start: tuple[int, ...] = ()
     """What the tokens of a document begin with."""
-    end: int | None = None
+    end: tuple[int, ...] = ()
     """What they end with."""
     keys: bool = False
     """Whether documents have keys."""
@@ -162,7 +162,7 @@ class Encoding:
         start: tuple[int, int, int, int],
     ) -> _core.TokenBlocks:
         """The blocks of files, made by threads ahead of whoever takes them."""
-        options = (self.start, self.end, self.keys)
+        options = (list(self.start), list(self.end), self.keys)
         core = self.tokenizer._core
         return _core.TokenBlocks(
             core, paths, field, errors, by_line, self.drops_bad, start, options
@@ -177,7 +177,7 @@ class Encoding:
         self, texts: Any, errors: str, first: int, what: str = "document"
     ) -> list[_core._TokenBlock]:
         """The blocks of texts, of which the first is called `what` number `first`, on all cores."""
-        options = (self.start, self.end, self.keys)
+        options = (list(self.start), list(self.end), self.keys)
         core = self.tokenizer._core
         try:
             return _core.blocks_of_texts(core, texts, errors, "empty", options)

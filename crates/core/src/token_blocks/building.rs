@@ -12,9 +12,9 @@ use jeton_training::corpus::{CorpusPosition, DocumentPart, Part};
 #[derive(Clone, Debug, Default)]
 pub struct TokenOptions {
     /// What the tokens of a document begin with.
-    pub start: Option<u32>,
+    pub start: Vec<u32>,
     /// What they end with.
-    pub end: Option<u32>,
+    pub end: Vec<u32>,
     /// Whether a token takes four bytes, and not two.
     pub wide: bool,
     /// Whether each document has a key.
@@ -25,7 +25,7 @@ impl TokenOptions {
     /// The options that suit a tokenizer, with an end of text.
     pub fn of(tokenizer: &Tokenizer, end: Option<u32>) -> Self {
         Self {
-            end,
+            end: end.into_iter().collect(),
             wide: tokenizer.max_id() > Some(u32::from(u16::MAX)),
             ..Self::default()
         }
@@ -163,7 +163,7 @@ impl<'b> Builder<'b> {
             self.block.keys.truncate(self.block.lengths.len());
             return Err(error);
         }
-        self.ids.extend(self.options.end);
+        self.ids.extend_from_slice(&self.options.end);
         self.block.lengths.push((self.ids.len() - before) as i64);
         self.block.bytes += text.len() as u64;
         Ok(())
@@ -185,7 +185,7 @@ impl<'b> Builder<'b> {
         self.tokenizer
             .encode_part(text, place, is_last, &self.encoding, self.ids)?;
         if is_last {
-            self.ids.extend(self.options.end);
+            self.ids.extend_from_slice(&self.options.end);
         }
         let length = (self.ids.len() - before) as i64;
         match self.block.lengths.last_mut() {
@@ -198,7 +198,7 @@ impl<'b> Builder<'b> {
     }
 
     fn begin(&mut self, text: &str) {
-        self.ids.extend(self.options.start);
+        self.ids.extend_from_slice(&self.options.start);
         if self.options.keys {
             self.block.keys.push(key(text));
         }

@@ -98,10 +98,10 @@ fn read(
 ) -> Result<Gathered> {
     let reading = DocumentOptions { start, threads };
     let options = TokenOptions {
-        end: Some(END),
+        end: vec![END],
         wide: true,
         keys: true,
-        start: None,
+        ..TokenOptions::default()
     };
     let tokenizer = Arc::clone(tokenizer);
     let mut blocks = TokenBlocks::new(tokenizer, corpus, &reading, options, threads);

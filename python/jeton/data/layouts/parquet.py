@@ -21,10 +21,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from jeton.corpus import ARROW_ERRORS
 from jeton.data.layouts.layout import BaseLayout, Spool, part_of
 from jeton.data.layouts.shard import Shard, mapped, size_of
 from jeton.data.masks import IGNORED
-from jeton.errors import FormatError, UnsupportedError
+from jeton.errors import FormatError, JetonError, UnsupportedError
 from jeton.ids import Ids
 
 __all__ = ["ParquetLayout", "TableTokens", "pyarrow_for"]
@@ -231,7 +232,9 @@ class TableTokens:
             array.validate()
             if pyarrow.types.is_fixed_size_list(array.type):
                 array = array.cast(pyarrow.list_(array.type.value_type))
-        except (OSError, ValueError) as error:
+        except JetonError:
+            raise
+        except ARROW_ERRORS as error:
             told = " ".join(str(error).split())
             raise FormatError(f"{self._path}: cannot be read: {told}") from None
         if array.null_count or array.flatten().null_count:
@@ -253,7 +256,9 @@ class TableTokens:
         if self._opened is None:
             try:
                 self._opened = self._open()
-            except (OSError, ValueError) as error:
+            except JetonError:
+                raise
+            except ARROW_ERRORS as error:
                 told = " ".join(str(error).split())
                 raise FormatError(f"{self._path}: not {self._kind}: {told}") from None
         return self._opened

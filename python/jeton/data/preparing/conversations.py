@@ -13,7 +13,7 @@ from typing import Any
 
 import jeton._core as _core
 from jeton.compressed import DAMAGED, decompressed
-from jeton.corpus import is_table, size_of
+from jeton.corpus import ARROW_ERRORS, check_size_of_rows, is_table, size_of
 from jeton.data.preparing.chats import Chats, Row, named
 from jeton.data.preparing.loss_mask_bits import DTYPE
 from jeton.errors import (
@@ -228,10 +228,13 @@ class _Table:
             self._file = parquet.ParquetFile(path, buffer_size=1 << 16)
         except FileNotFoundError:
             raise MissingFileError(f"{path}: there is no such file") from None
-        except (OSError, ValueError) as error:
-            raise FormatError(f"{path}: not a Parquet file: {error}") from None
+            names: list[str] = self._file.schema_arrow.names
+        except ARROW_ERRORS as error:
+            told = " ".join(str(error).split())
+            raise FormatError(f"{path}: not a Parquet file: {told}") from None
         for name in columns:
-            _check_column(f"{path}: ", name, self._file.schema_arrow.names)
+            _check_column(f"{path}: ", name, names)
+        check_size_of_rows(path, self._file.metadata, columns)
         self.rows = int(self._file.metadata.num_rows)
 
     def records(self, first: int) -> Iterator[dict[str, Any]]:
@@ -246,9 +249,10 @@ class _Table:
             for batch in self._file.iter_batches(
                 batch_size=_ROWS, row_groups=wanted, columns=self._columns
             ):
-                yield from batch.slice(first).to_pylist()
+                records = batch.slice(first).to_pylist()
                 first = max(0, first - len(batch))
-        except (OSError, ValueError) as error:
+                yield from records
+        except ARROW_ERRORS as error:
             if isinstance(error, JetonError):
                 raise
             told = " ".join(str(error).split())

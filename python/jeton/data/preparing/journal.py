@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import shutil
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,8 @@ class Journal:
         self._is_new = False
         self._lock: BinaryIO | None = None
         self._digests: BinaryIO | None = None
+        #: How many lines of digests there are.
+        self._noted = 0
 
     def __enter__(self) -> Journal:
         self._is_new = not self.folder.exists()
@@ -89,6 +92,7 @@ class Journal:
         begun = self._get(path)
         saved = self.work / "state.json"
         state = self._get(saved) if saved.exists() else None
+        self._noted = 0 if state is None else state["digests"]
         if begun != run:
             difference = _difference(begun, run, read(state), self.digests())
             if difference is not None:
@@ -102,7 +106,7 @@ class Journal:
             if self._digests is not None:
                 self._digests.flush()
                 os.fsync(self._digests.fileno())
-        self._put(self.work / "state.json", state)
+        self._put(self.work / "state.json", {**state, "digests": self._noted})
         # The first state is that before any work.
         self._saved += 1
         self._is_worth_keeping |= self._saved > 1
@@ -120,8 +124,9 @@ class Journal:
                 # What was cut short by a kill is no line.
                 if self._digests.tell():
                     self._digests.write(b"\n")
-            line = json.dumps([pass_number, number, size, sha256])
-            self._digests.write(line.encode() + b"\n")
+            line = json.dumps([pass_number, number, size, sha256]).encode()
+            self._digests.write(b"%08x %s\n" % (zlib.crc32(line), line))
+            self._noted += 1
 
     def digests(self) -> dict[int, dict[int, tuple[int, str]]]:
         """For each pass, what was read of each input."""
@@ -129,11 +134,30 @@ class Journal:
         found: dict[int, dict[int, tuple[int, str]]] = {}
         if self._digests is not None:
             self._digests.flush()
+        whole = 0
         for line in path.read_bytes().splitlines() if path.exists() else []:
-            with contextlib.suppress(ValueError):
-                pass_number, number, size, sha256 = json.loads(line)
+            sum_of_text, _, text = line.partition(b" ")
+            if sum_of_text == b"%08x" % zlib.crc32(text):
+                pass_number, number, size, sha256 = json.loads(text)
                 found.setdefault(pass_number, {})[number] = (size, sha256)
+                whole += 1
+        # What was cut short by a kill is no line, and no state speaks of it.
+        if whole < self._noted:
+            raise FormatError(f"{path}: is damaged; remove {self.work} to begin anew")
+        self._noted = whole
         return found
+
+    def check(self, whole: Manifest) -> None:
+        """Refuses files that have changed since the manifest was made.
+
+        Raises:
+            FormatError: One has.
+        """
+        with self._told():
+            for name, expected in whole.files.items():
+                path = self.set / name if (self.set / name).exists() else self.folder / name
+                if path.exists() and digest_of(path) != expected:
+                    raise FormatError(f"{path}: is damaged since it was written; {self._remedy()}")
 
     def publish(self, whole: Manifest) -> None:
         """Moves what is whole to the folder, and removes what it grew in.
@@ -168,9 +192,10 @@ class Journal:
 
     def _put(self, path: Path, record: dict[str, Any]) -> None:
         beside = path.with_suffix(".new")
+        text = json.dumps(record)
         with self._told():
             with beside.open("w", encoding="utf-8") as file:
-                json.dump(record, file)
+                file.write(f"{text}\n{zlib.crc32(text.encode()):08x}\n")
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(beside, path)
@@ -178,12 +203,10 @@ class Journal:
 
     def _get(self, path: Path) -> dict[str, Any]:
         with self._told():
-            try:
-                record = json.loads(path.read_text("utf-8"))
-            except ValueError:
-                record = None
-        if not isinstance(record, dict):
+            text, _, sum_of_text = path.read_bytes().partition(b"\n")
+        if sum_of_text != b"%08x\n" % zlib.crc32(text):
             raise FormatError(f"{path}: is damaged; remove {self.work} to begin anew")
+        record: dict[str, Any] = json.loads(text)
         return record
 
     @contextlib.contextmanager

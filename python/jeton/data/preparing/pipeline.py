@@ -142,6 +142,7 @@ class Run:
         )
         if state is not None and "manifest" in state:
             whole = Manifest.from_json(state["manifest"])
+            self._journal.check(whole)
         else:
             whole = self._made(state)
             self._journal.save({"manifest": whole.to_json()})
@@ -188,7 +189,7 @@ class Run:
                 self._writers[split] = stack.enter_context(writer)
             if not state["writers"]:
                 self._save(state)
-            passes = self._passes(state["buckets"])
+            passes = self._passes(state)
             while state["pass"] < len(passes):
                 self._run(passes[state["pass"]], state)
             self._check_splits()
@@ -197,8 +198,8 @@ class Run:
             shards = {split: writer.finish() for split, writer in self._writers.items()}
         return self._manifest(shards, state["read"])
 
-    def _passes(self, buckets: int) -> list[_Pass]:
-        plan, work = self._plan, self._journal.work
+    def _passes(self, state: dict[str, Any]) -> list[_Pass]:
+        plan, work, buckets = self._plan, self._journal.work, state["buckets"]
         writers: dict[str, Any] = dict(self._writers)
         if plan.masks:
             writers = {split: loss_mask_bits.Unmarking(it) for split, it in writers.items()}
@@ -234,6 +235,7 @@ class Run:
                 seed=plan.seed or 0,
                 buckets=buckets,
                 validation=plan.share if plan.by == "cut" else None,
+                sums=lambda: state["made"],
             )
             passes = [
                 _Pass("encoding", train, bucketing),
@@ -261,6 +263,7 @@ class Run:
                     due = time.monotonic() + CHECKPOINT_SECONDS
             sink.finish()
             sink.sync()
+            state["made"] = sink.made()
         state["read"].append(progress.to_json())
         state["pass"] += 1
         state["progress"], state["sink"] = Progress().to_json(), None
@@ -301,9 +304,12 @@ class Run:
             # The data to train from is read first, the data to validate with last.
             for number, source in zip((0, -1), self._sources.values(), strict=False)
         ]
-        return manifest_of(
-            self._plan, self._journal.set, shards, dict(zip(self._sources, facts, strict=True))
-        )
+        folder = self._journal.set
+        files = {} if self._plan.part is None else written(folder, [Keyed.FILE])
+        for writer in self._writers.values():
+            files |= writer.digests
+        by_split = dict(zip(self._sources, facts, strict=True))
+        return manifest_of(self._plan, folder, shards, by_split, files)
 
 
 def _nothing_left(split: str) -> ArgumentError:
@@ -318,7 +324,7 @@ def manifest_of(
     folder: Path,
     shards: dict[str, list[layouts.WrittenShard]],
     facts: dict[str, Facts],
-    digests: dict[str, FileDigest] | None = None,
+    digests: dict[str, FileDigest],
 ) -> Manifest:
     """What is said of a set that was written to a folder, where its tokenizer is saved too.
 
@@ -327,7 +333,7 @@ def manifest_of(
         folder: Where its files are.
         shards: The shards of each split.
         facts: What each source was.
-        digests: Those of the shards' files, where they are known.
+        digests: Those of the files, but for the tokenizer's.
     """
     splits = {
         split: WrittenSplit(
@@ -344,10 +350,7 @@ def manifest_of(
     if plan.part is not None:
         names.append(Keyed.FILE)
     tokenizer, saved = saved_tokenizer(plan.tokenizer, plan.name, folder)
-    if digests is None:
-        files = written(folder, [*names, *saved])
-    else:
-        files = {name: digests[name] for name in names} | written(folder, saved)
+    files = {name: digests[name] for name in names} | written(folder, saved)
     return Manifest(
         layout=plan.layout if plan.part is None else "jeton",
         dtype=plan.dtype,
