@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds that an input may take."""
 MEMORY = 6 << 30
 """Bytes of addresses that it may take."""
@@ -75,7 +75,7 @@ class Sets:
             def call(
                 out: Path, data: Any = data, options: dict[str, Any] = options, watch: Any = None
             ) -> Any:
-                return prepare(iter(data), self.tok, out, watch=watch, **options)
+                return prepare(data, self.tok, out, watch=watch, **options)
 
             self.calls.append(call)
             call(folder / f"whole-{number}")

@@ -53,7 +53,7 @@ DATA: dict[str, tuple[Callable[[Path], Any], int, dict[str, Any]]] = {
     "JSON lines": (_json_lines, 6, {}),
     "lines": (_lines, 1, {"documents": "line"}),
     "a table": (_table, 1, {}),
-    "texts": (lambda at: [*GOOD[:1], 5, None, "\ud800", *GOOD[1:]], 3, {}),
+    "texts": (lambda at: [*GOOD[:1], 5, None, *GOOD[1:]], 2, {}),
     "records": (
         lambda at: [{"text": text} for text in GOOD] + [{"texts": "to"}, {"text": 5}],
         2,
@@ -111,7 +111,7 @@ RECORDS = [f"record {number} " + "to be or not to be " * 50 for number in range(
 
 
 def _chat(text: str) -> Any:
-    return [{"role": "user", "content": text[:9]}, {"role": "assistant", "content": text[:20]}]
+    return [{"role": "user", "content": text[:9]}, {"role": "assistant", "content": text}]
 
 
 def _record(text: str, *, chats: bool) -> str:
@@ -146,7 +146,8 @@ def test_a_mended_record_lets_it_go_on(tmp_path: Path, name: str, options: Any) 
     write(*good[:last], "{broken\n", *good[last:])
     with pytest.raises(FormatError, match=rf"line {last + 1}: no JSON object"):
         go()
-    state = json.loads((tmp_path / "out" / ".preparing" / "state.json").read_text())
+    saved = (tmp_path / "out" / ".preparing" / "state.json").read_text()
+    state = json.loads(saved.partition("\n")[0])
     read = state["progress"][1]
     assert 0 < read <= last
     # What was read must be as it was.

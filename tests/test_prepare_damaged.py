@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from jeton.data import Manifest, TokenDataset, merge, prepare
+from jeton.data import Manifest, PrepareProgress, TokenDataset, merge, prepare
+from jeton.data.preparing import shuffling
 from jeton.errors import FileError, FormatError, JetonError
 from prepared import Stopped, contents, documents, often, stopping, tokenizer, without_waiting
 
@@ -29,7 +30,7 @@ def begun(folder: Path, steps: int = 4, **options: Any) -> Path:
 
 def _flip(path: Path) -> None:
     data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 4
+    data[3] ^= 4
     path.write_bytes(data)
 
 
@@ -68,11 +69,22 @@ def test_flipped_bits_of_what_waits_are_found(tmp_path: Path, name: str) -> None
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
 
 
-def test_flipped_bits_of_a_shuffle_that_reads_its_buckets(tmp_path: Path) -> None:
-    work = begun(tmp_path, 12, shuffle=1)
+def test_flipped_bits_of_a_shuffle_that_reads_its_buckets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shuffling, "_AT_A_TIME", 300)
+    stop = stopping(3)
+
+    def watch(progress: PrepareProgress) -> None:
+        if progress.phase == "shuffling":
+            stop(progress)
+
+    with pytest.raises(Stopped):
+        prepare(TEXTS, TOK, tmp_path, shuffle=1, watch=watch)
+    work = tmp_path / ".preparing"
     state = json.loads((work / "state.json").read_text().partition("\n")[0])
     assert state["pass"] == 1
-    _flip(_first("bucket-*.tokens")(work))
+    _flip(max(work.glob("bucket-*.tokens")))
     with pytest.raises(FormatError, match=r"bucket-\d+\.tokens: is damaged"):
         prepare(TEXTS, TOK, tmp_path, shuffle=1)
 

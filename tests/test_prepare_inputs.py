@@ -17,7 +17,7 @@ import pytest
 
 import jeton
 from jeton import corpus
-from jeton.data import AUTO, prepare
+from jeton.data import AUTO, Conversations, prepare
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -451,7 +451,9 @@ def test_a_table_with_a_vast_text_is_refused_before_it_is_read(tmp_path: Path) -
     for call in (
         lambda: prepare(path, TOK, tmp_path / "out"),
         lambda: jeton.CharTrainer().train(path),
-        lambda: prepare(path, TOK, tmp_path / "out", messages="text"),
+        lambda: prepare(
+            path, TOK, tmp_path / "out", messages=Conversations("text", template="chatml")
+        ),
     ):
         tracemalloc.start()
         try:

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 import jeton
+from jeton.components import normalizers
 from jeton.errors import ArgumentError, FormatError, TrainingError, TrainingWarning
 
 
@@ -271,7 +272,7 @@ def test_lines_are_texts_as_tokenizers_has_them(tmp_path: Path) -> None:
         vocab_size=270, show_progress=False, initial_alphabet=alphabet
     )
     theirs.train([str(path)], trainer)
-    tok = jeton.BPETrainer(270, pattern="gpt2").train(path)
+    tok = jeton.BPETrainer(270, pattern="gpt2").train(path, documents="line")
     assert (
         json.loads(tok.to_json())["model"]["merges"]
         == json.loads(theirs.to_str())["model"]["merges"]
@@ -318,8 +319,9 @@ def test_a_file_is_one_document_unless_its_lines_are(tmp_path: Path, pattern: st
     assert lines == trainer.count(PARAGRAPHS.splitlines(keepends=True))
     assert jeton.WordCounts.count(path, pattern=pattern) == whole
     if pattern == "gpt4":
-        assert b"\n\n" in trainer.train(path).vocab
-        assert b"\n\n" not in trainer.train(path, documents="line").vocab
+        assert any(b"\n\n" in token for token in trainer.train(path).vocab)
+        of_lines = trainer.train(path, documents="line")
+        assert not any(b"\n\n" in token for token in of_lines.vocab)
         assert trainer.train_all(path, documents="line") == trainer.train_all(lines)
 
 
@@ -331,8 +333,8 @@ def test_words_of_a_long_file_are_those_of_its_text(tmp_path: Path) -> None:
     for pattern in ("gpt2", "gpt4o", "whitespace"):
         trainer = jeton.BPETrainer(300, pattern=pattern)
         assert trainer.count(path) == trainer.count([text])
-        assert trainer.count(path, memory="64MB") == trainer.count([text])
-    with_form = jeton.BPETrainer(300, normalizer=jeton.normalizers.NFC(), pattern="gpt4")
+        assert trainer.count(path, memory="128MB") == trainer.count([text])
+    with_form = jeton.BPETrainer(300, normalizer=normalizers.NFC(), pattern="gpt4")
     assert with_form.count(path) == with_form.count([text])
 
 

@@ -371,9 +371,9 @@ class Table:
         self._read = 0
         try:
             self._table = parquet.ParquetFile(path, buffer_size=1 << 16)
+            names: list[str] = self._table.schema_arrow.names
         except FileNotFoundError:
             raise MissingFileError(f"{path}: there is no such file") from None
-            names: list[str] = self._table.schema_arrow.names
         except ARROW_ERRORS as error:
             told = " ".join(str(error).split())
             raise FormatError(f"{path}: not a Parquet file: {told}") from None

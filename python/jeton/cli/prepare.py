@@ -236,11 +236,6 @@ def prepare(
     tok = source.load()
     end: Any = data.AUTO if end_of_text is None else end_of_text
     paths = [Path(path) for path in inputs]
-    if messages is None:
-        say_what_documents_are(paths, options["field"], options["documents"])
-    around = tok._core.frame(True)
-    if messages is None and not options["frame"] and around not in (None, ([], [])):
-        echo_note("what the tokenizer's post-processor adds is left out (--frame writes it)")
     with saying_it_goes_on(), shown(as_json) as watch:
         manifest = data.prepare(
             paths[0] if len(paths) == 1 else paths,
@@ -253,6 +248,10 @@ def prepare(
             watch=watch,
             **options,
         )
+    if messages is None:
+        say_what_documents_are(paths, options["field"], options["documents"])
+        if not options["frame"] and tok._core.frame(True) not in (None, ([], [])):
+            echo_note("what the tokenizer's post-processor adds is left out (--frame writes it)")
     told(folder, manifest)
 
 

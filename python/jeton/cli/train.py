@@ -237,8 +237,6 @@ def _train(
     without_limit = {"hard_vocab_limit": False} if kind == "unigram" else {}
     miniature = TRAINERS[kind](**(parameters | without_limit))
     rehearse(miniature, targets[sizes[0]], inputs=inputs, force=force)
-    if not from_counts:
-        say_what_documents_are(files, field, documents)
     with closing(watcher(as_json)) as watch:
         if from_counts:
             counts = jeton.WordCounts.load(files[0])
@@ -275,6 +273,8 @@ def _train(
     for size, tok in trained.items():
         save(tok, targets[size], inputs=inputs, force=force)
         click.echo(f"{targets[size]}")
+    if not from_counts and not as_json:
+        say_what_documents_are(files, field, documents)
     if kind == "unigram" and not as_json:
         echo_note(_STYLES[trainer.style])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -47,8 +48,9 @@ def found(
 
 def _of_prefix(path: Path) -> Path:
     """The file of tokens that Megatron's name without an ending is for; else the path."""
-    tokens, index = (path.with_name(path.name + ending) for ending in (".bin", ".idx"))
-    return tokens if not path.exists() and tokens.is_file() and index.is_file() else path
+    files = [f"{path}{ending}" for ending in (".bin", ".idx")]
+    # Unlike those of a path, these questions have an answer for any name.
+    return Path(files[0]) if not os.path.exists(path) and all(map(os.path.isfile, files)) else path
 
 
 def _split_named(split: object, names: list[str]) -> str | None:

@@ -390,6 +390,7 @@ class Writer:
                 while some := written.read(1 << 20):
                     found = zlib.crc32(some, found)
             if found != expected:
+                self.close()
                 raise _damaged(path)
 
     def _put(self, columns: _Columns) -> None:

@@ -226,9 +226,9 @@ class _Table:
         self._path, self._columns = path, columns
         try:
             self._file = parquet.ParquetFile(path, buffer_size=1 << 16)
+            names: list[str] = self._file.schema_arrow.names
         except FileNotFoundError:
             raise MissingFileError(f"{path}: there is no such file") from None
-            names: list[str] = self._file.schema_arrow.names
         except ARROW_ERRORS as error:
             told = " ".join(str(error).split())
             raise FormatError(f"{path}: not a Parquet file: {told}") from None

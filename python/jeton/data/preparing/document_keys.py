@@ -29,12 +29,12 @@ class Keyed(Plain):
         self._count: int = 0 if state is None else state["keys"]
         self._sum: int = 0 if state is None else state["crc32"]
         try:
-            self._file = self._path.open("r+b" if self._count else "wb")
-            self._file.truncate(self._count * 8)
-            self._file.seek(0, os.SEEK_END)
+            with self._path.open("ab") as file:
+                file.truncate(self._count * 8)
+            check_sum(self._path, self._sum)
+            self._file = self._path.open("ab")
         except OSError as error:
             raise FileError(f"{self._path}: cannot be written: {error.strerror}") from None
-        check_sum(self._path, self._sum)
 
     def _take(self, block: Block) -> None:
         super()._take(block)

@@ -92,7 +92,7 @@ class Journal:
         begun = self._get(path)
         saved = self.work / "state.json"
         state = self._get(saved) if saved.exists() else None
-        self._noted = 0 if state is None else state["digests"]
+        self._noted = 0 if state is None else state.pop("digests")
         if begun != run:
             difference = _difference(begun, run, read(state), self.digests())
             if difference is not None:
@@ -281,7 +281,7 @@ def _as_lenient(name: str, before: Any, value: Any) -> Any:
     another would have read otherwise."""
     if name == "messages" and isinstance(before, dict) and isinstance(value, dict):
         return {of: _as_lenient(of, it, value.get(of)) for of, it in before.items()}
-    return value if _STRICTEST.get(name) == before else before
+    return value if name in _STRICTEST and before == _STRICTEST[name] else before
 
 
 _STRICTEST = {"errors": "strict", "bad_records": "error"}
