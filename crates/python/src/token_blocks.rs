@@ -79,6 +79,7 @@ impl TokenBlocks {
                     digest,
                 },
                 threads,
+                ..DocumentOptions::default()
             };
             let options = token_options(tokenizer, options);
             let core = Arc::clone(&tokenizer.core);

@@ -80,7 +80,7 @@ class Given:
         return self._values.groups
 
     def text(self, left_out: Collection[Group] = ()) -> str:
-        """What the template writes, without some of what it was given.
+        """What the template writes; or would write, without some of what it was given.
 
         Raises:
             As `jeton.chat.rendering.rendered`.
@@ -92,7 +92,8 @@ class Given:
             _without(message, gone.get(("message", at), set()))
             for at, message in enumerate(self._messages)
         ]
-        return self.renderer.text(
+        write = self.renderer.answer if left_out else self.renderer.text
+        return write(
             self.template,
             [self._with_text(message) for message in messages],
             self._continued,

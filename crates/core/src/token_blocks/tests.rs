@@ -96,7 +96,11 @@ fn read(
     start: CorpusPosition,
     threads: usize,
 ) -> Result<Gathered> {
-    let reading = DocumentOptions { start, threads };
+    let reading = DocumentOptions {
+        start,
+        threads,
+        block: 64,
+    };
     let options = TokenOptions {
         end: vec![END],
         wide: true,

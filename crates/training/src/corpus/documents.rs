@@ -19,12 +19,24 @@ use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::text::InvalidUtf8;
 
 /// How the documents of a corpus are read.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct DocumentOptions {
     /// Where reading begins.
     pub start: CorpusPosition,
     /// How many files are read at a time.
     pub threads: usize,
+    /// Bytes that are given at a time, about.
+    pub block: usize,
+}
+
+impl Default for DocumentOptions {
+    fn default() -> Self {
+        Self {
+            start: CorpusPosition::default(),
+            threads: 1,
+            block: 1 << 20,
+        }
+    }
 }
 
 /// A place between two blocks of a corpus, to go on from.
@@ -41,8 +53,6 @@ pub struct CorpusPosition {
     pub digest: u64,
 }
 
-/// Bytes that are given at a time, about.
-const BLOCK: usize = if cfg!(test) { 64 } else { 1 << 20 };
 /// Blocks that are read ahead of each file.
 const AHEAD: usize = 3;
 
@@ -112,7 +122,7 @@ impl Corpus {
         for (number, file) in files {
             // A thread for each of many small files would take longer than reading them.
             match waiting.back_mut() {
-                Some(run) if size + file.size <= BLOCK as u64 && file.size > 0 => {
+                Some(run) if size + file.size <= options.block as u64 && file.size > 0 => {
                     run.files.push(Arc::clone(file));
                     size += file.size;
                 }
@@ -136,7 +146,7 @@ impl Corpus {
             start: options.start,
             unit: self.unit,
             options: BlockOptions {
-                block: BLOCK,
+                block: options.block,
                 longest_line,
                 is_strict: true,
                 stages: stages.filter(|_| self.unit == DocumentUnit::File),
@@ -251,7 +261,7 @@ impl Reader {
                         None => (at.byte, consumed),
                     }),
                 });
-                if self.size >= BLOCK && !self.give() {
+                if self.size >= options.block && !self.give() {
                     return Ok(());
                 }
                 if is_last {

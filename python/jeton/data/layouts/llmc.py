@@ -53,7 +53,7 @@ class LlmcLayout(BaseLayout):
     def close(self, spool: Spool, main: Path, dtype: str, tokenizer: str, masked: bool) -> None:
         tokens = len(mapped(spool.tokens, dtype, self.header_size))
         with open(spool.tokens, "r+b") as file:
-            file.write(struct.pack("<3i", *_KINDS[dtype], tokens))
+            file.write(struct.pack("<3i", *_KINDS[dtype], tokens).ljust(self.header_size, b"\0"))
 
     def open(self, file: Path, dtype: str | None) -> Shard:
         size = size_of(file)
