@@ -277,7 +277,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         self._functions = frozenset(map(id, self.globals.values()))
 
     def _generate(self, source: nodes.Template, *args: Any, **kwargs: Any) -> str:
-        def through(value: nodes.Expr, name: str) -> nodes.Filter:
+        def through(value: Any, name: str) -> nodes.Filter:
             lineno = value.lineno
             return nodes.Filter(value, name, [], [], None, None, lineno=lineno, environment=self)
 
