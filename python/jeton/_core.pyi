@@ -52,11 +52,11 @@ __all__ = [
     "reordered",
     "save",
     "scripts",
+    "sentencepiece_separators",
     "set_cache_limit",
     "target_of",
     "train",
     "train_sizes",
-    "unigram_separators",
     "write_into",
 ]
 
@@ -110,7 +110,8 @@ def did_you_mean(given: str, candidates: Any) -> str | None: ...
 def find_files(paths: list[str]) -> tuple[list[str], int]: ...
 def pattern_pre_tokenizer(pattern: str) -> str: ...
 
-_Algorithm: TypeAlias = Literal["bpe", "wordpiece", "word_level", "unigram", "sentencepiece"]
+_SentencePiece: TypeAlias = Literal["sentencepiece unigram", "sentencepiece bpe"]
+_Algorithm: TypeAlias = Literal["bpe", "wordpiece", "word_level", "unigram"] | _SentencePiece
 
 # The phase, and how many steps of how many are done.
 _Told: TypeAlias = Callable[[Literal["merging", "seeding", "fitting"], int, int], None]
@@ -120,9 +121,13 @@ def train(
     algorithm: _Algorithm, counts: WordCounts, parameters: dict[str, Any], watch: _Told | None
 ) -> Model: ...
 def train_sizes(
-    counts: WordCounts, parameters: dict[str, Any], sizes: list[int], watch: _Told | None
+    algorithm: _Algorithm,
+    counts: WordCounts,
+    parameters: dict[str, Any],
+    sizes: list[int],
+    watch: _Told | None,
 ) -> list[Model]: ...
-def unigram_separators(parameters: dict[str, Any]) -> bytes: ...
+def sentencepiece_separators(algorithm: _SentencePiece, parameters: dict[str, Any]) -> bytes: ...
 
 # Tokens, lengths, whether the last document goes on, keys, bytes, empty documents, where reading
 # goes on (file, byte, line), bytes read of that file; of files that end: number, bytes, SHA-256.

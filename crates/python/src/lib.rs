@@ -80,7 +80,7 @@ mod _core {
     #[pymodule_export]
     use super::tokenizer::Tokenizer;
     #[pymodule_export]
-    use super::trainers::{check_trainer, train, train_sizes, unigram_separators};
+    use super::trainers::{check_trainer, sentencepiece_separators, train, train_sizes};
     #[pymodule_export]
     use super::word_counts::{WordCounter, WordCounts, find_files, pattern_pre_tokenizer};
 

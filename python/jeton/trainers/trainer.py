@@ -34,9 +34,11 @@ from jeton.errors import ArgumentError, TrainingError
 from jeton.tokenizer import Tokenizer
 from jeton.word_counts import Corpus, WordCounts
 
-__all__ = ["Told", "Trainer", "WordTrainer", "told", "warn_if_short"]
+__all__ = ["Algorithm", "Told", "Trainer", "WordTrainer", "told", "warn_if_short"]
 
-Algorithm: TypeAlias = Literal["bpe", "wordpiece", "word_level", "unigram", "sentencepiece"]
+Algorithm: TypeAlias = Literal[
+    "bpe", "wordpiece", "word_level", "unigram", "sentencepiece unigram", "sentencepiece bpe"
+]
 
 Phase: TypeAlias = Literal["merging", "seeding", "fitting"]
 

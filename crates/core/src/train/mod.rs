@@ -5,6 +5,8 @@
 pub mod bpe;
 mod checks;
 pub mod corpus;
+pub mod pieces;
+pub mod sentencepiece;
 mod trainer;
 pub mod unigram;
 pub mod word_counts;

@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 
-use super::fragments::{END, Fragments};
+use crate::train::pieces::{END, Fragments};
 
 /// No piece.
 pub(super) const NONE: u32 = u32::MAX;

@@ -85,9 +85,9 @@ impl Cutting {
         match self {
             Self::Stages { .. } => "a pattern or pre_tokenizer".to_owned(),
             Self::Between(separators) if separators.contains(&b' ') => {
-                "what lies between spaces (UnigramTrainer in SentencePiece's style)".to_owned()
+                "what lies between spaces (SentencePiece's style)".to_owned()
             }
-            Self::Between(_) => "whole lines (UnigramTrainer in SentencePiece's style)".to_owned(),
+            Self::Between(_) => "whole lines (SentencePiece's style)".to_owned(),
         }
     }
 }
