@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 import jeton
 from jeton import samples
 from jeton.components import models, post_processors, pre_tokenizers
-from kinds import KINDS, byte_level, word_piece
+from kinds import KINDS, LLAMA, byte_level, word_piece
 from shared_data import VOCABULARIES, needed
 
 with warnings.catch_warnings():
@@ -109,7 +109,7 @@ MADE: dict[str, Callable[[], jeton.Tokenizer]] = {
     "everything set": configured,
     "words": word_level,
     "characters with </w>": with_suffix,
-    "SentencePiece BPE": lambda: jeton.BPETrainer(280, alphabet="sentencepiece").train(LINES),
+    "SentencePiece BPE": lambda: jeton.BPETrainer(280, **LLAMA).train(LINES),
     "trained WordPiece": lambda: jeton.WordPieceTrainer(80).train(LINES),
     "SentencePiece Unigram, nearly": lambda: sentencepiece_unigram().approximation(
         "tokenizer.json"

@@ -11,7 +11,7 @@ import pytest
 
 import jeton
 from jeton.components import post_processors
-from kinds import byte_level, characters, unigram, word_piece
+from kinds import LLAMA, byte_level, characters, unigram, word_piece
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -32,7 +32,7 @@ def bert() -> jeton.Tokenizer:
 
 
 def sentencepiece_bpe() -> jeton.Tokenizer:
-    return jeton.BPETrainer(280, alphabet="sentencepiece").train(["the weather there"] * 4)
+    return jeton.BPETrainer(280, **LLAMA).train(["the weather there"] * 4)
 
 
 def with_pad() -> jeton.Tokenizer:

@@ -23,7 +23,7 @@ import numpy as np
 
 import jeton
 from jeton.components import Regex, models, normalizers, pre_tokenizers
-from kinds import byte_level, characters, unigram, word_piece
+from kinds import LLAMA, byte_level, characters, unigram, word_piece
 
 DELAY = 0.1
 """Seconds from the beginning of a call to the signal."""
@@ -73,7 +73,7 @@ def ids_of(tok: jeton.Tokenizer, size: int) -> np.ndarray[Any, np.dtype[np.uint3
 def sentencepiece(kind: str) -> jeton.Tokenizer:
     texts = [WORDS, "the theory of the weather there"] * 4
     if kind == "bpe":
-        return jeton.BPETrainer(300, alphabet="sentencepiece").train(texts)
+        return jeton.BPETrainer(300, **LLAMA).train(texts)
     return jeton.UnigramTrainer(45).train(texts)
 
 

@@ -44,8 +44,8 @@ class BPETrainer(WordTrainer):
         pattern: How text is cut into words, which no merge crosses: the name of a known pattern
             (`"gpt2"`, `"gpt4"`, `"gpt4o"`, `"llama3"`, `"qwen2"`, `"whitespace"`, `"none"`, …), or
             an expression in tiktoken's dialect whose matches are the words.
-        normalizer: What happens to text first. With SentencePiece's alphabet one of its rules, by name
-            or as a `Precompiled` map, as for `UnigramTrainer`: `"nmt_nfkc"` if nothing is given.
+        normalizer: What happens to text first. With SentencePiece's alphabet one of its rules, by
+            name or as a `Precompiled` map, as for `UnigramTrainer`: by default `"nmt_nfkc"`.
         pre_tokenizer: How text is cut, where a pattern cannot say it; instead of `pattern`.
         post_processor: The special tokens around a text, for the tokenizer that comes out.
         decoder: From tokens back to text, likewise; by default the one that fits.
@@ -53,13 +53,12 @@ class BPETrainer(WordTrainer):
             spans one. With SentencePiece's alphabet those beside its own, on the first free ids.
         min_frequency: A pair less frequent than this is not merged.
         max_token_length: A token that is merged has at most so many bytes (or characters, as the
-            alphabet has it); with SentencePiece's alphabet 16 if nothing is given. With
-            `tie_break="huggingface"` it has fewer, but two always make a token: so tokenizers has it.
+            alphabet has it); with SentencePiece's alphabet 16 if nothing is given. It has fewer
+            with `tie_break="huggingface"`, where two always make a token: tokenizers has it so.
         alphabet: What a word is before the first merge: its `"bytes"`, all 256 of which are in the
-            vocabulary, or its `"characters"`. `"sentencepiece"`: SentencePiece's own training, for a
-            `.model` file, whose pieces are those that SentencePiece learns: they keep to scripts,
-            numbers and spaces, and their words begin with `▁` for the space before them. By default
-            bytes, or as `start_from` has it. An alphabet of characters that is larger than
+            vocabulary, or its `"characters"`. `"sentencepiece"`: the pieces that SentencePiece
+            learns, for a `.model` file: they keep to scripts, numbers and spaces, and words begin
+            with `▁` for the space before them. By default bytes, or as `start_from` has it. An alphabet of characters that is larger than
             `vocab_size` is kept whole, with a warning, and nothing is merged; of SentencePiece's
             it is an error.
         byte_order: Which ids bytes have: those that tokenizers gives them, behind the special
@@ -71,8 +70,9 @@ class BPETrainer(WordTrainer):
         limit_alphabet: How many characters the alphabet may have; the rarest are dropped.
         character_coverage: What share of the corpus's characters the alphabet shall make up, as
             `0.9995`, which it is with SentencePiece's; the rarest beyond that are dropped.
-        unk_token: What stands for a character outside the alphabet; one of `special_tokens`. With
-            SentencePiece's alphabet `"<unk>"` if nothing is given.
+        unk_token: What stands for a character outside the alphabet; a special token, with id 0
+            unless `special_tokens` names it elsewhere. With SentencePiece's alphabet by default
+            `"<unk>"`.
         continuing_subword_prefix: Put before each character but the first of a word, as `"##"`.
         end_of_word_suffix: Put after the last character of a word, as `"</w>"`.
         separate_suffix: The suffix is a symbol of its own, not a part of the last character.
@@ -243,8 +243,8 @@ class BPETrainer(WordTrainer):
             return
         if isinstance(normalizer, str):
             raise ArgumentTypeError(
-                f"normalizer must be one of jeton.components.normalizers, not {normalizer!r} (names "
-                "of rules are for alphabet='sentencepiece')"
+                f"normalizer must be one of jeton.components.normalizers, not {normalizer!r} "
+                "(names of rules are for alphabet='sentencepiece')"
             )
         check_stage(normalizers.Normalizer, normalizer)
         if sentencepiece:

@@ -235,6 +235,10 @@ class WordTrainer(Trainer):
         min_word_count: int = 0,
     ) -> None:
         self.special_tokens = checked_texts("special_tokens", special_tokens)
+        unk_token, start = parameters.get("unk_token"), parameters.get("start")
+        known = {token for token, _ in start[0]} if start else set()
+        if unk_token and unk_token not in self.special_tokens and unk_token.encode() not in known:
+            self.special_tokens = (unk_token, *self.special_tokens)
         self.parameters = {**parameters, "special_tokens": list(self.special_tokens)}
         _core.check_trainer(self._algorithm, self.parameters)
         self.max_word_length, self.min_word_count = checked_limits(max_word_length, min_word_count)

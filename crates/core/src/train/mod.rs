@@ -1,6 +1,7 @@
 //! Training: from a corpus to word counts, and from these to a vocabulary; a folder a trainer.
 //!
-//! `trainer` is what the trainers have in common.
+//! `trainer` is what the trainers have in common, `pieces` and `sentencepiece` what SentencePiece's
+//! have: the former before, the latter around what `unigram` and `bpe` learn.
 
 pub mod bpe;
 mod checks;
