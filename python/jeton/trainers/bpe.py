@@ -58,9 +58,9 @@ class BPETrainer(WordTrainer):
         alphabet: What a word is before the first merge: its `"bytes"`, all 256 of which are in the
             vocabulary, or its `"characters"`. `"sentencepiece"`: the pieces that SentencePiece
             learns, for a `.model` file: they keep to scripts, numbers and spaces, and words begin
-            with `▁` for the space before them. By default bytes, or as `start_from` has it. An alphabet of characters that is larger than
-            `vocab_size` is kept whole, with a warning, and nothing is merged; of SentencePiece's
-            it is an error.
+            with `▁` for the space before them. By default bytes, or as `start_from` has it. An
+            alphabet of characters that is larger than `vocab_size` is kept whole, with a warning,
+            and nothing is merged; of SentencePiece's it is an error.
         byte_order: Which ids bytes have: those that tokenizers gives them, behind the special
             tokens, `!` first (`"printable"`, the default); or 0 to 255 by `"value"`, as minbpe and
             rustbpe have them, special tokens behind all others. By value, the merges are minbpe's
