@@ -127,7 +127,7 @@ def test_the_text_is_that_of_transformers(name: str) -> None:
         given = Input(Trust(()))
         ours = _or_error(
             lambda text=text, given=given: rendered(
-                HEAD + template, given.messages(seen(text)), None, {}, given
+                HEAD + template, given.messages(seen(text)), None, {}, given.characters
             )
         )
         assert (ours is None) == (theirs is None), (ours, theirs)

@@ -75,7 +75,7 @@ def check(seed: int) -> bool:
     given = message(chance)
     seen = Input(Trust(()))
     try:
-        ours: str | None = rendered(template, seen.messages([given]), None, {}, seen)
+        ours: str | None = rendered(template, seen.messages([given]), None, {}, seen.characters)
     except JetonError:
         ours = None
     if any(f"({leaf}|reverse)" in template for leaf in ("m.l", "m.d")):

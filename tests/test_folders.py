@@ -22,7 +22,7 @@ from kinds import KINDS, LLAMA, byte_level, each_kind, unigram, word_piece
 
 TEMPLATE = "{% for m in messages %}{{ m['content'] }}<|end|>{% endfor %}"
 CONFIG = """{
-    "tokenizer_class": "GPT2Tokenizer",
+    "tokenizer_class": "OurTokenizer",
     "eos_token": "<|end|>",
     "pad_token": {"content": "<|pad|>", "lstrip": false, "__type": "AddedToken"},
     "unk_token": null,
@@ -155,9 +155,9 @@ def test_added_tokens_change_what_lists_them(published: Path, tmp_path: Path) ->
 
 def test_changed_stages_are_not_rebuilt_by_a_class(published: Path, tmp_path: Path) -> None:
     tok = jeton.load(published)
-    assert tok.config["tokenizer_class"] == "GPT2Tokenizer"
+    assert tok.config["tokenizer_class"] == "OurTokenizer"
     tok.with_added_tokens(["<|x|>"]).save(tmp_path / "same")
-    assert jeton.load(tmp_path / "same").config["tokenizer_class"] == "GPT2Tokenizer"
+    assert jeton.load(tmp_path / "same").config["tokenizer_class"] == "OurTokenizer"
     tok.replace(normalizer=normalizers.Lowercase()).save(tmp_path / "other")
     assert jeton.load(tmp_path / "other").config["tokenizer_class"] == "PreTrainedTokenizerFast"
 

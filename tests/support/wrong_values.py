@@ -254,6 +254,7 @@ NOT_PUBLIC = {
     "analysis.OnlyToken",
     "analysis.Point",
     "analysis.Rule",
+    "analysis.SkippedSize",
     "analysis.Stretch",
     "analysis.Sweep",
     "analysis.Value.from_dict",

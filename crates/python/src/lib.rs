@@ -68,7 +68,7 @@ mod _core {
     #[pymodule_export]
     use super::scripts::scripts;
     #[pymodule_export]
-    use super::sentencepiece::{SentencePieceReader, charsmap};
+    use super::sentencepiece::{SentencePieceReader, charsmap, charsmap_rules, compiled_charsmap};
     #[pymodule_export]
     use super::single_text_calls::Calls;
     #[pymodule_export]

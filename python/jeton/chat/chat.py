@@ -13,6 +13,8 @@ import numpy as np
 
 import jeton._core as _core
 from jeton.chat.encoding import Encoded, encoded, guarding
+from jeton.chat.kept_tools import kept_tools
+from jeton.chat.limits import current
 from jeton.chat.loss_masks import Answers
 from jeton.chat.messages import Input, Trust
 from jeton.chat.origins import Origin, Runs
@@ -50,6 +52,8 @@ class Request:
     trusted: Iterable[str | int] = ()
     control: Iterable[str] = ()
     variables: tuple[tuple[str, Any], ...] = ()
+    isolate: bool | None = None
+    """Whether the template runs in a process of its own; `None`: as `jeton.chat.limits` says."""
     is_part: bool = False
     """Whether the messages are some of a chat that was made before."""
 
@@ -68,13 +72,25 @@ class Request:
         given = Input(Trust(self.trusted))
         messages = given.messages(self.messages)
         given.trust.check(messages, [name for name, _ in self.variables], self.is_part)
-        tools = None if self.tools is None else given.other("tools", _tools(self.tools))
+        tools: Any = None
+        if self.tools is not None:
+            listed = _tools(self.tools)
+            tools = None if list(self.trusted) else kept_tools(listed)
+            if tools is None:
+                tools = given.other("tools", listed)
+            else:
+                given.characters += tools.characters
         documents = self.documents
         if documents is not None:
             documents = given.other("documents", _documents(documents))
         template = template_of(self.tok, self.template, with_tools=tools is not None)
         self._check_variables(template)
-        text = rendered(
+        if not isinstance(self.isolate, (bool, type(None))):
+            raise ArgumentTypeError(f"isolate must be a bool, not {self.isolate!r:.60}")
+        render = rendered
+        if current().isolate if self.isolate is None else self.isolate:
+            from jeton.chat.isolation import rendered_apart as render
+        text = render(
             template,
             messages,
             self._continued(),
@@ -85,7 +101,7 @@ class Request:
                 **{f"{role}_token": token for role, token in self.tok.roles.items()},
                 **{name: given.other("variable", it, name) for name, it in self.variables},
             },
-            given,
+            given.characters,
         )
         roles = [message.get("role") for message in messages]
         chat = Chat(self, raw(text), runs_of(text), [it and raw(it) for it in roles])

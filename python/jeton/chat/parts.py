@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Undefined
 from markupsafe import Markup
 
-from jeton.chat.limits import check_length, spend
+from jeton.chat.limits import spend
 from jeton.chat.origins import TEMPLATE, UNKNOWN, Origin, Runs, least_trusted
 
 __all__ = [
@@ -132,7 +132,6 @@ class Parts:
     @property
     def text(self) -> str:
         """The text alone."""
-        check_length(sum(map(len, self.texts)))
         return "".join(self.texts)
 
     def origins(self) -> Iterator[Origin]:

@@ -74,6 +74,7 @@ def _target_options(function: F) -> F:
         model: str | None,
         init: str,
         multiple_of: int,
+        drop_padding: bool,
         force: bool,
         **others: Any,
     ) -> None:
@@ -101,6 +102,7 @@ def _target_options(function: F) -> F:
                     target,
                     init=cast(Any, init),
                     multiple_of=multiple_of,
+                    drop_padding=drop_padding,
                     watch=told,
                 )
             written = [target]
@@ -141,6 +143,12 @@ def _target_options(function: F) -> F:
             default=1,
             show_default=True,
             help="The model's rows are rounded up to a multiple of this.",
+        ),
+        click.option(
+            "--drop-padding",
+            is_flag=True,
+            help="Drop the model's rows behind the last token. Without it, a model has fewer rows "
+            "only if its vocabulary becomes smaller.",
         ),
         force_option,
     ]

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from jeton.arguments import checked_int, checked_path
+from jeton.arguments import checked_flag, checked_int, checked_path
 from jeton.base_tokenizer.tokens import bytes_by_id
 from jeton.corpus import check_watch
 from jeton.edit import configuration
@@ -76,6 +76,7 @@ def rewrite_checkpoint(
     *,
     init: Literal["mean", "zeros", "normal"] = "mean",
     multiple_of: int = 1,
+    drop_padding: bool = False,
     seed: int = 0,
     watch: Callable[[int, int], None] | None = None,
 ) -> None:
@@ -93,6 +94,8 @@ def rewrite_checkpoint(
         target: The new folder; it must not exist. It gets the new tokenizer too.
         init: What rows of new tokens are; see `jeton.nn.remap`.
         multiple_of: The number of rows is rounded up to a multiple of this.
+        drop_padding: Whether rows behind the last token go. By default a model has no fewer rows
+            than before, unless its vocabulary became smaller: new tokens take rows of padding.
         seed: For `init="normal"`.
         watch: Called with the bytes written, and how many there will be about.
 
@@ -119,6 +122,7 @@ def rewrite_checkpoint(
     if not isinstance(init, str) or init not in ("mean", "zeros", "normal"):
         raise ArgumentError(f"init must be 'mean', 'zeros' or 'normal', not {init!r:.60}")
     multiple_of, seed = checked_int("multiple_of", multiple_of, 1), checked_int("seed", seed, 0)
+    checked_flag("drop_padding", drop_padding)
     check_watch(watch)
     config = _json(folder / "config.json")
     if os.path.lexists(out):
@@ -133,7 +137,9 @@ def rewrite_checkpoint(
             "is not this model's tokenizer"
         )
     tok = _with_settings_of(folder, edited)
-    new_rows = -(-id_map.new_size // multiple_of) * multiple_of
+    keeps_padding = not drop_padding and id_map.new_size >= id_map.old_size
+    new_rows = max(id_map.new_size, rows) if keeps_padding else id_map.new_size
+    new_rows += -new_rows % multiple_of
     shards = _shards(folder)
     if (folder / _INDEX).exists():
         _metadata(_json(folder / _INDEX), folder / _INDEX)

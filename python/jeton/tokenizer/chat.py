@@ -30,6 +30,7 @@ class Chats(BaseTokenizer):
         continue_final_message: bool | str = False,
         trusted: Iterable[str | int] = (),
         control: Iterable[str] = (),
+        isolate: bool | None = None,
         **variables: Any,
     ) -> Chat:
         """A conversation through a chat template: text and ids, with who wrote each token.
@@ -55,6 +56,8 @@ class Chats(BaseTokenizer):
             control: Added tokens that are not special and are control tokens too, as
                 `("<tool_call>", "</tool_call>")`; without this they are found in any text, as
                 everywhere.
+            isolate: Whether the template runs in a process of its own, whose time and memory the
+                system limits: for templates of strangers. By default as `jeton.chat.limits` says.
             variables: What else the template reads, as `enable_thinking=False`.
 
         Raises:
@@ -64,7 +67,7 @@ class Chats(BaseTokenizer):
                 chats as a rule do not have; a function that does not say what it takes.
             UnknownNameError: No template has this name.
             FormatError: The template is no Jinja.
-            UnsupportedError: The template leaves its sandbox, or takes too long.
+            UnsupportedError: The template leaves its sandbox, takes too long or too much memory.
             EncodeError: As `encode`.
 
         Example:
@@ -88,6 +91,7 @@ class Chats(BaseTokenizer):
             trusted,
             control,
             tuple(variables.items()),
+            isolate,
         ).made()
 
     def count_messages(
