@@ -461,7 +461,7 @@ UNKNOWN: dict[str, Callable[..., Any]] = {
 @pytest.mark.parametrize("kind", UNKNOWN)
 def test_the_unknown_token_is_there_once_whether_or_not_it_is_named(kind: str) -> None:
     def trained(*named: str) -> J.Tokenizer:
-        return UNKNOWN[kind](special_tokens=named).train(["to be or not to be, that it is"] * 9)  # type: ignore[no-any-return]
+        return UNKNOWN[kind](special_tokens=named).train(["to be or not to be, that it is"] * 9)
 
     assert trained("<unk>") == trained()
     for tok in (trained("<unk>", "<x>"), trained("<x>")):

@@ -175,3 +175,27 @@ def test_files_that_are_not_as_written(tmp_path: Path) -> None:
         path.write_bytes(broken)
         with pytest.raises(FormatError, match=rf"x\.counts: .*{told}"):
             jeton.WordCounts.load(path)
+
+
+@pytest.mark.parametrize(
+    ("token", "fits"),
+    [
+        ("<|pad|>", True),
+        ("<|end|><", True),
+        ("<|end|>", False),
+        ("|", False),
+        ("newer,", False),
+        # Each part is a word or the end of one; that no text has them side by side is not known.
+        ("newest,", False),
+        ("with space", False),
+    ],
+)
+def test_a_special_token_that_no_text_spells_does_no_harm(token: str, fits: bool) -> None:
+    counts = counted()
+    trainer = jeton.BPETrainer(300, special_tokens=[token])
+    if fits:
+        assert trainer.train(counts) == trainer.train(TEXTS)
+        assert trainer.count(counts).items() == trainer.count(TEXTS).items()
+        return
+    with pytest.raises(ArgumentError, match="special_tokens: .* counted with none"):
+        trainer.train(counts)

@@ -133,11 +133,15 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
     @classmethod
     def from_file(cls, model_file: str | os.PathLike[str], **options: Any) -> Self:
         """The processor of a file; `options` are those of the class."""
+        if "model_proto" in options:
+            raise ArgumentError("model_proto is for from_proto; leave it out")
         return cls(model_file, **options)
 
     @classmethod
     def from_proto(cls, model_proto: bytes | Any, **options: Any) -> Self:
         """The processor of what a file holds; `options` are those of the class."""
+        if "model_file" in options:
+            raise ArgumentError("model_file is for from_file; leave it out")
         return cls(None, model_proto, **options)
 
     # Text to pieces
@@ -214,6 +218,9 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
 
         def one(text: object) -> Any:
             given = Input(text)
+            if form in (int, "numpy"):
+                best = [finish(ids, None) for ids in self.tokenizer.nbest(given.text, size)]
+                return [ids if form is int else encoded(given, ids, form) for ids in best]
             paths = self._reader.n_best(given.text, size)
             length = len(given.text)
             return nbest(given, [(finish(_of(rows), length), score) for rows, score in paths], form)
