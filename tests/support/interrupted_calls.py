@@ -164,6 +164,14 @@ def approximating(size: int) -> Callable[[], object]:
     return lambda: [tok.approximation("tokenizer.json") for _ in range(size >> 10)]
 
 
+def training(trainer: Any) -> Callable[[int], Callable[[], object]]:
+    def prepared(size: int) -> Callable[[], object]:
+        counts = trainer.count(prose(size).splitlines())
+        return lambda: trainer.train(counts)
+
+    return prepared
+
+
 CALLS: dict[str, Callable[[int], Callable[[], object]]] = {
     "encode": of_text(lambda tok, text: tok.encode(text)),
     "encode a word": of_text(lambda tok, text: tok.encode(text), text=one_word),
@@ -262,6 +270,8 @@ CALLS: dict[str, Callable[[int], Callable[[], object]]] = {
     ),
     "decode to bytes": of_ids(lambda tok, ids: tok.decode_bytes(ids)),
     "decode a batch": of_ids(lambda tok, ids: tok.decode_batch([ids] * 4)),
+    "train Unigram": training(jeton.UnigramTrainer(2_000)),
+    "train SentencePiece's BPE": training(jeton.BPETrainer(2_000, alphabet="sentencepiece")),
     "load": loading,
     "save": saving("other.json"),
     "save a folder": saving("folder"),

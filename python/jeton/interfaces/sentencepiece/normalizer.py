@@ -131,9 +131,10 @@ class SentencePieceNormalizer:
 
     def _use(self, spec: NormalizerSpec) -> None:
         """Makes a specification the normalizer's."""
-        # A model needs an unknown piece; this one needs no others.
-        unknown = chunk(1, b"<unk>") + number(3, 2)
-        proto = chunk(1, unknown) + chunk(_NORMALIZER_SPEC, spec.written())
+        # What normalizes is a model, with an unknown piece and another, which every model must have.
+        pieces = (chunk(1, b"<unk>") + number(3, 2), chunk(1, "▁".encode()))
+        parts = [*(chunk(1, piece) for piece in pieces), chunk(_NORMALIZER_SPEC, spec.written())]
+        proto = b"".join(parts)
         self.spec = spec
         self._reader = _core.SentencePieceReader(BaseTokenizer(models.SentencePiece(proto))._core)
 

@@ -327,7 +327,8 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
             num_threads: Without effect.
             thread_pool: Without effect.
             return_type: Another name of `out_type`.
-            return_bytes: For `"offset_mapping"`: text and pieces as bytes, and places in bytes.
+            return_bytes: For `"offset_mapping"`: text and pieces as bytes, and places in bytes; by
+                default where the pieces given are bytes.
 
         Raises:
             NoPieceError: An id that stands for no piece, an `IndexError`.
@@ -345,10 +346,12 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
         if form is str and not self._decode_options and not any(map(_of_pieces, rows)):
             texts: list[Any] = self.tokenizer.decode_batch(rows)
         else:
-            texts = [self._decoded(row, form, bool(return_bytes)) for row in rows]
+            texts = [self._decoded(row, form, return_bytes) for row in rows]
         return texts if is_batch else texts[0]
 
-    def _decoded(self, items: list[Any], form: object, as_bytes: bool) -> Any:
+    def _decoded(self, items: list[Any], form: object, return_bytes: bool | None) -> Any:
+        is_of_bytes = any(isinstance(item, bytes) for item in items[:1])
+        as_bytes = is_of_bytes if return_bytes is None else return_bytes
         given = [Input(item).text if isinstance(item, (str, bytes)) else item for item in items]
         for option in self._decode_options:
             given = self._with_option(given, option)
