@@ -218,9 +218,14 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
 
         def one(text: object) -> Any:
             given = Input(text)
-            if form in (int, "numpy"):
+            if form in (int, str, "numpy"):
                 best = [finish(ids, None) for ids in self.tokenizer.nbest(given.text, size)]
-                return [ids if form is int else encoded(given, ids, form) for ids in best]
+                if form is not str:
+                    return [ids if form is int else encoded(given, ids, form) for ids in best]
+                unk, texts = self._marks["unk"], self._pieces.texts
+                # An unknown piece is spelled as its text, which ids do not tell.
+                if not any(unk in ids for ids in best):
+                    return [[texts[id] for id in ids] for ids in best]
             paths = self._reader.n_best(given.text, size)
             length = len(given.text)
             return nbest(given, [(finish(_of(rows), length), score) for rows, score in paths], form)
