@@ -18,6 +18,7 @@ use super::queue::{Candidate, Queue};
 use super::tokens::{Limits, Tokens};
 use super::words::{NONE, Words};
 use jeton_text::error::{Error, ErrorKind, Result};
+use jeton_text::interrupt::paced;
 use jeton_text::mem::large_pages;
 
 /// Words from which on a merge is shared by two threads; few in tests, so that they do it.
@@ -144,7 +145,7 @@ impl PairCounts {
         // For each pair the number of words and the last one; then where its next word goes.
         let mut sizes: Vec<(usize, u32)> = Vec::new();
         let mut occurrences = large_pages::with_capacity(words.row.len());
-        for at in words.starts() {
+        for at in paced(words.starts()) {
             let (symbols, count) = words.word(at);
             for neighbours in symbols.windows(2) {
                 let pair = number(pairs, neighbours[0], neighbours[1]);
