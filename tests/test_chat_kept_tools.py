@@ -12,6 +12,9 @@ from jeton.chat import json_text
 from jeton.chat import kept_tools as kept
 from jeton.errors import JetonError
 
+pytestmark = pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
+"""What templates leave out is the matter of `test_chat_unprinted.py`."""
+
 
 def tools(word: str = "weather", count: int = 3) -> list[Any]:
     return [

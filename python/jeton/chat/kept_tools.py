@@ -11,7 +11,8 @@ import marshal
 from typing import Any, Final
 
 from jeton.chat.limits import Known, measured
-from jeton.chat.messages import Input, Trust
+from jeton.chat.messages import Input
+from jeton.chat.trust import Trust
 
 __all__ = ["KeptTools", "kept_tools"]
 
@@ -25,14 +26,16 @@ class KeptTools:
     Attributes:
         value: The tools, with their origins.
         characters: How many characters they have.
+        groups: The fields with text in them, as those of `Input`.
         known: What is known of them.
     """
 
     def __init__(self, key: bytes) -> None:
-        given = Input(Trust(()))
+        given = Input(Trust())
         self._key = key
         self.value = given.other("tools", marshal.loads(key))
         self.characters = given.characters
+        self.groups = given.groups
         self.known = Known(measured(self.value, given.characters), {})
 
     def __reduce__(self) -> tuple[Any, ...]:

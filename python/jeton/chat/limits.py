@@ -116,7 +116,6 @@ class _Work:
 
     __slots__ = (
         "deadline",
-        "given",
         "known",
         "largest",
         "left",
@@ -128,7 +127,6 @@ class _Work:
     def __init__(self, given: int, known: Known | None = None) -> None:
         self.seconds = current().seconds
         self.deadline = time.monotonic() + self.seconds
-        self.given = given
         self.left = _FREE + _PER_CHARACTER * given
         self.largest = _LARGEST + _TIMES * given
         self.namespaces: list[dict[str, Any]] = []
@@ -279,10 +277,9 @@ def let_go_at_end(names: dict[str, Any]) -> None:
         work.namespaces.append(names)
 
 
-def check_output(length: int) -> None:
+def check_output(length: int, given: int) -> None:
     """Refuses a text of a template that is long out of proportion to what it was given."""
-    work = _WORK.get()
-    if work is not None and length > _LONGEST_OUTPUT + _TIMES * work.given:
+    if length > _LONGEST_OUTPUT + _TIMES * given:
         raise LimitError(f"the template makes a text of {length:,} characters")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Mapping
 from types import CodeType
@@ -14,16 +13,19 @@ from jinja2.exceptions import SecurityError
 from jeton.chat.environment import Refusal, Sandbox
 from jeton.chat.kept_tools import KeptTools
 from jeton.chat.limits import LimitError, check_output, running
-from jeton.chat.messages import REASONING
 from jeton.chat.origins import Origin
 from jeton.chat.parts import cut, raw, runs_of
 from jeton.chat.traced import Traced
+from jeton.chat.trust import REASONING
 from jeton.errors import ArgumentError, FormatError, UnsupportedError
 
 __all__ = ["rendered"]
 
 _LONGEST_TEMPLATE: Final = 1 << 17
 """Compiling takes some 25 microseconds for each character, and a nested list more."""
+
+_CACHED: Final = 1 << 19
+"""Characters of the templates that stay compiled, of which each may take a kilobyte."""
 
 _LONGEST_REASON: Final = 2_000
 _OWN_TYPE: Final = re.compile(r"(['\"])Traced(Int|Float)?\1")
@@ -65,13 +67,23 @@ def rendered(
         messages, ending = _tagged(template, messages, continued)
     with running(given + len(template), known):
         text = _run(template, {"messages": messages, **variables})
-        check_output(len(text))
+        check_output(len(text), given)
     return text if ending is None else _cut_at_tag(text, *ending, is_spelled=is_spelled)
 
 
-@functools.lru_cache(maxsize=64)
+_COMPILED: Final[dict[str, Template]] = {}
+"""The templates that ran last, the last one last."""
+
+
 def _compiled(template: str) -> Template:
-    return Sandbox().from_string(template)
+    compiled = _COMPILED.pop(template, None) or Sandbox().from_string(template)
+    _COMPILED[template] = compiled
+    kept = 0
+    for text in reversed(list(_COMPILED)):
+        kept += len(text) + _CACHED // 64
+        if kept > _CACHED and text != template:
+            _COMPILED.pop(text, None)
+    return compiled
 
 
 def _run(template: str, variables: dict[str, Any]) -> str:
