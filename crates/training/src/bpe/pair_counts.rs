@@ -400,9 +400,12 @@ fn order(
     segments: &[Segment],
     tokens: &Tokens,
 ) -> impl Fn(&Candidate, &Candidate) -> Ordering {
-    let strings = |candidate: &Candidate| {
+    let ids = move |candidate: &Candidate| {
         let pair = segments[candidate.segment as usize].pair;
-        let (left, right) = pairs.ids[pair as usize];
+        pairs.ids[pair as usize]
+    };
+    let strings = move |candidate: &Candidate| {
+        let (left, right) = ids(candidate);
         (&tokens.bytes[left as usize], &tokens.bytes[right as usize])
     };
     move |a, b| {
@@ -413,7 +416,8 @@ fn order(
             TieBreak::SentencePiece => b.key.cmp(&a.key).then_with(|| {
                 let ((left, right), (other_left, other_right)) = (strings(a), strings(b));
                 let other = other_left.iter().chain(other_right);
-                other.cmp(left.iter().chain(right))
+                let joined = other.cmp(left.iter().chain(right));
+                joined.then_with(|| ids(b).cmp(&ids(a)))
             }),
         })
     }
