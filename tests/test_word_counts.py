@@ -197,5 +197,5 @@ def test_a_special_token_that_no_text_spells_does_no_harm(token: str, fits: bool
         assert trainer.train(counts) == trainer.train(TEXTS)
         assert trainer.count(counts).items() == trainer.count(TEXTS).items()
         return
-    with pytest.raises(ArgumentError, match="special_tokens: .* counted with none"):
+    with pytest.raises(ArgumentError, match=r"special_tokens: .* counted with none"):
         trainer.train(counts)
