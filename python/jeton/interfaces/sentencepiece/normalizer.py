@@ -131,7 +131,7 @@ class SentencePieceNormalizer:
 
     def _use(self, spec: NormalizerSpec) -> None:
         """Makes a specification the normalizer's."""
-        # What normalizes is a model, with an unknown piece and another, which every model must have.
+        # What normalizes is a model, with an unknown piece and another, which all must have.
         pieces = (chunk(1, b"<unk>") + number(3, 2), chunk(1, "▁".encode()))
         parts = [*(chunk(1, piece) for piece in pieces), chunk(_NORMALIZER_SPEC, spec.written())]
         proto = b"".join(parts)
