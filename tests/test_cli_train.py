@@ -163,7 +163,7 @@ class TestTrain:
         size = "--vocab-size=258"
         for options, told in (
             (["--pattern=gpt2"], "--pattern: the words were counted with"),
-            (["--special-token=<s>"], "--special-token: the words were counted with none"),
+            (["--special-token=help"], "--special-token: the words were counted with none"),
             (["--kind=wordpiece"], "normalizer: "),
         ):
             result = run("train", "x.counts", "-o", "y.json", size, *options, code=1)
