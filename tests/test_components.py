@@ -85,7 +85,6 @@ COMPONENTS: list[tuple[ModuleType, Any]] = [
             decoders.Replace("▁", " "),
             decoders.CTC("<p>", "/", cleanup=False),
             decoders.SentencePiece(
-                control_symbols=("</s>", "<s>"),
                 unk_piece="<?>",
                 unk_surface="?",
                 byte_fallback=True,

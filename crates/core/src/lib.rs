@@ -49,6 +49,7 @@ pub mod error;
 pub mod fast;
 pub mod files;
 pub mod format;
+pub mod function;
 pub mod interrupt;
 mod length_limit;
 mod log;

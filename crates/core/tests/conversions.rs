@@ -3,6 +3,7 @@
 //!
 //! Look here for the shapes that are converted, and for those that are refused.
 
+use jeton_core::added_tokens::SpecialPolicy;
 use jeton_core::convert::{approximate_huggingface, approximate_model, for_json, for_model_file};
 use jeton_core::format::sentencepiece;
 use jeton_core::format::{huggingface, wordpiece};
@@ -70,7 +71,7 @@ fn stages(row: Row) -> Stages {
     sentencepiece::read(&proto.write()).unwrap()
 }
 
-const TEXTS: [&str; 12] = [
+const TEXTS: [&str; 15] = [
     "",
     " ",
     "abc ab a",
@@ -80,6 +81,9 @@ const TEXTS: [&str; 12] = [
     "é\n日本🙂",
     "a▁b",
     "<s>",
+    "<s>ab",
+    "ab<s> ab",
+    "<s><s>a",
     "<0x41>",
     "        ",
     "ab\0c",
@@ -87,8 +91,15 @@ const TEXTS: [&str; 12] = [
 
 fn same(before: &Stages, after: &Stages) {
     let [before, after] = [before, after].map(|stages| Tokenizer::new(stages.clone()).unwrap());
-    for text in TEXTS {
-        let options = EncodeOptions::default();
+    let policies = [SpecialPolicy::Ignore, SpecialPolicy::Allow];
+    for (text, special) in TEXTS
+        .into_iter()
+        .flat_map(|it| policies.clone().map(|p| (it, p)))
+    {
+        let options = EncodeOptions {
+            special,
+            ..EncodeOptions::default()
+        };
         let ids = before.encode_ids(text, &options).unwrap();
         assert_eq!(after.encode_ids(text, &options).unwrap(), ids, "{text:?}");
         if !text.contains('▁') {
@@ -224,13 +235,13 @@ fn a_document_that_does_more_is_refused() {
         ),
         (
             json.replace(
-                "\"pre_tokenizer\": null",
-                "\"pre_tokenizer\": {\"type\": \"Whitespace\"}",
+                "\"type\": \"Sequence\",\n    \"pretokenizers\": [",
+                "\"type\": \"Sequence\",\n    \"pretokenizers\": [{\"type\": \"Whitespace\"}, ",
             ),
-            Some("the pre-tokenizer Whitespace"),
+            Some("the pre-tokenizer Sequence"),
         ),
         (
-            json.replace("\"prepend\": \"▁\"", "\"prepend\": \"x\""),
+            json.replace("\"content\": \"▁\"", "\"content\": \"x\""),
             Some("the normalizer Sequence, which does more than mark spaces"),
         ),
         (

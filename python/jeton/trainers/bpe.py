@@ -297,6 +297,10 @@ class BPETrainer(WordTrainer):
             given.append(self.parameters["unk_token"])
         return tuple(dict.fromkeys([*given, *self.special_tokens]))
 
+    def _special_ids(self) -> dict[str, int]:
+        is_first = self.start.tokenizer is None and self.parameters["byte_order"] != "value"
+        return super()._special_ids() if is_first else {}
+
     def _added_tokens(self, model: _core.Model) -> list[AddedToken]:
         if self.parameters["byte_order"] == "value":
             return numbered(self.special_tokens, model.vocab(), is_raw=True)

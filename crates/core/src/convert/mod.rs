@@ -16,7 +16,6 @@ pub use sentencepiece::{from_huggingface, to_huggingface};
 use std::borrow::Cow;
 
 use crate::error::Result;
-use crate::format::sentencepiece as model_file;
 use crate::model::Model;
 use crate::stages::Stages;
 
@@ -39,6 +38,6 @@ pub fn for_json(stages: &Stages) -> Result<Cow<'_, Stages>> {
 pub fn for_model_file(stages: &Stages) -> Result<Cow<'_, Stages>> {
     Ok(match stages.model {
         Model::SentencePiece(_) => Cow::Borrowed(stages),
-        _ => Cow::Owned(model_file::stages(from_huggingface(stages)?)?),
+        _ => Cow::Owned(from_huggingface(stages)?),
     })
 }

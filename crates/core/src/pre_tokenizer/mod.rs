@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use unicode_categories::UnicodeCategories;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::function::Function;
 use crate::interrupt::{Pace, paced};
 use crate::mem::lazy::LazyStatic;
 use crate::pattern::{Dialect, Regex, SearchPattern};
@@ -92,11 +93,38 @@ pub enum PreTokenizer {
         /// The pattern, in tiktoken's dialect.
         pattern: SearchPattern,
     },
+    /// A function of the caller.
+    #[serde(skip)]
+    Function(Function),
     /// One after another.
     Sequence(#[serde(deserialize_with = "crate::nesting_limit::nested")] Vec<PreTokenizer>),
 }
 
 impl PreTokenizer {
+    /// Whether one of its steps is a function of the caller.
+    pub fn holds_functions(&self) -> bool {
+        match self {
+            Self::Function(_) => true,
+            Self::Sequence(steps) => steps.iter().any(Self::holds_functions),
+            _ => false,
+        }
+    }
+
+    /// What puts a `▁` in front of a text, also of one that begins with a `▁`, and nowhere behind: a
+    /// SentencePiece model's dummy prefix. A space in front is taken for it, so spaces that count are
+    /// written as `▁` before; others are here.
+    pub(crate) fn dummy_prefix() -> Self {
+        let metaspace = |replacement, prepend_scheme| Self::Metaspace {
+            replacement,
+            prepend_scheme,
+            split: false,
+        };
+        Self::Sequence(vec![
+            metaspace(' ', PrependScheme::First),
+            metaspace('▁', PrependScheme::Never),
+        ])
+    }
+
     /// What a `tokenizer.json` calls it.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -110,6 +138,7 @@ impl PreTokenizer {
             Self::Punctuation { .. } => "Punctuation",
             Self::Digits { .. } => "Digits",
             Self::UnicodeScripts => "UnicodeScripts",
+            Self::Function(_) => "Function",
             Self::FixedLength { .. } => "FixedLength",
             Self::Matches { .. } => "Matches",
             Self::Sequence(_) => "Sequence",
@@ -238,6 +267,10 @@ impl PreTokenizer {
                 Ok(())
             }
             Self::FixedLength { length } => cut_every(text, *length, pieces),
+            Self::Function(function) => {
+                pieces.extend(function.cut(text)?);
+                Ok(())
+            }
             Self::Matches { pattern } => {
                 let found = pattern.matches(text);
                 split(text, found, SplitBehavior::Removed, true, pieces)

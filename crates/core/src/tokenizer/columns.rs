@@ -15,7 +15,7 @@ use super::{EncodeOptions, Entry, Input, Tokenizer};
 use crate::added_tokens::TextOrToken;
 use crate::encoding::Encoding;
 use crate::error::Result;
-use crate::fast::{Compiled, Place};
+use crate::fast::{Compiled, Place, Stretch};
 use crate::interrupt::{filled, paced};
 use crate::length_limit::LengthLimit;
 use crate::model::{Sampler, Sampling};
@@ -235,11 +235,9 @@ impl Tokenizer {
             match cut {
                 TextOrToken::Token(..) => words.push(Some(word)),
                 TextOrToken::Text(text) => {
-                    let place = Place::First.of_section(text.original_start());
+                    let stretch = Stretch::of(&text, Place::First, normalizer.is_some());
                     ids.clear();
-                    let is_normalized = normalizer.is_some();
-                    let text = text.as_str();
-                    compiled.encode(&self.stages, text, place, is_normalized, &limit, &mut ids)?;
+                    compiled.encode(&self.stages, stretch, &limit, &mut ids)?;
                     if ids.is_empty() {
                         return Ok(None);
                     }
