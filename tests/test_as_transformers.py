@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 import jeton
 from jeton import samples
 from jeton.components import models, post_processors, pre_tokenizers
+from jeton.errors import FormatWarning
 from kinds import KINDS, byte_level, word_piece
 from shared_data import VOCABULARIES, needed
 
@@ -332,6 +333,11 @@ CLASSES = {
 }
 """Classes of transformers for one model each, and whose vocabulary one is made of here."""
 
+NOT_KNOWN_TO_BUILD_THE_SAME = {
+    name for name in CLASSES if name.startswith(("Llama", "Gemma", "T5", "XL"))
+}
+"""Those of which a saved folder names another class, with a warning."""
+
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_folders_of_other_classes(name: str, tmp_path: Path) -> None:
@@ -342,9 +348,13 @@ def test_folders_of_other_classes(name: str, tmp_path: Path) -> None:
     options = {"merges": [tuple(pair) for pair in merges]} if merges else {}
     getattr(transformers, name)(vocab=vocab, **options).save_pretrained(tmp_path / "theirs")
     tok = jeton.load(tmp_path / "theirs")
-    tok.save(tmp_path / "ours")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", FormatWarning)
+        tok.save(tmp_path / "ours")
     theirs, again, fast = auto(tmp_path / "theirs"), auto(tmp_path / "ours"), tok.as_transformers()
-    assert type(again) is type(theirs)
+    kept = not any(it.category is FormatWarning for it in caught)
+    assert kept == (name not in NOT_KNOWN_TO_BUILD_THE_SAME)
+    assert type(again) is (type(theirs) if kept else transformers.TokenizersBackend)
     for text in texts():
         ids = theirs(text)["input_ids"]
         assert ids == again(text)["input_ids"] == fast(text)["input_ids"], text
@@ -352,6 +362,7 @@ def test_folders_of_other_classes(name: str, tmp_path: Path) -> None:
         assert tok.decode(ids) == theirs.decode(ids) == fast.decode(ids), text
     for attribute in ("special_tokens_map", "model_input_names", "padding_side", "chat_template"):
         assert getattr(fast, attribute) == getattr(theirs, attribute), attribute
+        assert getattr(again, attribute) == getattr(theirs, attribute), attribute
     assert set(fast.all_special_tokens) == set(theirs.all_special_tokens)
 
 

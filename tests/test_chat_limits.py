@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
+import jinja2
+import markupsafe
 import pytest
+from jinja2.sandbox import SandboxedEnvironment
 
 from chat_cases import HELLO, byte_level
-from jeton.chat import limits
+from jeton.chat import limits, rendering
+from jeton.chat.costs import FILTERS, METHODS, OPERATORS, TESTS
+from jeton.chat.limits import _WORK, let_go_at_end, running
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
 
+pytestmark = pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
+"""What templates leave out is the matter of `test_chat_unprinted.py`."""
+
 LONG_TEXTS = "{% set a = 'a' * 3 * 10**7 ~ 'b' %}{% set b = 'a' * 3 * 10**7 ~ 'c' %}"
+PAIRS = "{% set n = namespace(t=1) %}{% for i in range(60) %}{% set n.t = (n.t, n.t) %}{% endfor %}"
+NAMES = "".join(f"{{% if 1 %}}{{% set a{number} = 1 %}}{{% endif %}}" for number in range(3200))
 
 TOO_MUCH = {
     "a long range": "{% for i in range(10**12) %}{% endfor %}",
@@ -94,6 +107,67 @@ TOO_MUCH = {
     "per cent": "{{ '%%' * 3 * 10**7 % () }}",
     "braces": "{{ ('{{' * 3 * 10**7).format() }}",
     "a long date": "{{ strftime_now('%c' * 10**7) }}",
+    "sought backwards": "{{ ('a' * 2 * 10**7).rfind('ab' ~ 'a' * 10**7) }}",
+    "sought backwards, an index": "{{ ('a' * 2 * 10**7).rindex('ab' ~ 'a' * 10**7) }}",
+    "sought backwards, bytes": "{{ ('a' * 2 * 10**7).encode().rfind(('ab' ~ 'a' * 10**7).encode()) }}",
+    "sought backwards, safe": "{{ (('a' * 2 * 10**7)|safe).rfind('ab' ~ 'a' * 10**7) }}",
+    "split backwards": "{{ ('a' * 2 * 10**7).rsplit('ab' ~ 'a' * 10**7) }}",
+    "parted backwards": "{{ ('a' * 2 * 10**7).rpartition('ab' ~ 'a' * 10**7) }}",
+    "pairs in pairs, a key": PAIRS + "{{ {n.t: 1} }}",
+    "pairs in pairs, looked up": PAIRS + "{{ {1: 1}[n.t] }}",
+    "pairs in pairs, got": PAIRS + "{{ {1: 1}.get(n.t) }}",
+    "pairs in pairs, keys": PAIRS + "{{ dict.fromkeys([n.t]) }}",
+    "pairs in pairs, of a dict": PAIRS + "{{ dict([(n.t, 1)]) }}",
+    "pairs in pairs, changed": PAIRS + "{% for i in [1, 2] %}{{ loop.changed(n.t) }}{% endfor %}",
+    "pairs in pairs, unique": PAIRS + "{{ [n.t, n.t]|unique|list }}",
+    "pairs in pairs, a name": PAIRS + "{{ 1|attr(n.t) }}",
+    "pairs in pairs, a filter": PAIRS + "{{ [1]|map(n.t)|list }}",
+    "pairs in pairs, an attribute": PAIRS + "{{ [{}]|map(attribute=n.t)|list }}",
+    "pairs in pairs, in a format": PAIRS + "{{ '{}'.format(n.t) }}",
+    "pairs in pairs, per cent": PAIRS + "{{ '%s' % (n.t,) }}",
+    "pairs in pairs, pretty": PAIRS + "{{ n|pprint }}",
+    "pairs in pairs, a view": PAIRS + "{{ {1: n.t}.values() }}",
+    "pairs in pairs, a mapping": PAIRS + "{{ {1: n.t}.keys().mapping }}",
+    "pairs of arguments": "{% set n = namespace(t=1) %}{% macro f() %}{% set n.t = varargs %}{% endmacro %}"
+    "{% for i in range(60) %}{{ f(n.t, n.t) }}{% endfor %}{{ {n.t: 1} }}",
+    "pairs in pairs, very deep": "{% set n = namespace(t=1) %}{% for i in range(90000) %}"
+    "{% set n.t = (n.t,) %}{% endfor %}{{ {n.t: 1} }}",
+    "digits": "{{ ('f' * 5 * 10**6)|int(0, 16) % 7 }}",
+    "digits of bytes": "{{ (5).from_bytes('ab'.encode() * 10**6, 'big') // 3 }}",
+    "brackets": "{{ ('(' * 10**6)|urlize }}",
+    "links of many kinds": "{{ ('a ' * 10**5)|urlize(extra_schemes=['a:'] * 10**5) }}",
+    "tags": "{{ ('<' * 10**6)|striptags }}",
+    "names": NAMES,
+    "per cent, one long value": "{{ ('%s' * 10**6) % (('a' * 10**6,) * 10**6) }}",
+    "per cent, one long name": "{{ ('%(a)s' * 10**6) % {'a': 'a' * 10**6} }}",
+    "per cent of bytes": "{{ ('%99999999d' * 99).encode() % ((1,) * 99) }}",
+    "format, one long value": "{{ ('{0}' * 10**6).format('a' * 10**6) }}",
+    "format, one long value, safe": "{{ (('{0}' * 10**6)|safe).format('a' * 10**6) }}",
+    "format, safe": "{{ ('{:{}}'|safe).format(1, 10**9) }}",
+    "centred, safe": "{{ ('a'|safe).center(10**9) }}",
+    "filled, safe": "{{ ('a'|safe).zfill(width=10**9) }}{{ ('a'|safe).zfill(10**9) }}",
+    "tabs, safe": "{{ ('\t'|safe).expandtabs(tabsize=10**9) }}",
+    "translated, safe": "{{ (('a' * 10**6)|safe).translate({97: 'b' * 10**5}) }}",
+    "translated by a list": "{{ ('a' * 10**6).translate(['b' * 10**5] * 100) }}",
+    "joined bytes": "{{ ('a' * 10**6).encode().join(['b'.encode()] * 10**5) }}",
+    "a number in bytes": "{{ (5).to_bytes(3000000000, 'big') }}",
+    "a number in bytes, by name": "{{ (5).to_bytes(length=3000000000, byteorder='big') }}",
+    "slices": "{% set a = 'a' * 6 * 10**7 %}{% set n = namespace(l=[]) %}{% for i in range(99) %}"
+    "{% set n.l = n.l + [a[i:]] %}{% endfor %}",
+    "a long list as an argument": "{{ 'a'.join([0] * 60000000) }}",
+    "long lists as arguments": "{{ cycler([0] * 60000000, [0] * 60000000) }}",
+    "a long text": "{{ 'a' * 60000000 }}",
+    "keys that collide": "{{ dict.fromkeys(range(0, 99999 * 2305843009213693951, 2305843009213693951)) }}",
+    "keys of a dict that collide": "{% set r = range(0, 99999 * 2305843009213693951, 2305843009213693951) %}"
+    "{{ {}.fromkeys(r) }}",
+    "sorted by many names": "{{ range(99999)|sort(attribute=',' * 10**6) }}",
+    "texts of two": "{% set n = namespace(l='') %}{% for i in range(10**5) %}{% for i in range(10**5) %}ab"
+    "{% endfor %}{% endfor %}",
+    "texts of two, kept": "{% set x %}{% for i in range(10**5) %}{% for i in range(10**5) %}ab{% endfor %}"
+    "{% endfor %}{% endset %}",
+    "lists of a long list": "{% set n = namespace(t=[]) %}{% for i in range(10**5) %}"
+    "{% set n.t = [n.t, " + "1, " * 1000 + "] %}{% endfor %}",
+    "an encoding in quadratic time": "{{ ('é' * 10**6).encode('punycode') }}",
     "constants": "{% set n = namespace(l=[]) %}{% for i in range(99) %}"
     "{% set n.l = n.l + [['a']|batch(6 * 10**7, 'x')|list] %}{% endfor %}",
 }
@@ -103,6 +177,38 @@ TOO_MUCH = {
 def test_what_has_no_end_is_ended(name: str) -> None:
     with limits(seconds=0.5), pytest.raises(UnsupportedError, match="template"):
         byte_level("").chat(HELLO, template=TOO_MUCH[name])
+
+
+def public(*kinds: type) -> set[str]:
+    return {name for kind in kinds for name in dir(kind) if callable(getattr(kind, name))}
+
+
+CHANGING = """
+    append clear extend insert pop popitem remove reverse setdefault sort update
+""".split()
+
+
+def test_every_operation_of_templates_has_a_cost() -> None:
+    plain = jinja2.Environment()
+    assert set(FILTERS) == set(plain.filters)
+    assert set(TESTS) == set(plain.tests)
+    assert set(OPERATORS) == set(SandboxedEnvironment.default_binop_table)
+    kinds = str, bytes, int, float, list, tuple, dict, range, markupsafe.Markup
+    known = {name for name in public(*kinds) if not name.startswith("_")}
+    wrapped = {"format", "format_map"}  # looked up, they are functions of the sandbox
+    assert known - set(CHANGING) - wrapped - set(METHODS) == set()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "{}.keys().isdisjoint([1])", "({1: 2}.keys() - [1])", "[1].pop()", "(r|map('abs')).send(none)",
+        "('a'|safe).format.func", "''.format._apply()", "messages.append(1)",
+    ],
+)  # fmt: skip
+def test_what_has_no_cost_is_refused(call: str) -> None:
+    with pytest.raises((UnsupportedError, ArgumentError)):
+        byte_level("").chat(HELLO, template="{% set r = range(3) %}{{ " + call + ".a }}")
 
 
 ESCAPES = {
@@ -185,6 +291,46 @@ def test_errors_stay_short(failing: str) -> None:
 def test_limits_are_checked(seconds: Any, kind: type[Exception]) -> None:
     with pytest.raises(kind, match="seconds"), limits(seconds=seconds):
         pass
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_the_fuzzer_of_templates_runs(tmp_path: Path) -> None:
+    fuzzer = Path(__file__).parent.parent / "fuzz" / "templates.py"
+    options = ["-seed=1", "-runs=25", "-max_total_time=300", f"-artifact_prefix={tmp_path}/"]
+    done = subprocess.run(
+        [sys.executable, str(fuzzer), *options], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, list(tmp_path.iterdir())) == (0, []), done.stdout + done.stderr
+    assert "number_of_executed_units: 25" in done.stdout
+
+
+def test_few_long_templates_stay_compiled() -> None:
+    tok = byte_level("")
+    for number in range(8):
+        for size in (10, 120_000):
+            template = f"{{{{ {number} }}}}{{#{'x' * size}#}}"
+            assert tok.chat(HELLO, template=template).text == str(number)
+    assert sum(map(len, rendering._COMPILED)) <= rendering._CACHED
+    assert len(rendering._COMPILED) > 4
+    assert template in rendering._COMPILED
+
+
+def test_the_text_is_in_proportion_to_what_is_given() -> None:
+    tok = byte_level("")
+    messages = [{"role": "user", "content": "abcd" * 20_000}]
+    long = "{% for i in range(COUNT) %}{{ messages[0].content }}{% endfor %}"
+    assert tok.chat(messages, template=long.replace("COUNT", "40")).text == "abcd" * 800_000
+    with pytest.raises(UnsupportedError, match="a text of 4,800,000 characters"):
+        tok.chat(messages, template=long.replace("COUNT", "60"))
+
+
+def test_a_namespace_that_holds_itself_is_let_go() -> None:
+    names: list[dict[str, Any]] = []
+    with running(0):
+        let_go_at_end({"a": 1})
+        names += _WORK.get().namespaces  # type: ignore[union-attr]
+        assert names == [{"a": 1}]
+    assert names == [{}]
 
 
 def test_long_chats_are_no_bombs() -> None:

@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from jeton.chat.messages import Input, Trust
+from jeton.chat.messages import Input, sent_messages
 from jeton.chat.parts import raw, runs_of
 from jeton.chat.rendering import rendered
+from jeton.chat.trust import Trust
 from jeton.errors import JetonError
 
 OPERATIONS = """
@@ -73,9 +74,10 @@ def check(seed: int) -> bool:
     statement = chance.choice(STATEMENTS).format(a=expression(chance, 3))
     template = "{% set m = messages[0] %}" + statement
     given = message(chance)
-    seen = Input(Trust(()))
+    seen = Input(Trust())
     try:
-        ours: str | None = rendered(template, seen.messages([given]), None, {}, seen)
+        sent = seen.messages(sent_messages([given]))
+        ours: str | None = rendered(template, sent, None, {}, seen.characters)
     except JetonError:
         ours = None
     if any(f"({leaf}|reverse)" in template for leaf in ("m.l", "m.d")):

@@ -71,6 +71,21 @@ PARTS = [
 ]
 
 
+def test_a_short_text_is_one_chunk(any_tok: jeton.Tokenizer) -> None:
+    """Also where it has just as many tokens as a chunk may have, or one more."""
+    for text in ("The end.", "the weather", "No! The end. "):
+        try:
+            tokens = any_tok.count(text)
+        except EncodeError:
+            continue
+        [chunk] = any_tok.chunk(text, tokens)
+        assert (chunk.text, chunk.start, chunk.end, chunk.tokens) == (text, 0, len(text), tokens)
+        assert chunk == jeton.chunks.Chunk(text, 0, len(text), tokens) and hash(chunk)
+        if tokens > 3:
+            assert len(any_tok.chunk(text, tokens - 1, overlap=0)) > 1
+    assert any_tok.chunk("", 5) == []
+
+
 def published(name: str) -> jeton.Tokenizer:
     path = needed(VOCABULARIES / name)
     return jeton.load(path)

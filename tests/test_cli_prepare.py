@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from command_line import Run, error_of, here, run
+from jeton import CharTrainer
 from jeton.data import Manifest
 from prepared import END, documents, flat, rows, tokenizer, tokens_of
 
@@ -133,6 +134,9 @@ def test_show(run: Run, here: Path) -> None:
     (here / "out" / "tokenizer.json").unlink()
     run(*"data show out --at 5".split(), code=1)
     run(*"data show out --at 5 --tokenizer tok.json".split())
+    CharTrainer().train("to be").save(here / "other.json")
+    failed = run(*"data show out --at 5 --tokenizer other.json".split(), code=1)
+    assert "out: tokenizer is not the one that the set was made with" in error_of(failed)
 
 
 def test_merge(run: Run, here: Path) -> None:

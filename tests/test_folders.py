@@ -22,7 +22,7 @@ from kinds import KINDS, byte_level, each_kind, unigram, word_piece
 
 TEMPLATE = "{% for m in messages %}{{ m['content'] }}<|end|>{% endfor %}"
 CONFIG = """{
-    "tokenizer_class": "GPT2Tokenizer",
+    "tokenizer_class": "OurTokenizer",
     "eos_token": "<|end|>",
     "pad_token": {"content": "<|pad|>", "lstrip": false, "__type": "AddedToken"},
     "unk_token": null,
@@ -155,9 +155,9 @@ def test_added_tokens_change_what_lists_them(published: Path, tmp_path: Path) ->
 
 def test_changed_stages_are_not_rebuilt_by_a_class(published: Path, tmp_path: Path) -> None:
     tok = jeton.load(published)
-    assert tok.config["tokenizer_class"] == "GPT2Tokenizer"
+    assert tok.config["tokenizer_class"] == "OurTokenizer"
     tok.with_added_tokens(["<|x|>"]).save(tmp_path / "same")
-    assert jeton.load(tmp_path / "same").config["tokenizer_class"] == "GPT2Tokenizer"
+    assert jeton.load(tmp_path / "same").config["tokenizer_class"] == "OurTokenizer"
     tok.replace(normalizer=normalizers.Lowercase()).save(tmp_path / "other")
     assert jeton.load(tmp_path / "other").config["tokenizer_class"] == "PreTrainedTokenizerFast"
 
@@ -192,6 +192,27 @@ def test_what_a_folder_holds_does_not_depend_on_what_was_there(
 )
 def test_stages_tell_roles(make: Any, expected: dict[str, str]) -> None:
     assert make().roles == expected
+
+
+@pytest.mark.parametrize("value", [["<|end|>"], 0, True])
+@pytest.mark.parametrize("file", ["tokenizer_config.json", "special_tokens_map.json"])
+def test_a_role_that_is_no_token_is_refused(value: Any, file: str, tmp_path: Path) -> None:
+    """As transformers refuses it."""
+    byte_level().save(tmp_path)
+    for name in ("tokenizer_config.json", "special_tokens_map.json"):
+        content = {"eos_token": value} if name == file else {}
+        (tmp_path / name).write_text(json.dumps(content))
+    with pytest.raises(FormatError, match="eos_token: expected a token, found "):
+        jeton.load(tmp_path)
+
+
+def test_a_list_that_gives_no_role_is_said(tmp_path: Path) -> None:
+    byte_level().save(tmp_path)
+    config = {"image_token": ["<|end|>"], "add_bos_token": True, "eos_token": "<|end|>"}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    with pytest.warns(FormatWarning, match="a list is no token, so image_token gives no role"):
+        tok = jeton.load(tmp_path)
+    assert tok.roles == {"eos": "<|end|>"}
 
 
 def test_roles_that_are_set(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ LAYERS = {
     "samples other_names cache arguments arrow argument_types memory_size unicode saved_json "
     "file_digest ids",
     "stages and results": "padding encoding encoding_plan vocabulary components assembly settings "
-    "folder",
+    "transformers_classes folder",
     "names and files": "download registry known_names hub sources",
     "the tokenizer by itself": "base_tokenizer",
     "what a tokenizer is asked for": "calls chunks gotchas chat message_counts views explaining "

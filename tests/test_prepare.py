@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from fractions import Fraction
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,9 @@ COMMAND = [sys.executable, *"-m jeton prepare tok.json in.txt --lines --shuffle 
 def test_every_layout_and_rule(tmp_path: Path, layout: Any, split: Any, seed: int | None) -> None:
     more: dict[str, Any] = {} if split is None else {"validation": 0.2, "split": split}
     manifest = prepare(TEXTS, TOK, tmp_path, layout=layout, shuffle=seed, **more)
-    texts = [text for text in TEXTS if text] if seed is None else shuffled(TEXTS, seed)
+    texts = list(filter(None, TEXTS))
+    if seed is not None:
+        texts = shuffled(TEXTS, seed, cut=(TOK, Fraction(4, 5)) if split == "cut" else None)
     if split == "hash":
         train, validate = by_hash(texts, Fraction(1, 5))
         expected = {"train": flat(rows(TOK, train)), "val": flat(rows(TOK, validate))}
@@ -195,6 +198,36 @@ def test_whole_files_are_documents_of_any_size(tmp_path: Path) -> None:
             assert tokens == flat(rows(TOK, texts))
     prepare(folder, TOK, tmp_path / "shuffled", shuffle=4)
     assert tokens_of(tmp_path / "shuffled") == flat(rows(TOK, shuffled(texts, 4)))
+
+
+@pytest.mark.parametrize("validation", [None, "cut", "hash"])
+@pytest.mark.parametrize("buckets", [1, 256])
+def test_copies_are_shuffled_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, buckets: int, validation: str | None
+) -> None:
+    """Copies lie side by side as often as chance has it, and are all of one split."""
+    monkeypatch.setattr(shuffling, "_MOST_BUCKETS", buckets)
+    monkeypatch.setattr(shuffling, "_COPIES_IN_MEMORY", 100)
+    monkeypatch.setattr(shuffling, "_AT_A_TIME", 1_000)
+    copied = {"once more": 1_500, "and again": 500}
+    texts = [f"{number} times to be" for number in range(2_000)]
+    texts += [text for text, times in copied.items() for _ in range(times)]
+    more: dict[str, Any] = {} if validation is None else {"validation": 0.25, "split": validation}
+    prepare(texts, TOK, tmp_path, shuffle=3, **more)
+    splits = ["train"] if validation is None else ["train", "val"]
+    cut = (TOK, Fraction(3, 4)) if validation == "cut" else None
+    expected = shuffled(texts, 3, cut=cut)
+    if validation == "hash":
+        expected = list(chain(*by_hash(expected, Fraction(1, 4))))
+    found = {name: TokenDataset(tmp_path, split=name) for name in splits}
+    assert flat(rows(TOK, expected)) == [token for name in splits for token in found[name][:]]
+    decoded = [[TOK.decode(row[:-1]) for row in found[name].documents] for name in splits]
+    for text in copied:
+        pairs = sum(left == right == text for some in decoded for left, right in pairwise(some))
+        assert 0.8 < pairs / sum(some.count(text) ** 2 / len(some) for some in decoded) < 1.2
+    # But for those of the document that is cut.
+    of_both = sum(len(decoded) > 1 and all(text in some for some in decoded) for text in copied)
+    assert of_both <= (validation == "cut")
 
 
 def test_progress_is_told(tmp_path: Path) -> None:

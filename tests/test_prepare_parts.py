@@ -161,7 +161,7 @@ def test_a_tokenizer_that_no_format_holds(tmp_path: Path, parts: list[Path]) -> 
     with pytest.raises(ArgumentError, match="no format holds its tokenizer"):
         merge(parts, tmp_path / "out")
     other = jeton.Tokenizer(models.BPE({b"a": 0}, merges=[]))
-    with pytest.raises(ArgumentError, match="is not the one that the parts were prepared with"):
+    with pytest.raises(ArgumentError, match="is not the one that the set was made with"):
         merge(parts, tmp_path / "out", tokenizer=other)
     merge(parts, tmp_path / "out", tokenizer=TOK)
 

@@ -15,7 +15,7 @@ import pytest
 
 import jeton
 from command_line import Run, error_of, here, run  # noqa: F401
-from jeton.analysis import Comparison, Point, Sweep, compare
+from jeton.analysis import Comparison, Point, SkippedSize, Sweep, compare
 from jeton.analysis.report.svg_charts import Series, bars, lines, points
 from jeton.errors import ArgumentError, ArgumentTypeError
 from kinds import byte_level, ranks, word_piece
@@ -52,11 +52,27 @@ def page(found: Comparison, toks: dict[str, jeton.Tokenizer]) -> str:
 def ladder() -> Sweep:
     """A sweep of three families, one of which loses lines and has a hostile name."""
     points = [
-        Point(family, size, size, 100, each, lost, size * 20, 1.0, 1.0, 1.0, "d")
+        Point(
+            family,
+            size,
+            size,
+            100,
+            each,
+            lost,
+            size * 20,
+            1.0,
+            1.0,
+            1.0,
+            size / each,
+            0.25,
+            1.0,
+            "d",
+        )
         for family, lost in (("bpe", 0), ("unigram", 0), (HOSTILE, 3))
         for size, each in ((400, 2.0), (800, 3.5), (1600, 4.0))
     ]
-    return Sweep(tuple(points), {"width": 10}, "c", "h", 1234, 7)
+    skipped = (SkippedSize("bpe", 100, f"too few {HOSTILE}"),)
+    return Sweep(tuple(points), {"width": 10}, "c", "h", 1234, 7, skipped=skipped)
 
 
 WATCHING = """
@@ -219,10 +235,13 @@ def test_a_ladder_of_sizes(page: str, found: Comparison) -> None:
     assert '<section id="sweep"' in page and "1,234 bytes" in page
     assert page.count("bends here") == 3 and "up to 3 of 7 lines are not given back" in page
     [row] = [row for row in page.split("<tr>") if "bpe</th>" in row and "bends here" in row]
+    assert "fewest operations" not in row and page.count("fewest operations") == 3
+    assert page.count("⚠ 3 lines are not given back") == 3
+    assert "bpe of 100 tokens is skipped: too few " in page
     assert 'data-v="800"' in row and 'data-v="3.5"' in row and 'data-v="16000"' in row
     assert 'id="sweep"' not in found.html()
     assert 'id="sweep"' not in found.html(sweep=Sweep((), {}, "c", "h", 0, 0))
-    unmeasured = Point("bpe", 300, 300, 0, None, 0, 6000, None, None, None, "d")
+    unmeasured = Point("bpe", 300, 300, 0, None, 0, 6000, None, None, None, None, 0.5, None, "d")
     told = found.html(sweep=Sweep((unmeasured,), {}, "c", "h", 0, 0))
     assert '<td data-v="">–</td>' in told
 

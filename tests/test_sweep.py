@@ -6,13 +6,14 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from command_line import Run, error_of, here, run  # noqa: F401
 from jeton import samples
 from jeton.analysis import Sweep, bend, sweep
-from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
+from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, TrainingWarning
 
 LINES = samples.read("tales").splitlines()
 
@@ -33,6 +34,11 @@ def test_points_are_what_they_say(swept: Sweep) -> None:
         assert point.context_bytes == 100 * each
         assert point.attention == 3 * 4 * 100 * 10 / each
         assert point.cache == 3 * 2 * 10 * 2 / each
+        # A row of the output layer is 10 multiply-and-adds; a layer has 12 · 10² parameters.
+        assert point.output == 2 * point.vocab_size * 10 / each
+        token = 3 * 2 * 12 * 100 + 3 * 4 * 100 * 10 + 2 * point.vocab_size * 10
+        assert point.operations == token / each
+        assert point.share == point.vocab_size * 10 / (point.vocab_size * 10 + 3 * 12 * 100)
     assert [point.inexact for point in swept.points][:4] == [0, 0, 0, 0]
 
 
@@ -48,6 +54,49 @@ def test_the_textbook_size_of_an_embedding() -> None:
     assert round(30_000 * 768 * 4 / 2**20, 2) == 87.89
     point = sweep(LINES, sizes=[300], families=["bpe"]).points[0]
     assert point.embedding_bytes / point.vocab_size == 768 * 4
+
+
+def test_an_output_layer_of_its_own_is_parameters_and_no_operations() -> None:
+    tied, untied = (sweep(LINES, sizes=[400], families=["bpe"], tied=it) for it in (True, False))
+    [one], [other] = tied.points, untied.points
+    table, layers = 400 * 768, 12 * 12 * 768**2
+    assert one.share == table / (table + layers)
+    assert other.share == 2 * table / (2 * table + layers)
+    assert one.operations == other.operations and one.embedding_bytes == other.embedding_bytes
+
+
+def test_the_fewest_operations_are_with_the_output_layer() -> None:
+    """Attention alone is always least for the largest vocabulary; the whole model is not."""
+    found = sweep(LINES, sizes=[300, 600, 1200], families=["bpe"], width=64, depth=1, context=16)
+    attention = [(point.attention or 0, point.vocab_size) for point in found.points]
+    assert min(attention)[1] == 1200
+    operations = [(point.operations or 0, point.vocab_size) for point in found.points]
+    assert found.cheapest == {"bpe": min(operations)[1]} != {"bpe": 1200}
+
+
+IMPOSSIBLE: list[tuple[str, int, str]] = [
+    ("bpe", 100, "alphabet of 256"),
+    ("unigram", 50, "the 259 special tokens, symbols and bytes"),
+]
+
+
+@pytest.mark.parametrize(("family", "size", "told"), IMPOSSIBLE)
+def test_an_impossible_size_is_skipped_and_said(
+    family: str, size: int, told: str, tmp_path: Path
+) -> None:
+    options: dict[str, Any] = {"families": [family], "folder": tmp_path}
+    for _ in range(2):  # the second time it goes on where it was
+        with pytest.warns(TrainingWarning) as caught:
+            found = sweep(LINES, sizes=[size, 400], **options)
+        [message] = [str(it.message) for it in caught]
+        assert message.startswith(f"{family} of {size} tokens is skipped: ") and told in message
+        assert caught[0].filename == __file__
+        assert [point.size for point in found.points] == [400]
+        [skipped] = found.skipped
+        assert (skipped.family, skipped.size) == (family, size) and told in skipped.reason
+        assert Sweep.load(tmp_path / "sweep.json").to_dict() == found.to_dict()
+    with pytest.raises(ArgumentError, match=told):
+        sweep(LINES, sizes=[size], families=[family])
 
 
 def test_held_out_lines_are_not_trained_on() -> None:
@@ -137,6 +186,7 @@ def test_an_iterator_is_read_once() -> None:
         ({"held_out": 0.999999}, ArgumentError, "all lines of the corpus were drawn"),
         ({"errors": "ingore"}, ArgumentError, "did you mean 'ignore'"),
         ({"width": 0}, ArgumentError, "width"),
+        ({"tied": 1}, ArgumentTypeError, "tied"),
         ({"watch": 5}, ArgumentTypeError, "watch"),
     ],
 )
@@ -159,6 +209,8 @@ def test_wrong_values(options: dict[str, object], error: type[Exception], told: 
         (("points", 0, "bytes_per_token"), "2"),
         (("points", 0, "attention"), 10**400),
         (("points", 0, "cache"), float("nan")),
+        (("points", 0, "share"), None),
+        (("skipped",), [{"family": "bpe"}]),
     ],
 )
 def test_what_was_edited_is_refused(
@@ -179,6 +231,12 @@ class TestCommand:
         line = ["sweep", "x.txt", "--sizes", "300,500,900", "--family", "bpe", "--folder", "kept"]
         output = run(*line).stdout
         assert "bends at" in output and "Kneedle" in output and "←" in output
+        assert "has the fewest operations at" in output and "≠" not in output
+        lossy = ["sweep", "x.txt", "--sizes", "100,400", "--family", "bpe", "--family", "wordpiece"]
+        output = run(*lossy).stdout
+        assert "bpe of 100 tokens is skipped: " in output
+        [bars] = [line for line in output.splitlines() if " ≠ " in line and "MFLOP" in line][-1:]
+        assert "█" in bars and "≠ lines that are not given back" in output
         rows = list(csv.DictReader(io.StringIO(run(*line, "--format", "csv").stdout)))
         assert [int(row["vocab_size"]) for row in rows] == [300, 500, 900]
         run(*line, "--format", "json", "-o", "s.json")

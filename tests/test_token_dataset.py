@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import jeton
-from jeton.data import TokenDataset
+from jeton.data import TokenDataset, prepare
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -105,6 +105,27 @@ def test_decode(tmp_path: Path) -> None:
         tokens.decode(slice(0, 2), errors="strict")
     with pytest.raises(ArgumentError, match="without tokenizer="):
         TokenDataset(tmp_path).decode(slice(0, 2))
+
+
+def test_the_tokenizer_is_that_of_the_manifest(tmp_path: Path) -> None:
+    made = jeton.BPETrainer(300, special_tokens=["<|endoftext|>"]).train(["to be or not to be"])
+    other = jeton.BPETrainer(300, special_tokens=["<|endoftext|>"]).train(["that is the question"])
+    for layout in ("jeton", "datatrove"):
+        folder = tmp_path / layout
+        manifest = prepare(["to be", "or not"], made, folder, layout=layout)
+        [shard] = manifest.splits["train"].shards
+        for path in (folder, folder / shard.files[0]):
+            with pytest.raises(
+                ArgumentError, match=r"its digest is \w{16}.*tokenizer.json is there"
+            ):
+                TokenDataset(path, tokenizer=other)
+            assert TokenDataset(path, tokenizer=made).decode(slice(0, 2)).startswith("to")
+            assert TokenDataset(path).decode(slice(0, 2)).startswith("to")
+        with pytest.raises(ArgumentTypeError, match="must be a Tokenizer, not str"):
+            TokenDataset(folder, tokenizer="gpt2")  # type: ignore[arg-type]
+    # A file that the manifest does not name is none of the set.
+    write(tmp_path / "jeton", "nanogpt", [[1, 2]], dtype="uint16")
+    assert len(TokenDataset(tmp_path / "jeton" / "train.bin", dtype="uint16", tokenizer=other)) == 2
 
 
 def test_a_pickle_opens_the_files_again(tmp_path: Path) -> None:

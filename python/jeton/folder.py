@@ -28,64 +28,82 @@ from jeton.settings import (
     json_object,
     json_value,
 )
+from jeton.transformers_classes import (
+    AS_IT_STANDS,
+    bare_name,
+    builds_other_stages,
+    input_names,
+    padding_side,
+)
 
-__all__ = ["files_of", "tells_texts_apart", "write"]
+__all__ = ["Folder", "files_of", "tells_texts_apart", "write"]
 
 _TOKENIZER = "tokenizer.json"
-_CLASS = "PreTrainedTokenizerFast"
-"""What makes `transformers` take a `tokenizer.json` as it stands."""
 _LISTS = ("additional_special_tokens", "extra_special_tokens")
 
 
-def write(folder: Path, core: Pipeline, settings: Settings, roles: Mapping[str, str]) -> list[str]:
-    """Writes a folder; of another tokenizer's files nothing that stands beside one is left.
+@dataclasses.dataclass(frozen=True)
+class Folder:
+    """The files of a folder, by name, and what of the tokenizer they do not say."""
 
-    Returns:
-        What is not in it.
+    files: dict[str, bytes]
+    left_out: list[str]
+    replaced_class: str | None
+    """The class of the configuration, if transformers would build other stages by it."""
+
+
+def write(folder: Path, core: Pipeline, settings: Settings, roles: Mapping[str, str]) -> Folder:
+    """Writes a folder; of another tokenizer's files nothing that stands beside one is left.
 
     Raises:
         UnsupportedError: `tokenizer.json` cannot hold the tokenizer.
         FileError: The folder cannot be made or written to.
     """
-    files, left_out = files_of(core, settings, roles)
-    _core.write_into(os.fspath(folder), list(files.items()))
-    stale = [folder / name for name in FILES if name not in files]
+    written = files_of(core, settings, roles)
+    _core.write_into(os.fspath(folder), list(written.files.items()))
+    stale = [folder / name for name in FILES if name not in written.files]
     stale += [
         path
         for path in (folder / TEMPLATES).glob("*.jinja")
-        if f"{TEMPLATES}/{path.name}" not in files
+        if f"{TEMPLATES}/{path.name}" not in written.files
     ]
     try:
         for path in stale:
             path.unlink(missing_ok=True)
     except OSError as error:
         raise FileError(f"{error.filename}: cannot be removed: {error.strerror}") from error
-    return left_out
+    return written
 
 
-def files_of(
-    core: Pipeline, settings: Settings, roles: Mapping[str, str]
-) -> tuple[dict[str, bytes], list[str]]:
-    """The files of a folder, by name, and what is not in them.
+def files_of(core: Pipeline, settings: Settings, roles: Mapping[str, str]) -> Folder:
+    """What a folder holds.
 
     Args:
         core: The tokenizer.
         settings: What is set for it.
         roles: All its roles, those that its stages tell too.
     """
+    names = _names_in_a_folder(core)
+    roles = {role: names.get(token, token) for role, token in roles.items()}
     texts, left_out = _core.folder_files(core, list(roles.items()))
     made = dict(texts)
     # A token that is gone plays no part any more.
-    kept = {role: it for role, it in settings.roles.items() if it is None or role in roles}
+    kept = {
+        role: None if token is None else names.get(token, token)
+        for role, token in settings.roles.items()
+        if token is None or role in roles
+    }
     settings = dataclasses.replace(settings, roles=kept)
     files = dict(settings.files)
+    replaced = None
     if CONFIG in files:
         told = Settings.of_files(settings.files, {})
         _update_roles(files, told, settings)
         if settings.first_special_tokens is not None:
             _list_new_tokens(files, core, settings.first_special_tokens)
         _update_tokens(files, core, made[_TOKENIZER])
-        _update(files, CONFIG, _config_changes(told, settings, files))
+        _update(files, CONFIG, _config_changes(told, settings))
+        replaced = _replace_class(files, core, made[_TOKENIZER])
     else:
         told = Settings.of_files(files, {})
         config = json_value(made[CONFIG])
@@ -104,13 +122,25 @@ def files_of(
         files.pop(ADDED_TOKENS, None)
     if settings.chat_template != told.chat_template:
         _replace_template(files, settings)
-    return {_TOKENIZER: made[_TOKENIZER].encode(), **files}, left_out
+    return Folder({_TOKENIZER: made[_TOKENIZER].encode(), **files}, left_out, replaced)
+
+
+def _names_in_a_folder(core: Pipeline) -> dict[str, str]:
+    """Special tokens with the names that a folder has for their ids.
+
+    Of two names of one id it holds the first. transformers would add the other as a token of its
+    own, with a new id.
+    """
+    first: dict[int, str] = {}
+    return {token: first.setdefault(id, token) for token, id in core.special_tokens().items()}
 
 
 def _without_role(core: Pipeline, roles: Mapping[str, str]) -> list[str]:
     """The special tokens that have no role: transformers knows of those that it is told."""
     named = {*roles.values()}
-    return [token for token in core.special_tokens() if token not in named]
+    return [
+        token for token in dict.fromkeys(_names_in_a_folder(core).values()) if token not in named
+    ]
 
 
 def tells_texts_apart(core: Pipeline, roles: Mapping[str, str]) -> bool:
@@ -119,6 +149,25 @@ def tells_texts_apart(core: Pipeline, roles: Mapping[str, str]) -> bool:
         return False
     pair = core.encode_with_spans("", "", False, "ignore", True, "characters", None)
     return any(Encoding._of_core(pair).type_ids)
+
+
+def _replace_class(files: dict[str, bytes], core: Pipeline, tokenizer_json: str) -> str | None:
+    """Names another class, if transformers would build other stages by the one that is named.
+
+    What the class says where the configuration is silent is written there.
+
+    Returns:
+        The name that was there.
+    """
+    config = json_object(files, CONFIG)
+    if not builds_other_stages(config, tokenizer_json):
+        return None
+    name = bare_name(config)
+    said: dict[str, Any] = {"model_input_names": input_names(name)}
+    if padding_side(name) == "left" and core.sections[0] is None:  # which would say a side, too
+        said["padding_side"] = "left"
+    _update(files, CONFIG, {**said, **config, "tokenizer_class": AS_IT_STANDS})
+    return str(config["tokenizer_class"])
 
 
 def _as_json(value: Any) -> bytes:
@@ -136,17 +185,15 @@ def _update(files: dict[str, bytes], name: str, changes: Mapping[str, Any]) -> N
 _GONE: Any = object()
 
 
-def _config_changes(
-    told: Settings, settings: Settings, files: Mapping[str, bytes]
-) -> dict[str, Any]:
-    config = json_object(files, CONFIG)
+def _config_changes(told: Settings, settings: Settings) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     if settings.model_max_length != told.model_max_length:
         longest = settings.model_max_length
         changes = {"model_max_length": _GONE if longest is None else longest, "max_len": _GONE}
-    if settings.stages_changed and config.get("tokenizer_class", _CLASS) != _CLASS:
-        # A class of one model would build that model's stages instead of these.
-        changes["tokenizer_class"] = _CLASS
+    if settings.stages_changed:
+        # A class of one model would build that model's stages instead of these; where none is
+        # named, transformers goes by the model that lies beside.
+        changes["tokenizer_class"] = AS_IT_STANDS
     if settings.chat_template != told.chat_template:
         changes["chat_template"] = _GONE
     return changes
@@ -209,7 +256,8 @@ def _list_new_tokens(files: dict[str, bytes], core: Pipeline, first: frozenset[s
     """Lists the special tokens that came since: transformers knows of those that it is told."""
     config = json_object(files, CONFIG)
     known = {*first, *Settings.of_files(files, {}).roles.values()}
-    new = [token for token in core.special_tokens() if token not in known]
+    held = dict.fromkeys(_names_in_a_folder(core).values())
+    new = [token for token in held if token not in known]
     if new:
         name = next((name for name in _LISTS if isinstance(config.get(name), list)), _LISTS[0])
         _update(files, CONFIG, {name: [*(config.get(name) or []), *new]})

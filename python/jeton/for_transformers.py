@@ -6,9 +6,11 @@ Look here for what `Tokenizer.as_transformers` gives, and for what of it is not 
 from __future__ import annotations
 
 import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from jeton.errors import UnsupportedError
+from jeton.errors import FormatWarning, UnsupportedError, warn_caller
+from jeton.folder import write
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
@@ -28,6 +30,9 @@ def fast_tokenizer(tokenizer: BaseTokenizer) -> PreTrainedTokenizerFast:
 
     Raises:
         UnsupportedError: `tokenizer.json` cannot hold it exactly; transformers is not installed.
+
+    Warns:
+        FormatWarning: A special token shares its id with another one, whose name is kept.
     """
     try:
         import transformers
@@ -44,9 +49,15 @@ def fast_tokenizer(tokenizer: BaseTokenizer) -> PreTrainedTokenizerFast:
         if name not in config and hasattr(kind, name)
     }
     with tempfile.TemporaryDirectory(prefix="jeton-") as folder:
-        tokenizer.save(folder)
+        written = write(Path(folder), tokenizer._core, tokenizer._settings, tokenizer.roles)
         fast = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True, **of_class)
     for name in _OF_THE_FOLDER:
         fast.init_kwargs.pop(name, None)
     fast.name_or_path = ""
+    if written.left_out:
+        warn_caller(
+            f"transformers' tokenizer does not hold {', '.join(written.left_out)}: it has one name "
+            "per id",
+            FormatWarning,
+        )
     return fast

@@ -36,7 +36,8 @@ def test_rows_move_to_the_last_bit(init: Any, shape: tuple[int, ...]) -> None:
     new = nn.remap(table, id_map, init=init, rows=8)
     assert new.shape == (8, *shape[1:]) and new.dtype == torch.bfloat16
     assert torch.equal(new[2], table[0]) and torch.equal(new[0], table[2])
-    assert not new[4:].any()
+    assert torch.equal(new[4], table[4]), "padding stays what it was"
+    assert not new[5:].any()
     if init == "zeros":
         assert not new[1].any() and not new[3].any()
     if init == "mean":
@@ -197,7 +198,7 @@ def test_extended_by_a_thousand_and_resumed(tmp_path: Path) -> None:
         assert torch.equal(table[: tok.max_id + 1], was[: tok.max_id + 1])
         for id, parts in list(edited.id_map.made_of.items())[::100]:
             assert torch.equal(table[id], was[list(parts)].mean(0)), "the mean of its old tokens"
-        assert not table[edited.tok.max_id + 1 :].any(), "padding"
+        assert not table[edited.tok.max_id + 1 :].any(), "padding that the old table did not have"
         for name in names:
             if "wte" not in name:
                 assert torch.equal(new.get_tensor(name), old.get_tensor(name))
@@ -218,6 +219,57 @@ def test_extended_by_a_thousand_and_resumed(tmp_path: Path) -> None:
     )
     after = train(resumed, again, ids, 3)
     assert after[-1] < after[0] and before[-1] < before[0]
+
+
+PADDED: dict[str, tuple[int, dict[str, Any], int]] = {
+    # Rows of a model of 266 tokens, what is asked, and its rows after two more tokens.
+    "rows of padding stay": (320, {}, 320),
+    "new tokens take them": (267, {}, 268),
+    "none to keep": (266, {}, 268),
+    "a multiple": (320, {"multiple_of": 64}, 320),
+    "a larger multiple": (320, {"multiple_of": 128}, 384),
+    "dropped": (320, {"drop_padding": True}, 268),
+    "dropped, and a multiple": (384, {"drop_padding": True, "multiple_of": 8}, 272),
+}
+
+
+@pytest.mark.parametrize("case", PADDED)
+@pytest.mark.parametrize("tied", [True, False])
+def test_a_model_has_no_fewer_rows_than_before(case: str, tied: bool, tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    rows, asked, expected = PADDED[case]
+    tok = jeton.BPETrainer(266, pattern="gpt2").train(some_lines(1, 20))
+    config = transformers.GPT2Config(
+        vocab_size=rows, n_embd=8, n_layer=1, n_head=1, tie_word_embeddings=tied
+    )
+    model = transformers.GPT2LMHeadModel(config)
+    model.save_pretrained(tmp_path / "old")
+    edited = edit.add_special_tokens(tok, ["<|a|>", "<|b|>"])
+    edit.rewrite_checkpoint(tmp_path / "old", edited, tmp_path / "new", **asked)
+    again = transformers.GPT2LMHeadModel.from_pretrained(tmp_path / "new")
+    assert again.config.vocab_size == expected
+    for old, new in (
+        (model.transformer.wte.weight, again.transformer.wte.weight),
+        (model.lm_head.weight, again.lm_head.weight),
+    ):
+        assert len(new) == expected
+        assert torch.equal(new[:266], old[:266])
+        kept = min(rows, expected)
+        assert torch.equal(new[268:kept], old[268:kept]), "padding stays what it was"
+        assert not new[max(268, kept) :].any()
+
+
+def test_rows_of_gaps_stay() -> None:
+    """An id that no token has keeps its row, as long as the ids around it stay."""
+    table = torch.arange(12.0).reshape(6, 2)
+    grown = edit.IdMap((0, -1, 2), 4, {3: (0, 2)})
+    expected = torch.cat([table[:3], table[[0, 2]].mean(0)[None], table[4:]])
+    assert torch.equal(nn.remap(table, grown, rows=6), expected)
+    assert torch.equal(nn.remap(table, grown), expected[:4])
+    shrunk = edit.IdMap((0, -1, 1), 2, {})
+    assert torch.equal(
+        nn.remap(table, shrunk, rows=4)[:3], torch.stack([*table[[0, 2]], 0 * table[0]])
+    )
 
 
 HEADS = {

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from pathlib import Path
@@ -82,11 +83,45 @@ def by_hash(texts: Iterable[str], share: Fraction) -> tuple[list[str], list[str]
     return train, validate
 
 
-def shuffled(texts: Iterable[str], seed: int) -> list[str]:
-    """The documents in the order of a seed."""
+def shuffled(
+    texts: Iterable[str], seed: int, *, cut: tuple[jeton.Tokenizer, Fraction] | None = None
+) -> list[str]:
+    """The documents in the order of a seed; `cut` says what share of which tokens trains, if one
+    cut parts them.
+
+    The first of some copies is where its key says. Each other has a number of its own, on the side
+    of the cut where it would be beside the first.
+    """
+
+    def drawn(number: int) -> int:
+        return int(numbers(np.array([number % 2**64], np.uint64), seed)[0])
+
     found = list(filter(None, texts))
-    drawn = numbers(np.array([key(text) for text in found], np.uint64), seed)
-    return [found[at] for at in np.argsort(drawn, kind="stable")]
+    seen: Counter[int] = Counter()
+    places: list[tuple[int, int, int]] = []
+    for text in found:
+        places.append((drawn(key(text)), key(text), seen[key(text)]))
+        seen[key(text)] += 1
+    end = None
+    if cut is not None:
+        lengths = [len(row) for row in rows(cut[0], found)]
+        left = int(sum(lengths) * cut[1])
+        for at in sorted(range(len(found)), key=places.__getitem__):
+            left -= lengths[at]
+            if left < 0:
+                end = places[at]
+                break
+    spread = []
+    for number, of, copy in places:
+        first, last = 0, 2**64
+        if end is not None and (number, of, copy) < end:
+            last = end[0]
+        elif end is not None:
+            first = end[0] + 1
+        own = first + (drawn(number + copy) >> 32) * ((last - first) >> 32)
+        stays = not copy or (number, of, copy) == end
+        spread.append((number if stays else own, of, copy))
+    return [found[at] for at in sorted(range(len(found)), key=spread.__getitem__)]
 
 
 def flat(rows: Iterable[list[int]]) -> list[int]:

@@ -15,14 +15,14 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::error::Error;
-use crate::fast::Place;
-use crate::interrupt::{Pace, paced};
-use crate::text::Unit;
 use crate::tokenizer::spans::{Row, SpannedPart};
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 pub use entries::SpannedEntries;
 use flat::Flat;
+use jeton_fast::Place;
+use jeton_text::error::Error;
+use jeton_text::interrupt::{Pace, paced};
+use jeton_text::text::Unit;
 pub(crate) use jobs::{Buffers, Job, run_together};
 use jobs::{grouped, run};
 
@@ -141,7 +141,7 @@ impl Tokenizer {
         options: &'j EncodeOptions,
         threads: usize,
         buffers: &'j Buffers,
-        see: impl Fn(usize, &[u32]) -> crate::error::Result<()> + Sync + 'j,
+        see: impl Fn(usize, &[u32]) -> jeton_text::error::Result<()> + Sync + 'j,
     ) -> (Job<'j, usize>, usize) {
         let size = match before {
             0 => task_size(texts, threads),

@@ -6,21 +6,21 @@
 //! decode   ids ─▶ token bytes ─ decoder ─▶ text
 //! ```
 //!
-//! The modules from the ground up; each uses only those before it:
+//! This crate is the face of the others, whose modules it hands on; each crate uses only those before
+//! it:
 //!
-//! - ground: [`error`], `mem`, `log`, [`interrupt`], `threads`, `nesting_limit`, `length_limit`,
-//!   [`files`]; [`printable`], [`scripts`], [`published_ranks`] and `simd`, which need nothing else;
-//! - [`text`], which knows where each of its bytes came from, and [`encoding`], what a text becomes;
-//!   [`pattern`]; [`vocab`] and `tables`, tokens and how they are found;
-//! - the stages around the model: [`normalizer`], [`pre_tokenizer`], [`added_tokens`],
-//!   [`post_processor`], [`decoder`];
-//! - `split`, which cuts fast, and `merge`, which merges fast; [`model`], the meaning of each model;
-//! - [`stages`], all of them put together, and the order of those before the model;
-//!   [`special_token_roles`], which special token is for what; [`format`](mod@format), which reads and
-//!   writes stages; [`train`], which makes a model of a corpus;
-//! - [`fast`], the same ids in less time for the stages that it knows; [`tokenizer`], which
-//!   runs the stages in order; [`batch`] and [`token_blocks`], many texts at once;
-//! - [`convert`], from one kind of tokenizer to another; [`measure`].
+//! - `jeton-text`: [`text`] that knows where each of its bytes came from, [`pattern`]s, [`files`],
+//!   [`error`]s, [`interrupt`];
+//! - `jeton-stages`: [`added_tokens`], [`normalizer`], [`pre_tokenizer`], [`post_processor`],
+//!   [`decoder`]; [`vocab`], [`encoding`];
+//! - `jeton-models`: [`model`], the meaning of each, and [`stages`], all of them put together;
+//! - `jeton-formats`: [`format`](mod@format), which reads and writes stages, and
+//!   [`special_token_roles`];
+//! - `jeton-training`: [`train`], which turns a corpus into a model;
+//! - `jeton-fast`: [`fast`], the same ids in less time.
+//!
+//! Its own modules: [`tokenizer`], which runs the stages in order; [`batch`] and [`token_blocks`],
+//! many texts at once; [`convert`], from one kind of tokenizer to another; [`measure`].
 //!
 //! Long work is ended by [`interrupt`].
 //!
@@ -40,53 +40,23 @@
 //! # Ok::<(), jeton_core::Error>(())
 //! ```
 
-pub mod added_tokens;
 pub mod batch;
 pub mod convert;
-pub mod decoder;
-pub mod encoding;
-pub mod error;
-pub mod fast;
-pub mod files;
-pub mod format;
-pub mod function;
-pub mod interrupt;
-mod length_limit;
-mod log;
 pub mod measure;
-mod mem;
-mod merge;
-pub mod model;
-mod nesting_limit;
-pub mod normalizer;
-pub mod pattern;
-pub mod post_processor;
-pub mod pre_tokenizer;
-pub mod printable;
-pub mod published_ranks;
-pub mod scripts;
-mod simd;
-pub mod special_token_roles;
-mod split;
-pub mod stages;
-mod tables;
-pub mod text;
-mod threads;
 pub mod token_blocks;
 pub mod tokenizer;
-pub mod train;
-pub mod vocab;
 
-pub use error::{Error, ErrorKind, Result};
-pub use stages::Stages;
-pub use text::{InvalidUtf8, Unit};
+pub use jeton_fast as fast;
+pub use jeton_formats as format;
+pub use jeton_formats::special_token_roles;
+pub use jeton_models::{model, stages};
+pub use jeton_stages::{
+    added_tokens, decoder, encoding, normalizer, post_processor, pre_tokenizer, published_ranks,
+    vocab,
+};
+pub use jeton_text::{error, files, function, interrupt, pattern, printable, scripts, text};
+pub use jeton_training as train;
+
+pub use jeton_models::Stages;
+pub use jeton_text::{Error, ErrorKind, InvalidUtf8, Result, Unit, initialize_libraries};
 pub use tokenizer::{DecodeStream, EncodeOptions, EncodeStream, Entry, Input, Tokenizer};
-
-/// Initializes the libraries that do so behind a lock of the process when they are first used. A child
-/// that is forked while another thread holds such a lock waits for it forever, so whoever may fork
-/// calls this before there are other threads; everything else is made without a lock (`mem::lazy`).
-pub fn initialize_libraries() {
-    pattern::Expression::initialize();
-    // The seed of all hash tables.
-    foldhash::fast::RandomState::default();
-}

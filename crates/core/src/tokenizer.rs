@@ -1,6 +1,6 @@
 //! A tokenizer: the order of the stages, and the public calls of encoding.
 //!
-//! The order of those before the model is [`BeforeModel`](crate::stages::BeforeModel)'s, which training
+//! The order of those before the model is [`BeforeModel`](jeton_models::stages::BeforeModel)'s, which training
 //! calls too. Decoding, the parts of a text and what a tokenizer knows of its tokens stand in the folder
 //! of this name.
 
@@ -28,25 +28,25 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-use crate::added_tokens::{AddedTokens, SpecialPolicy, TextOrToken};
-use crate::decoder::{DecodeTable, Decoder};
-use crate::encoding::Encoding;
-use crate::error::{Error, ErrorKind, Result};
-use crate::fast::{Compiled, Place, Plan, Sink, Stretch, UnsupportedStage};
-use crate::format::{self, LoadOptions};
-use crate::interrupt::{Pace, paced};
-use crate::length_limit::LengthLimit;
-use crate::log::{self, Topic};
-use crate::mem::lazy::Lazy;
-use crate::model::{Model, Sampler, Sampling, Token};
-use crate::normalizer::Normalizer;
-use crate::post_processor::{Margins, Part, PostProcessor};
-use crate::pre_tokenizer::PreTokenizer;
-use crate::stages::{Section, Stages};
-use crate::text::{AlignedText, Unit};
-use crate::train::word_counts::FirstStages;
 use encoding_builder::EncodingBuilder;
 use frames::{Frame, PairFrame};
+use jeton_fast::{Compiled, Place, Plan, Sink, Stretch, UnsupportedStage};
+use jeton_formats::{self, LoadOptions};
+use jeton_models::model::{Model, Sampler, Sampling, Token};
+use jeton_models::stages::{Section, Stages};
+use jeton_stages::added_tokens::{AddedTokens, SpecialPolicy, TextOrToken};
+use jeton_stages::decoder::{DecodeTable, Decoder};
+use jeton_stages::encoding::Encoding;
+use jeton_stages::normalizer::Normalizer;
+use jeton_stages::post_processor::{Margins, Part, PostProcessor};
+use jeton_stages::pre_tokenizer::PreTokenizer;
+use jeton_text::error::{Error, ErrorKind, Result};
+use jeton_text::interrupt::{Pace, paced};
+use jeton_text::length_limit::LengthLimit;
+use jeton_text::log::{self, Topic};
+use jeton_text::mem::lazy::Lazy;
+use jeton_text::text::{AlignedText, Unit};
+use jeton_training::word_counts::FirstStages;
 use spans::Walk;
 
 /// A tokenizer: text to ids and back. It never changes once built, so threads share it freely.
@@ -206,9 +206,9 @@ impl Tokenizer {
     /// The tokenizer of a file, or of a folder that holds one.
     ///
     /// # Errors
-    /// As [`format::load`]; stages that do not fit together.
+    /// As [`jeton_formats::load`]; stages that do not fit together.
     pub fn load(path: &Path, options: &LoadOptions) -> Result<Self> {
-        let loaded = format::load(path, options)?;
+        let loaded = jeton_formats::load(path, options)?;
         Self::new(loaded.stages).map_err(|error| error.at(loaded.path.display().to_string()))
     }
 

@@ -22,7 +22,7 @@ from jeton.analysis.knee import bend
 from jeton.analysis.known_measures import MEASURES, Measure
 from jeton.analysis.measures import ModelCost, cost_of_model
 from jeton.analysis.sweeping import FAMILIES, sweep
-from jeton.analysis.swept import Point, Sweep
+from jeton.analysis.swept import Point, SkippedSize, Sweep
 from jeton.analysis.values import Curve, Measured, Value
 from jeton.usage import Usage
 
@@ -44,6 +44,7 @@ __all__ = [
     "OnlyToken",
     "Point",
     "Rule",
+    "SkippedSize",
     "Stretch",
     "Sweep",
     "Usage",

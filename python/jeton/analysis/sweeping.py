@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from jeton.analysis.lines import Corpus, Lines
-from jeton.analysis.swept import Point, Sweep
-from jeton.arguments import check_text, checked_int, checked_path
+from jeton.analysis.swept import Point, SkippedSize, Sweep
+from jeton.arguments import check_text, checked_flag, checked_int, checked_path
 from jeton.corpus import Progress
 from jeton.errors import (
     ArgumentError,
@@ -24,6 +24,8 @@ from jeton.errors import (
     FileError,
     FormatError,
     TrainingError,
+    TrainingWarning,
+    warn_caller,
 )
 from jeton.tokenizer import Tokenizer
 from jeton.trainers import BPETrainer, UnigramTrainer, WordPieceTrainer
@@ -54,6 +56,7 @@ def sweep(
     depth: int = 12,
     context: int = 1_024,
     bytes_per_parameter: int = 4,
+    tied: bool = True,
     errors: Literal["strict", "replace", "ignore"] = "strict",
     folder: str | os.PathLike[str] | None = None,
     watch: Watch | None = None,
@@ -72,6 +75,8 @@ def sweep(
         depth: Layers.
         context: Tokens in a context.
         bytes_per_parameter: Bytes of a number: 4 of float32, 2 of bfloat16.
+        tied: Whether the output layer and the embedding are one table. The output layer's
+            operations are the same in any case.
         errors: As for `Tokenizer.usage`.
         folder: Where each tokenizer is kept, and `sweep.json` is written after each family's. If
             it was interrupted, the same call goes on with what is missing.
@@ -82,8 +87,11 @@ def sweep(
         ArgumentTypeError: Something is not what it should be.
         MissingFileError, FileError, FormatError: The corpus cannot be read.
         FormatError: `folder` holds a sweep of another corpus, or with other settings.
-        TrainingError: A size that a family cannot have.
+        ArgumentError, TrainingError: No family can have any of the sizes.
         FileError: `folder` cannot be written.
+
+    Warns:
+        TrainingWarning: A size that a family cannot have; it is skipped, and in `Sweep.skipped`.
 
     Example:
         >>> from jeton import analysis, samples
@@ -103,6 +111,7 @@ def sweep(
         checked_int("depth", depth, 1),
         checked_int("context", context, 1),
         checked_int("bytes_per_parameter", bytes_per_parameter, 1),
+        checked_flag("tied", tied),
         errors,
         None if folder is None else Path(os.path.expanduser(checked_path("folder", folder))),
         watch,
@@ -147,12 +156,14 @@ class _Run:
     depth: int
     context: int
     bytes_per_parameter: int
+    tied: bool
     errors: Literal["strict", "replace", "ignore"]
     folder: Path | None
     watch: Watch | None
     share: float = 0.0
     held_out: list[str] = field(default_factory=list)
     points: dict[tuple[str, int], Point] = field(default_factory=dict)
+    skipped: dict[tuple[str, int], ArgumentError | TrainingError] = field(default_factory=dict)
 
     def split(self, corpus: Corpus, held_out: float | Corpus) -> None:
         """Parts the corpus into what is trained on and what is measured, and looks at both."""
@@ -206,7 +217,7 @@ class _Run:
 
     @property
     def settings(self) -> dict[str, Any]:
-        names = ("pattern", "width", "depth", "context", "bytes_per_parameter", "share")
+        names = ("pattern", "width", "depth", "context", "bytes_per_parameter", "tied", "share")
         return {name: getattr(self, name) for name in names}
 
     def sweep(self) -> Sweep:
@@ -228,7 +239,13 @@ class _Run:
                         tok.save(self.folder / f"{family}-{size}.{ending}")
                         self._result(tuple(self.points.values())).save(self.folder / "sweep.json")
         wanted = [(family, size) for family in self.families for size in self.sizes]
-        return self._result(tuple(self.points[key] for key in wanted))
+        if self.skipped.keys() == {*wanted}:
+            raise self.skipped[wanted[0]]
+        for (family, size), reason in self.skipped.items():
+            warn_caller(f"{family} of {size:,} tokens is skipped: {reason}", TrainingWarning)
+        if self.folder is not None and self.skipped:
+            self._result(tuple(self.points.values())).save(self.folder / "sweep.json")
+        return self._result(tuple(self.points[key] for key in wanted if key in self.points))
 
     def _resume(self, path: Path) -> None:
         if not path.exists():
@@ -245,33 +262,58 @@ class _Run:
 
     def _result(self, points: tuple[Point, ...]) -> Sweep:
         lines = len(self.held_out)
-        return Sweep(points, self.settings, self.digest, self.held_out_digest, self.bytes, lines)
+        skipped = (SkippedSize(*key, str(error)) for key, error in self.skipped.items())
+        return Sweep(
+            points,
+            self.settings,
+            self.digest,
+            self.held_out_digest,
+            self.bytes,
+            lines,
+            skipped=tuple(skipped),
+        )
 
     def _trained(self, family: str, sizes: list[int]) -> Iterator[tuple[int, Tokenizer]]:
         if family == "bpe":
-            trainer = BPETrainer(sizes, pattern=self.pattern)
-            yield from trainer.train_all(self._lines(), watch=self._told(family)).items()
+            held = [size for size in sizes if self._trainer(family, size) is not None]
+            if held:
+                trainer = BPETrainer(held, pattern=self.pattern)
+                yield from trainer.train_all(self._lines(), watch=self._told(family)).items()
             return
         counts = None
         for size in sizes:
-            one: UnigramTrainer | WordPieceTrainer
-            if family == "unigram":
-                one = UnigramTrainer(
-                    size,
-                    normalizer="identity",
-                    remove_extra_whitespaces=False,
-                    allow_whitespace_only_pieces=True,
-                    byte_fallback=True,
-                    hard_vocab_limit=False,
-                )
-            else:
-                one = WordPieceTrainer(size)
-            if counts is None:
-                counts = one.count(self._lines(), watch=self._told(family))
+            one = self._trainer(family, size)
+            if one is None:
+                continue
             try:
-                yield size, one.train(counts, watch=self._told(f"{family} {size}"))
+                if counts is None:
+                    counts = one.count(self._lines(), watch=self._told(family))
+                tok = one.train(counts, watch=self._told(f"{family} {size}"))
             except TrainingError as error:
-                raise TrainingError(f"{family} of {size:,} tokens: {error}") from None
+                self.skipped[family, size] = error
+            else:
+                yield size, tok
+
+    def _trainer(
+        self, family: str, size: int
+    ) -> BPETrainer | UnigramTrainer | WordPieceTrainer | None:
+        """What trains a tokenizer of one size; `None` where the family cannot have it."""
+        try:
+            if family == "bpe":
+                return BPETrainer(size, pattern=self.pattern)
+            if family == "wordpiece":
+                return WordPieceTrainer(size)
+            return UnigramTrainer(
+                size,
+                normalizer="identity",
+                remove_extra_whitespaces=False,
+                allow_whitespace_only_pieces=True,
+                byte_fallback=True,
+                hard_vocab_limit=False,
+            )
+        except ArgumentError as error:
+            self.skipped[family, size] = error
+            return None
 
     def _told(self, label: str) -> Callable[[Progress], None] | None:
         watch = self.watch
@@ -282,8 +324,15 @@ class _Run:
         back = tok.decode_batch(rows)
         tokens = len(rows.ids)
         each = self.bytes / tokens if tokens else None
+        embedding = tok.vocab_size * self.width
+        tables = embedding if self.tied else 2 * embedding
+        layers = self.depth * 12 * self.width**2
         attention = self.depth * 4 * self.context * self.width
         cache = self.depth * 2 * self.width * self.bytes_per_parameter
+
+        def per_byte(number: int) -> float | None:
+            return None if each is None else number / each
+
         return Point(
             family,
             size,
@@ -291,9 +340,12 @@ class _Run:
             tokens,
             each,
             sum(line != again for line, again in zip(self.held_out, back, strict=True)),
-            tok.vocab_size * self.width * self.bytes_per_parameter,
+            embedding * self.bytes_per_parameter,
             None if each is None else self.context * each,
-            None if each is None else attention / each,
-            None if each is None else cache / each,
+            per_byte(attention),
+            per_byte(2 * embedding),
+            per_byte(2 * layers + attention + 2 * embedding),
+            tables / (tables + layers),
+            per_byte(cache),
             tok.digest,
         )

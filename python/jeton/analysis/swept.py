@@ -16,7 +16,7 @@ from jeton.analysis.saved import Saved
 from jeton.analysis.values import check_number
 from jeton.arguments import check_kind, check_text, checked_int
 
-__all__ = ["Point", "Sweep"]
+__all__ = ["Point", "SkippedSize", "Sweep"]
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,18 @@ class Point:
         inexact: How many held-out lines do not come back byte by byte. Where there are any, fewer
             tokens may come of lost text.
         embedding_bytes: Memory of the input embedding: vocab_size · width · bytes_per_parameter. An
-            output layer of its own takes as much again.
+            output layer that is not tied to it takes as much again.
         context_bytes: How much text the context holds: context · bytes_per_token.
         attention: Operations of attention for a byte of text, forward, the context full:
             depth · 4 · context · width / bytes_per_token. (Queries by keys, and weights by values,
             are 2 · context² · width multiply-and-adds, of two operations each, in each layer.)
+        output: Operations of the output layer for a byte of text, forward:
+            2 · vocab_size · width / bytes_per_token.
+        operations: All operations for a byte of text, forward: attention, output, and those of the
+            12 · width² parameters of each layer, depth · 24 · width² / bytes_per_token. (A layer
+            has four projections of width², and a feed-forward part of 8 · width².)
+        share: Which share of the model's parameters the embedding is, with the output layer unless
+            the two are one table (`tied`).
         cache: Bytes of keys and values for a byte of text:
             depth · 2 · width · bytes_per_parameter / bytes_per_token.
         tokenizer: The digest of the tokenizer.
@@ -51,6 +58,9 @@ class Point:
     embedding_bytes: int
     context_bytes: float | None
     attention: float | None
+    output: float | None
+    operations: float | None
+    share: float
     cache: float | None
     tokenizer: str
 
@@ -60,9 +70,31 @@ class Point:
         for name in ("size", "vocab_size", "tokens", "inexact"):
             checked_int(name, getattr(self, name), 0)
         check_number("embedding_bytes", self.embedding_bytes)
-        for name in ("bytes_per_token", "context_bytes", "attention", "cache"):
+        check_number("share", self.share)
+        per_byte = ("attention", "output", "operations", "cache")
+        for name in ("bytes_per_token", "context_bytes", *per_byte):
             if (number := getattr(self, name)) is not None:
                 check_number(name, number, "a number or None")
+
+
+@dataclass(frozen=True)
+class SkippedSize:
+    """A size that a family cannot have.
+
+    Attributes:
+        family: One of `jeton.analysis.FAMILIES`.
+        size: How many tokens were asked for.
+        reason: Why there is no such tokenizer.
+    """
+
+    family: str
+    size: int
+    reason: str
+
+    def __post_init__(self) -> None:
+        for name in ("family", "reason"):
+            check_text(name, getattr(self, name))
+        checked_int("size", self.size, 0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,12 +103,14 @@ class Sweep(Saved):
 
     Attributes:
         points: A point for each family and size, in the order in which they were asked for.
-        settings: Families, sizes, width, depth, context and bytes_per_parameter.
+        settings: The pattern, width, depth, context, bytes_per_parameter, tied, and the share that
+            is held out.
         corpus: SHA-256 of the lines that were trained on, in hexadecimal.
         held_out: SHA-256 of the lines that were measured, in hexadecimal.
         held_out_bytes: How many bytes of UTF-8 these have.
         held_out_lines: How many lines these are.
         version: The version of jeton.
+        skipped: The sizes that a family cannot have, such as fewer than its alphabet.
     """
 
     _NOUN: ClassVar[str] = "sweep"
@@ -88,28 +122,37 @@ class Sweep(Saved):
     held_out_bytes: int
     held_out_lines: int
     version: str = __version__
+    skipped: tuple[SkippedSize, ...] = ()
     bends: dict[str, int | None] = field(init=False)
     """The vocabulary size at which the curve of each family bends; see `bend`."""
+    cheapest: dict[str, int | None] = field(init=False)
+    """The vocabulary size of each family with the fewest `operations` for a byte of text."""
 
     def __post_init__(self) -> None:
         check_kind("points", self.points, tuple, "a tuple of Point")
         for point in self.points:
             check_kind("each of points", point, Point, "a Point")
+        check_kind("skipped", self.skipped, tuple, "a tuple of SkippedSize")
+        for size in self.skipped:
+            check_kind("each of skipped", size, SkippedSize, "a SkippedSize")
         check_kind("settings", self.settings, dict, "a dict")
         for name, value in self.settings.items():
-            if not isinstance(value, str):
+            if not isinstance(value, (str, bool)):
                 check_number(f"settings[{name!r:.60}]", value, "a text or a number")
         for name in ("corpus", "held_out", "version"):
             check_text(name, getattr(self, name))
         for name in ("held_out_bytes", "held_out_lines"):
             checked_int(name, getattr(self, name), 0)
-        found = {}
+        bends, cheapest = {}, {}
         for family in dict.fromkeys(point.family for point in self.points):
             own = [point for point in self.points if point.family == family]
             measured = [(it.vocab_size, it.bytes_per_token) for it in own]
             at = bend([(x, y) for x, y in measured if y is not None])
-            found[family] = None if at is None else int(at)
-        object.__setattr__(self, "bends", found)
+            bends[family] = None if at is None else int(at)
+            costs = [(it.operations, it.vocab_size) for it in own if it.operations is not None]
+            cheapest[family] = min(costs)[1] if costs else None
+        object.__setattr__(self, "bends", bends)
+        object.__setattr__(self, "cheapest", cheapest)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""
@@ -122,6 +165,8 @@ class Sweep(Saved):
             "held_out_bytes": self.held_out_bytes,
             "held_out_lines": self.held_out_lines,
             "bends": self.bends,
+            "cheapest": self.cheapest,
+            "skipped": [asdict(size) for size in self.skipped],
             "points": [asdict(point) for point in self.points],
         }
 
@@ -143,6 +188,7 @@ class Sweep(Saved):
             record["held_out_bytes"],
             record["held_out_lines"],
             record["jeton"],
+            tuple(SkippedSize(**size) for size in record["skipped"]),
         )
 
     def __repr__(self) -> str:

@@ -43,9 +43,10 @@ class Saves(Changes):
         """Writes this tokenizer to a file or a folder, in the format that the name says.
 
         A folder is what `transformers` loads. Saved again, what was loaded from one comes back
-        unchanged, but for what the tokenizer itself changed: its configuration, chat templates
-        and lists of special tokens. Of another tokenizer, what such files the folder held is
-        replaced. The tokens of roles are special tokens to who loads a folder.
+        unchanged, but for what the tokenizer itself changed (its configuration, chat templates
+        and lists of special tokens) and a class name that would not be read as the file. Of
+        another tokenizer, what such files the folder held is replaced. The tokens of roles are
+        special tokens to who loads a folder.
 
         A file that would mean another tokenizer is refused. What a format leaves to whoever loads
         it, such as the pattern and the special tokens of ranks, or the roles and the chat template
@@ -66,7 +67,9 @@ class Saves(Changes):
             FileError: The file cannot be written.
 
         Warns:
-            FormatWarning: The file does not hold all; it says what is missing.
+            FormatWarning: The file does not hold all; it says what is missing. Or the folder named
+                a class by which transformers 5 builds other stages than the file has, such as
+                `GPT2Tokenizer` for StarCoder's: it names one that reads the file as it stands.
 
         Example:
             >>> import jeton, tempfile
@@ -97,14 +100,25 @@ class Saves(Changes):
             tokenizer = tokenizer.replace(chat_template=chat_template)
         if is_folder:
             from jeton import folder
+            from jeton.transformers_classes import AS_IT_STANDS
 
-            left_out = folder.write(
+            written = folder.write(
                 Path(name), tokenizer._core, tokenizer._settings, tokenizer.roles
             )
+            left_out = written.left_out
+            if written.replaced_class is not None:
+                warn_caller(
+                    f"{Path(name).name} names the class {AS_IT_STANDS}, not "
+                    f"{written.replaced_class}, by which transformers 5 builds stages of its own "
+                    "in place of those of tokenizer.json",
+                    FormatWarning,
+                )
         else:
             left_out = [*_core.save(self._core, name), *self._held_by_folders()]
         if left_out and not lossy:
-            elsewhere = "" if is_folder else "; a folder, a name without an ending, holds all"
+            ids = self._core.special_tokens().values()
+            holds_all = not is_folder and len({*ids}) == len(ids)
+            elsewhere = "; a folder, a name without an ending, holds all" if holds_all else ""
             warn_caller(
                 f"{Path(name).name} does not hold {', '.join(left_out)} (say so again when it is "
                 f"loaded{elsewhere})",

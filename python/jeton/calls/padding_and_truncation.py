@@ -14,6 +14,7 @@ from jeton.base_tokenizer.encode import origin_of
 from jeton.errors import ArgumentError, FormatError, warn_caller
 from jeton.folder import tells_texts_apart
 from jeton.padding import Origin
+from jeton.transformers_classes import bare_name, input_names, padding_side
 
 if TYPE_CHECKING:
     from jeton.base_tokenizer import BaseTokenizer
@@ -32,15 +33,6 @@ _STRATEGIES: Final = {
 }
 """What a `tokenizer.json` calls the ways to truncate."""
 
-_WITH_TYPE_IDS: Final = frozenset(
-    "Bert Canine ConvBert DPRContextEncoder DPRQuestionEncoder Deberta DebertaV2 Electra FNet "
-    "LayoutLM LayoutLMv2 Lxmert MarkupLM MobileBert SqueezeBert Tapas".split()
-)
-"""The classes of transformers whose models take `token_type_ids`."""
-_WITHOUT_MASK: Final = frozenset(["FNet"])
-"""Those whose models take no `attention_mask`."""
-_PADDED_LEFT: Final = frozenset("CodeLlama Cohere Gemma Llama Siglip2 XLNet".split())
-"""Those that pad on the left where nothing else is said."""
 _NO_PAD: Final = (
     'tok.replace(roles={"pad": TOKEN}) makes one of its tokens that; '
     'tok.with_added_tokens([AddedToken("<pad>", special=True)]) adds one'
@@ -214,16 +206,13 @@ class Defaults:
             FormatError: A section of its `tokenizer.json` that is not what the format says.
         """
         config, longest = tokenizer.config, tokenizer.model_max_length
-        name = str(config.get("tokenizer_class") or "")
-        name = name.removesuffix("Fast").removesuffix("Tokenizer")
+        name = bare_name(config)
         as_bert = not config and tells_texts_apart(tokenizer._core, tokenizer.roles)
         names = config.get("model_input_names")
-        listed = names if isinstance(names, list) else None
+        taken = names if names and isinstance(names, list) else input_names(name)
         section = _Section.of("padding", tokenizer.padding)
-        padding_side = _side_of(
-            config.get("padding_side"), section, "left" if name in _PADDED_LEFT else "right"
-        )
-        padding = None if section is None else Padding.of_section(section, padding_side)
+        side = _side_of(config.get("padding_side"), section, padding_side(name))
+        padding = None if section is None else Padding.of_section(section, side)
         section = _Section.of("truncation", tokenizer.truncation)
         truncation_side = _side_of(config.get("truncation_side"), section, "right")
         truncation = None if section is None else Truncation.of_section(section, truncation_side)
@@ -231,9 +220,9 @@ class Defaults:
         if padding is not None:
             origin = replace(origin, pad_id=tokenizer.role_ids.get("pad", padding.id))
         return cls(
-            type_ids="token_type_ids" in listed if listed else name in _WITH_TYPE_IDS or as_bert,
-            mask="attention_mask" in listed if listed else name not in _WITHOUT_MASK,
-            padding_side=padding_side,
+            type_ids="token_type_ids" in taken or as_bert,
+            mask="attention_mask" in taken,
+            padding_side=side,
             truncation_side=truncation_side,
             padding=padding,
             truncation=truncation,

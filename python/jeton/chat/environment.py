@@ -6,35 +6,57 @@ Look here for which operations of a template are taken over so that text keeps w
 from __future__ import annotations
 
 import functools
-import operator
 import types
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, ValuesView
+from typing import Any, Final
 
 from jinja2 import nodes
 from jinja2.compiler import CodeGenerator, Frame, operators
 from jinja2.exceptions import SecurityError, TemplateError, TemplateSyntaxError
 from jinja2.ext import Extension, loopcontrols
+from jinja2.lexer import Token, TokenStream
 from jinja2.parser import Parser
-from jinja2.runtime import Context, LoopContext, Macro
-from jinja2.sandbox import ImmutableSandboxedEnvironment
-from jinja2.utils import Namespace
+from jinja2.runtime import BlockReference, Context, LoopContext, Macro, Undefined
+from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedEscapeFormatter
+from jinja2.utils import Cycler, Joiner, Namespace
 from markupsafe import Markup
 
-from jeton.chat.filters import COUNTED, counted, filters_of, ticking
+from jeton.chat.costs import METHODS, OPERATORS, shown, widths
+from jeton.chat.filters import COUNTED, counted, filters_of, tests_of
 from jeton.chat.formatting import braces, percent
-from jeton.chat.limits import LimitError, reserve, spend, weighed
+from jeton.chat.limits import (
+    ITEM,
+    PIECE,
+    LimitError,
+    check_keys,
+    let_go_at_end,
+    spend,
+    taken,
+    weight,
+)
 from jeton.chat.lost_origins import conservatively, printed
 from jeton.chat.origins import generated
 from jeton.chat.parts import data_in, plain, raw, runs_of
+from jeton.chat.printing import represented
 from jeton.chat.safe_text import FOLLOWED, added, followed
 from jeton.chat.template_date import now
 from jeton.chat.traced import Traced, joined, marked, traced, whole
 
 __all__ = ["Refusal", "Sandbox"]
 
-_MOST_BITS = 1 << 14
-"""The size of a whole number that a template may make by `*` and `**`."""
+_VALUES: Final = (
+    str, bytes, int, float, complex, list, tuple, dict, range, KeysView, ValuesView, ItemsView,
+)  # fmt: skip
+"""What has methods that templates call, each with its cost in `METHODS`."""
+
+_TYPES: Final = (str, bytes, int, float, dict)
+"""The types that have such methods themselves, as `from_bytes`."""
+
+_MAX_SYMBOLS: Final = 1 << 22
+"""The most names times blocks of a template: compiling copies all names for each block."""
+
+_SHORT: Final = 16
+"""Items that a list in the text of a template may have without being counted."""
 
 
 class Refusal(TemplateError):
@@ -44,6 +66,17 @@ class Refusal(TemplateError):
 class _Generator(CodeGenerator):
     """Writes Python in which text is joined, printed and compared by the sandbox."""
 
+    def visit(self, node: nodes.Node, *args: Any, **kwargs: Any) -> Any:
+        spend()
+        return super().visit(node, *args, **kwargs)
+
+    def visit_Template(self, node: nodes.Template, frame: Frame | None = None) -> None:
+        names = {name.name for name in node.find_all(nodes.Name)}
+        blocks = sum(isinstance(it, nodes.Stmt) for it in node.find_all(nodes.Stmt))
+        if len(names) * blocks > _MAX_SYMBOLS:
+            raise LimitError(f"the template has {len(names):,} names and {blocks:,} blocks")
+        super().visit_Template(node, frame)
+
     def _output_child_to_const(self, node: nodes.Expr, frame: Frame, finalize: Any) -> str:
         # What is computed here would stand in the program, however long it is.
         if not isinstance(node, (nodes.Const, nodes.TemplateData)):
@@ -51,7 +84,44 @@ class _Generator(CodeGenerator):
         return super()._output_child_to_const(node, frame, finalize)
 
     def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
-        self.write("environment.printed(")
+        self.write("environment.output(")
+
+    def _output_const_repr(self, group: Iterable[Any]) -> str:
+        return f"environment.output({super()._output_const_repr(group)})"
+
+    def visit_List(self, node: nodes.List, frame: Frame) -> None:
+        self._counted(node.items, super().visit_List, node, frame)
+
+    def visit_Tuple(self, node: nodes.Tuple, frame: Frame) -> None:
+        items = node.items if node.ctx == "load" else []
+        self._counted(items, super().visit_Tuple, node, frame)
+
+    def _counted(
+        self, items: list[nodes.Expr], visit: Callable[..., None], node: nodes.Expr, frame: Frame
+    ) -> None:
+        self.write("environment.made(" if len(items) > _SHORT else "")
+        visit(node, frame)
+        self.write(")" if len(items) > _SHORT else "")
+
+    def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:
+        self.write("environment.made({")
+        for pair in node.items:
+            self._weighed(pair.key, frame)
+            self.write(": ")
+            self.visit(pair.value, frame)
+            self.write(", ")
+        self.write("})")
+
+    def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:
+        if not isinstance(node.arg, nodes.Slice):
+            super().visit_Getitem(node, frame)
+            return
+        self.write("environment.sliced(")
+        self.visit(node.node, frame)
+        for bound in (node.arg.start, node.arg.stop, node.arg.step):
+            self.write(", ")
+            self.visit(bound or nodes.Const(None), frame)
+        self.write(")")
 
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:
         self.write("environment.concatenated((")
@@ -91,6 +161,11 @@ class _Generation(Extension):
 
     tags = {"generation"}  # noqa: RUF012
 
+    def filter_stream(self, stream: TokenStream) -> Iterator[Token]:
+        for token in stream:
+            spend()
+            yield token
+
     def parse(self, parser: Parser) -> nodes.Node:
         line = next(parser.stream).lineno
         body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
@@ -106,10 +181,16 @@ class _Dict:
     """`dict(…)` of templates: no class, so that nothing hangs on it."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> dict[Any, Any]:
-        return dict(*args, **kwargs)
+        pairs = [list(taken(it)) if isinstance(it, Iterator) else it for it in args]
+        for pair in pairs:
+            check_keys(it[0] if it and not isinstance(pair, dict) else it for it in pair)
+            spend(PIECE * len(pair))
+        return dict(*pairs, **kwargs)
 
     def fromkeys(self, keys: Iterable[Any], value: Any = None) -> dict[Any, Any]:
-        return dict.fromkeys(keys, value)
+        listed = list(taken(keys))
+        check_keys(listed)
+        return dict.fromkeys(listed, value)
 
 
 class _Namespace(Namespace):
@@ -121,10 +202,14 @@ class _Namespace(Namespace):
         for name in names:
             _check_name(name)
         Namespace.__init__(self, names)
+        let_go_at_end(self._Namespace__attrs)
 
     def __setitem__(self, name: str, value: Any) -> None:
         _check_name(name)
         Namespace.__setitem__(self, name, value)
+
+    def __repr__(self) -> str:
+        return represented(self).text
 
 
 def _check_name(name: object) -> None:
@@ -137,8 +222,31 @@ def _raise_exception(message: Any = "") -> None:
 
 
 def _strftime_now(format: str) -> str:
-    reserve(256 * len(format))  # as long a text is tried where the format may give none
+    spend(256 * len(format))  # as long a text is tried where the format may give none
     return marked(now().strftime(raw(format)), data_in(format))
+
+
+class _Method:
+    """The method `format` or `format_map` of a text, as the sandbox has it."""
+
+    def __init__(self, apply: Callable[..., str]) -> None:
+        self._apply = apply
+
+    def __call__(self, *args: Any, **kwargs: Any) -> str:
+        return self._apply(*args, **kwargs)
+
+
+class _EscapeFormatter(SandboxedEscapeFormatter):
+    """`format` of a text that is marked as safe for HTML."""
+
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        spend(PIECE + widths(format_spec) + 6 * shown(value))
+        return super().format_field(value, format_spec)
+
+
+_CALLABLE: Final = (Macro, LoopContext, BlockReference, Joiner, Undefined, _Method)
+_OWNERS: Final = (Cycler, LoopContext, _Dict, _Generation)
+"""Whose methods templates may call, beside those of values."""
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
@@ -147,8 +255,6 @@ class Sandbox(ImmutableSandboxedEnvironment):
     code_generator_class = _Generator
     intercepted_binops = frozenset("+ - * / // ** %".split())
     concat = staticmethod(joined)
-    printed = staticmethod(printed)
-    weighed = staticmethod(weighed)
 
     def __init__(self) -> None:
         super().__init__(
@@ -158,8 +264,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             optimized=False,  # what is computed before the template runs has no limits
         )
         self.filters = filters_of(dict(self.filters))
-        tests: dict[str, Any] = self.tests
-        self.tests = {name: ticking(test) for name, test in tests.items()}
+        self.tests = tests_of(self.tests)
         self.globals.pop("lipsum", None)
         self.globals.update(
             dict=_Dict(),
@@ -167,6 +272,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             raise_exception=_raise_exception,
             strftime_now=_strftime_now,
         )
+        self._functions = frozenset(map(id, self.globals.values()))
 
     def _generate(self, source: nodes.Template, *args: Any, **kwargs: Any) -> str:
         for loop in list(source.find_all(nodes.For)):
@@ -176,27 +282,57 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return super()._generate(source, *args, **kwargs)
 
     @staticmethod
+    def output(value: Any) -> str:
+        """What `{{ value }}` writes."""
+        spend(ITEM // 4)
+        return printed(value)
+
+    @staticmethod
+    def weighed(value: Any) -> Any:
+        """The value itself, if going through it ends soon."""
+        weight(value)
+        return value
+
+    @staticmethod
+    def made(value: Any) -> Any:
+        """A list, a tuple or a dict that the template spells."""
+        spend((PIECE if isinstance(value, dict) else ITEM) * len(value))
+        return value
+
+    @staticmethod
+    def sliced(value: Any, start: Any, stop: Any, step: Any) -> Any:
+        """`value[start:stop:step]`."""
+        key = slice(start, stop, step)
+        if isinstance(value, (str, bytes, list, tuple)):
+            count = len(range(*key.indices(len(value))))
+            copied = 0 if key.step in (None, 1) else len(value)
+            spend(copied + count if isinstance(value, (str, bytes)) else ITEM * count)
+        return value[key]
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        spend(PIECE // 2)
+        weight(argument)
+        return super().getitem(obj, argument)
+
+    @staticmethod
     def concatenated(values: Iterable[Any]) -> str:
         """`a ~ b`."""
         return joined([printed(value) for value in values])
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        spend()
+        weight(left)
+        weight(right)
+        spend(1 + OPERATORS[operator](left, right))
         texts = isinstance(left, str), isinstance(right, str)
         operation = self.binop_table[operator]
         if isinstance(left, Markup) or isinstance(right, Markup):
-            _check_product(operator, left, right)
             if operator == "+" and all(texts):
                 return added(left, right)
             return conservatively(operation, left, right)
-        if operator == "+":
-            if all(texts):
-                return joined((left, right))
-            if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
-                reserve(len(left) + len(right))
-        elif operator == "%" and texts[0]:
+        if operator == "+" and all(texts):
+            return joined((left, right))
+        if operator == "%" and texts[0]:
             return whole(percent(left, right))
-        _check_product(operator, left, right)
         return operation(left, right)
 
     def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
@@ -206,69 +342,66 @@ class Sandbox(ImmutableSandboxedEnvironment):
         if value.__name__ not in ("format", "format_map") or not isinstance(owner, str):
             return None
         if isinstance(owner, Markup):
-            wrapped = super().wrap_str_format(getattr(Markup(raw(owner)), value.__name__))
-            assert wrapped is not None  # it is one of the two methods
-            return functools.partial(_of_markup, wrapped, owner)
+            return _Method(functools.partial(self._format_safe, value.__name__, owner))
         if value.__name__ == "format_map":
-            return lambda mapping: whole(braces(self, owner, (), mapping))
-        return lambda *args, **kwargs: whole(braces(self, owner, args, kwargs))
+            return _Method(lambda mapping: whole(braces(self, owner, (), mapping)))
+        return _Method(lambda *args, **kwargs: whole(braces(self, owner, args, kwargs)))
+
+    def _format_safe(self, name: str, owner: Markup, *args: Any, **kwargs: Any) -> Any:
+        def formatted(pattern: Markup, *args: Any, **kwargs: Any) -> Markup:
+            if name == "format_map":
+                (kwargs,), args = args, ()
+            formatter = _EscapeFormatter(self, escape=pattern.escape)
+            return Markup(formatter.vformat(pattern, args, kwargs))
+
+        weight(args)
+        weight(kwargs)
+        return conservatively(formatted, owner, *args, **kwargs)
 
     def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:
-        spend()
-        if not __self.is_safe_callable(__obj):
-            raise SecurityError(f"{__obj!r} is not safely callable")
-        owner = getattr(__obj, "__self__", None)
-        if isinstance(owner, (list, tuple)):
-            weighed((owner, args))
-        if isinstance(owner, Markup):
-            kwargs = _without_internals(kwargs)
-            if __obj.__name__ in FOLLOWED:
-                return followed(__obj.__name__, owner, *args, **kwargs)
-            method = getattr(Markup, __obj.__name__)
-            return conservatively(method, owner, *args, **kwargs)
-        if type(owner) is str:
-            __obj = getattr(Traced(owner), __obj.__name__)
-        elif isinstance(__obj, types.BuiltinMethodType) and not isinstance(
-            owner, (list, tuple, dict)
+        spend(PIECE + ITEM * len(args))
+        owner = str if __obj == str.maketrans else getattr(__obj, "__self__", None)
+        if isinstance(owner, _VALUES) or (isinstance(owner, type) and issubclass(owner, _TYPES)):
+            return _called(__obj, owner, args, _without_internals(kwargs))
+        if not (
+            isinstance(__obj, _CALLABLE)
+            or isinstance(owner, _OWNERS)
+            or id(__obj) in __self._functions
         ):
-            for value in args:
-                if isinstance(value, int):
-                    reserve(abs(value))
-            method = getattr(type(plain(owner)), __obj.__name__)
-            return conservatively(method, owner, *args, **_without_internals(kwargs))
+            raise SecurityError(f"a template cannot call a {type(__obj).__name__}")
         if isinstance(__obj, LoopContext):
             args = tuple(map(counted, args))
             kwargs = {name: counted(it) for name, it in _without_internals(kwargs).items()}
-        result = __context.call(__obj, *args, **kwargs)
-        if isinstance(result, (list, tuple, dict)):
-            reserve(len(result))
-        return result
+        elif not isinstance(__obj, (Macro, BlockReference)):
+            weight(args)
+            weight(kwargs)
+        return __context.call(__obj, *args, **kwargs)
+
+
+def _called(method: Any, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a method of a value gives, or of its type."""
+    name = method.__name__
+    if name not in METHODS:
+        raise SecurityError(f"a template cannot call {name} of a {type(plain(owner)).__name__}")
+    args = tuple(list(taken(it)) if isinstance(it, Iterator) else it for it in args)
+    for value in (owner, *args, *kwargs.values()):
+        weight(value)
+    # Some methods go through a copy.
+    spend(METHODS[name](owner, *args, **kwargs) + (len(owner) if isinstance(owner, str) else 0))
+    if isinstance(owner, Markup):
+        if name in FOLLOWED:
+            return followed(name, owner, *args, **kwargs)
+        return conservatively(getattr(Markup, name), owner, *args, **kwargs)
+    if isinstance(owner, Traced) or (isinstance(owner, str) and data_in((args, kwargs))):
+        return getattr(Traced(owner), name)(*args, **kwargs)
+    if isinstance(owner, (str, list, tuple, dict)):
+        return method(*args, **kwargs)
+    if isinstance(owner, type):
+        kind = next(kind for kind in (Markup, *_TYPES) if issubclass(owner, kind))
+        return conservatively(getattr(kind, name), *args, **kwargs)
+    return conservatively(getattr(type(plain(owner)), name), owner, *args, **kwargs)
 
 
 def _without_internals(kwargs: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a call without those that Jinja hands to macros."""
     return {name: it for name, it in kwargs.items() if name not in ("_loop_vars", "_block_vars")}
-
-
-def _of_markup(format: Callable[..., str], owner: Markup, *args: Any, **kwargs: Any) -> str:
-    def formatted(_: Markup, *args: Any, **kwargs: Any) -> str:
-        return format(*args, **kwargs)
-
-    result: str = conservatively(formatted, owner, *args, **kwargs)
-    return result
-
-
-def _check_product(symbol: str, left: Any, right: Any) -> None:
-    """Refuses products and powers too large to be meant."""
-    if symbol == "*":
-        for value, times in ((left, right), (right, left)):
-            if isinstance(value, (str, list, tuple, bytes)) and isinstance(times, int):
-                reserve(len(value) * max(0, times))
-                return
-        bits = sum(it.bit_length() for it in (left, right) if isinstance(it, int))
-    elif symbol == "**" and isinstance(left, int) and isinstance(right, int):
-        bits = left.bit_length() * max(0, operator.index(right))
-    else:
-        return
-    if bits > _MOST_BITS:
-        raise LimitError("the template makes a number of thousands of digits")

@@ -7,7 +7,7 @@ nobody needs to know which part came from where, all that they make is data.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from jinja2 import filters as jinja
@@ -16,32 +16,28 @@ from jinja2.exceptions import FilterArgumentError
 from jinja2.utils import _PassArg
 from markupsafe import Markup
 
+from jeton.chat.costs import FILTERS, OPERATORS, PRINTED, TESTS, Cost
 from jeton.chat.json_text import to_json
-from jeton.chat.limits import PIECE, LimitError, reserve, spend, weighed
+from jeton.chat.limits import ITEM, spend, taken, weight
 from jeton.chat.lost_origins import conservatively, printed
 from jeton.chat.parts import TracedFloat, TracedInt, data_in, plain, raw
 from jeton.chat.safe_text import FOLLOWED, followed, safe
 from jeton.chat.traced import Traced, joined
 
-__all__ = ["COUNTED", "counted", "filters_of", "ticking"]
+__all__ = ["COUNTED", "counted", "filters_of", "tests_of"]
 
 COUNTED = "counted by jeton"
 """The name of the filter that every loop of a template goes through."""
 
 _HANDS_ON = """
     abs attr batch count d default dictsort first groupby items last length list map max min
-    random reject rejectattr reverse select selectattr slice sort unique
+    random reject rejectattr reverse round select selectattr slice sort unique
 """.split()
 """Filters that make no text, or whose text keeps its origins by what `Traced` does."""
 
 
 _CALLS = {"trim": "strip", "upper": "upper", "lower": "lower", "capitalize": "capitalize"}
 """The methods of a text that filters are, by name."""
-
-_COMPARES = "dictsort groupby max min sort unique".split()
-_SIZED = "batch center indent slice tojson truncate wordwrap".split()
-"""Filters that make as much as a whole number among their arguments says."""
-_MOST_DIGITS = 1_000
 
 
 class _Counted:
@@ -51,9 +47,7 @@ class _Counted:
         self.items = items
 
     def __iter__(self) -> Iterator[Any]:
-        for item in self.items:
-            spend()
-            yield item
+        return taken(self.items)
 
 
 class _CountedSized(_Counted):
@@ -67,35 +61,33 @@ def counted(items: Any) -> Any:
     return (_CountedSized if hasattr(items, "__len__") else _Counted)(items)
 
 
-def ticking(
-    function: Callable[..., Any], *, compares: bool = True, sized: bool = False
-) -> Callable[..., Any]:
+def limited(function: Callable[..., Any], cost: Cost, printing: int = 0) -> Callable[..., Any]:
     """A filter or a test under the limits.
 
     Args:
         function: The filter or the test.
-        compares: Whether it compares or sorts values.
-        sized: Whether it makes as much as a whole number among its arguments says.
+        cost: What it makes of what it is given.
+        printing: How many of its arguments it prints first.
     """
     skipped = 1 if _PassArg.from_obj(function) is not None else 0
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        spend()
-        given = args[skipped:]
-        for value in (*given[1:], *kwargs.values()) if sized else ():
-            if isinstance(value, int):
-                reserve(abs(value))
-        if compares:
-            weighed(given)
-        result = function(*args, **kwargs)
-        if isinstance(result, (list, str, tuple, dict)):
-            reserve(len(result))
-        elif isinstance(result, Iterator):
-            return iter(counted(result))
-        return result
+        within, given = args[:skipped], args[skipped:]
+        for value in (*given, *kwargs.values()):
+            weight(value)
+        if printing:
+            given = (*(map(_text, given[:printing])), *given[printing:])
+        copied = len(given[0]) if given and isinstance(given[0], str) else 0
+        spend(ITEM + copied + cost(*given, **kwargs))
+        result = function(*within, *given, **kwargs)
+        return taken(result) if isinstance(result, Iterator) else result
 
     return called
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else printed(value)
 
 
 def _cautious(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -151,38 +143,11 @@ def _trim(value: Any, chars: str | None = None) -> str:
 
 def _title(value: Any) -> str:
     text = _traced(value)
-    spend(PIECE // 2 * len(text))
     return text._recased(jinja.do_title(raw(text)))
 
 
 def _word_count(value: Any) -> int:
-    text = raw(printed(value))
-    spend(PIECE // 4 * len(text))
-    return jinja.do_wordcount(text)
-
-
-def _round(value: Any, precision: int = 0, method: Any = "common") -> Any:
-    if abs(precision) > _MOST_DIGITS:
-        raise LimitError(f"the template asks for {precision:,} digits")
-    return jinja.do_round(value, precision, method)
-
-
-def _word_wrapped(original: Callable[..., Any]) -> Callable[..., Any]:
-    cautious = _cautious(original)
-
-    @pass_environment
-    def called(
-        environment: Any, s: Any, width: int = 79, break_long_words: bool = True,
-        wrapstring: str | None = None, break_on_hyphens: bool = True,
-    ) -> Any:  # fmt: skip
-        # A long word is copied for each line that it takes.
-        text = raw(printed(s))
-        spend(sum(len(word) ** 2 for word in text.split()) // (PIECE * max(1, width)))
-        if isinstance(wrapstring, str):
-            reserve(len(text) * len(wrapstring))  # a line has a character at least
-        return cautious(environment, s, width, break_long_words, wrapstring, break_on_hyphens)
-
-    return called
+    return jinja.do_wordcount(raw(printed(value)))
 
 
 def _replace(s: Any, old: Any, new: Any, count: int | None = None) -> str:
@@ -192,7 +157,6 @@ def _replace(s: Any, old: Any, new: Any, count: int | None = None) -> str:
 def _indent(s: Any, width: int | str = 4, first: bool = False, blank: bool = False) -> str:
     by = width if isinstance(width, str) else " " * width
     lines = _traced(joined((s, "\n"))).splitlines()
-    reserve(len(s) + len(by) * len(lines))
     parts: list[str] = []
     for number, line in enumerate(lines):
         if number:
@@ -211,8 +175,6 @@ def _format(value: Any, *args: Any, **kwargs: Any) -> str:
 def _join(environment: Any, value: Any, d: Any = "", attribute: Any = None) -> str:
     if attribute is not None:
         value = map(jinja.make_attrgetter(environment, attribute), value)
-    if hasattr(value, "__len__"):
-        spend(PIECE // 4 * len(value))
     return _traced(d).join([printed(item) for item in counted(value)])
 
 
@@ -224,8 +186,7 @@ def _sum(environment: Any, iterable: Iterable[Any], attribute: Any = None, start
         raise TypeError("sum() can't sum strings")
     total = start
     for item in counted(iterable):
-        if isinstance(total, (list, tuple)) and isinstance(item, (list, tuple)):
-            reserve(len(total) + len(item))
+        spend(OPERATORS["+"](total, item))
         total = total + item
     return total
 
@@ -273,16 +234,20 @@ def filters_of(originals: dict[str, Callable[..., Any]]) -> dict[str, Callable[.
             chosen[name] = _cautious(original)
     chosen["join"] = _join
     chosen["sum"] = _sum
-    chosen["round"] = _round
     chosen["wordcount"] = _word_count
-    chosen["wordwrap"] = _word_wrapped(originals["wordwrap"])
     chosen["tojson"] = to_json
     chosen["safe"] = _safe
     chosen["string"] = _string
     chosen["int"] = _number(jinja.do_int, TracedInt)
     chosen["float"] = _number(jinja.do_float, TracedFloat)
-    limited = {
-        name: ticking(it, compares=name in _COMPARES, sized=name in _SIZED)
+    filters = {
+        name: limited(it, FILTERS[name], PRINTED.get(name, 0))
         for name, it in chosen.items()
+        if name in FILTERS
     }
-    return {**limited, COUNTED: counted}
+    return {**filters, COUNTED: counted}
+
+
+def tests_of(originals: Mapping[str, Any]) -> dict[str, Any]:
+    """All tests of an environment, by name, with limits."""
+    return {name: limited(it, TESTS[name]) for name, it in originals.items() if name in TESTS}

@@ -11,7 +11,8 @@ from typing import Any
 
 from jinja2.exceptions import SecurityError
 
-from jeton.chat.limits import PIECE, reserve, spend, weighed
+from jeton.chat.costs import widths
+from jeton.chat.limits import PIECE, spend, weight
 from jeton.chat.origins import Origin, least_trusted
 from jeton.chat.parts import Parts, data_in, origins_in, plain, raw
 from jeton.chat.printing import printed, represented
@@ -23,20 +24,11 @@ _DIRECTIVE = re.compile(
     r"[hlL]?(?P<kind>.)",
     re.DOTALL,
 )
-_NUMBER = re.compile(r"\d+")
 
 
 def percent(pattern: str, values: Any) -> Parts:
     """`pattern % values`."""
-    weighed(values)
-    spend(PIECE * raw(pattern).count("%"))
     items = list(values) if isinstance(values, tuple) else [values]
-    for number in _NUMBER.findall(raw(pattern)):
-        _check_width(number)
-    if "*" in pattern:
-        for item in items:
-            if isinstance(item, int):
-                reserve(abs(item))
     text = raw(pattern) % plain(values)
     followed = _followed(pattern, values, items)
     if followed is None or followed.text != text:
@@ -79,7 +71,8 @@ def _followed(pattern: str, values: Any, items: list[Any]) -> Parts | None:
 
 def braces(environment: Any, pattern: str, args: Any, kwargs: Any) -> Parts:
     """`pattern.format(*args, **kwargs)`; fields are looked up as the sandbox does."""
-    weighed(args)
+    weight(args)
+    weight(kwargs)
     return _Braces(environment, args, kwargs).formatted(raw(pattern), data_in(pattern), 2)
 
 
@@ -106,6 +99,7 @@ class _Braces:
         self, name: str, conversion: str | None, spec: str, origin: Origin | None, depth: int
     ) -> Parts:
         """What stands for one field."""
+        spend(PIECE)
         value = self.field(name)
         if conversion == "s":
             converted = printed(value)
@@ -121,8 +115,7 @@ class _Braces:
         wanted = self.formatted(spec, origin, depth - 1)
         if not wanted.text:
             return printed(value) if converted is None else converted
-        for number in _NUMBER.findall(wanted.text):
-            _check_width(number)
+        spend(widths(wanted.text))
         shown = plain(value) if converted is None else converted.text
         origins = origins_in(value) if converted is None else converted.origins()
         result = Parts()
@@ -152,7 +145,3 @@ class _Braces:
             look = self.environment.getattr if is_attribute else self.environment.getitem
             value = look(value, key)
         return value
-
-
-def _check_width(digits: str) -> None:
-    reserve(int(digits) if len(digits) < 12 else 10**12)

@@ -1,163 +1,327 @@
-"""Limits of time and size for a template that runs. Look here for how an endless one ends."""
+"""Limits of time and memory for a template that runs. Look here for how an endless one ends.
+
+Each operation says what it makes before it makes it (`spend`), and refuses what takes longer than
+in proportion to what it is given (`within`). What is nested is measured once (`weight`). What each
+operation costs is in `costs.py`.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import time
-from collections.abc import Iterator
+import types
+from collections.abc import Iterable, Iterator, Mapping, Set, ValuesView
 from contextvars import ContextVar
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, TypeVar
 
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 
 __all__ = [
-    "LONGEST",
+    "ITEM",
+    "MAX_BITS",
     "PIECE",
+    "Known",
     "LimitError",
-    "Work",
-    "afford",
-    "check_length",
+    "Limits",
+    "check_keys",
+    "check_output",
+    "current",
+    "let_go_at_end",
     "limits",
-    "reserve",
-    "reserve_strip",
+    "measured",
     "running",
     "spend",
-    "weighed",
+    "taken",
+    "weight",
+    "within",
+    "written_of",
 ]
 
-LONGEST: Final = 1 << 26
-"""Characters of the longest text, and items of the longest list, that a template may make."""
+ITEM: Final = 8
+"""The units that an item of a list counts as: a unit is a character, of at most four bytes."""
 
-_FREE: Final = 1 << 28
-"""The characters and the items that any template may make in all."""
+PIECE: Final = 64
+"""The units that a text counts as, beside its characters."""
+
+MAX_BITS: Final = 1 << 14
+"""The size of a whole number in a template."""
+
+_FREE: Final = 1 << 26
+"""The units that any template may make in all."""
 
 _PER_CHARACTER: Final = 1 << 10
 """How many more it may make for each character that it is given."""
 
-PIECE: Final = 64
-"""Characters that a part of a text that is split counts as, beside those it has."""
+_LARGEST: Final = 1 << 22
+"""The units of nested lists, each text and list counted as often as it is in there."""
 
-_MOST_ITEMS: Final = 2_000_000
-"""The most items of nested lists that are compared, printed or sorted at once."""
+_LONGEST_OUTPUT: Final = 1 << 20
+"""Characters that any template may write."""
 
-_MOST_CHARACTERS: Final = 1 << 28
-"""The most characters of the texts in nested lists, each counted as often as it is there."""
+_TIMES: Final = 32
+"""How many more units may be nested, and characters written, for each character given."""
 
-_SECONDS: ContextVar[float] = ContextVar("jeton_chat_seconds", default=20.0)
-_WORK: ContextVar[Work | None] = ContextVar("jeton_chat_work", default=None)
+_MAX_DEPTH: Final = 200
+"""How deep lists are nested: CPython hashes tuples without looking at how deep they are."""
+
+_MAX_STEPS: Final = 1 << 30
+"""The steps of one operation, of about a nanosecond each."""
+
+_MAX_ODD_KEYS: Final = 1 << 13
+"""The keys of one dict that are no text. Those may be chosen so that all have the same hash."""
+
+_METHODS: Final = (types.MethodType, types.BuiltinMethodType)
+
+T = TypeVar("T")
 
 
 class LimitError(UnsupportedError):
     """A template takes too long, or makes too much."""
 
 
-class Work:
+class Known(NamedTuple):
+    """What is known of values that stay for more than one run.
+
+    Attributes:
+        measured: The units and the depth of large ones, with each value, by its address.
+        written: What was written of each, by its address and the options of `tojson`.
+    """
+
+    measured: dict[int, tuple[Any, int, int]]
+    written: dict[tuple[Any, ...], str]
+
+
+class Limits:
+    """The limits that the templates of a block of code run under.
+
+    Attributes:
+        seconds: How long one may run.
+        memory: The bytes that a process of its own may take.
+        isolate: Whether each runs in such a process.
+    """
+
+    def __init__(self, seconds: float = 20.0, memory: int = 1 << 30, isolate: bool = False) -> None:
+        self.seconds = seconds
+        self.memory = memory
+        self.isolate = isolate
+
+
+_LIMITS: ContextVar[Limits] = ContextVar("jeton_chat_limits")
+_WORK: ContextVar[_Work | None] = ContextVar("jeton_chat_work", default=None)
+
+
+class _Work:
     """What one run of a template may still take."""
 
-    __slots__ = ("deadline", "left", "seconds")
+    __slots__ = (
+        "deadline",
+        "known",
+        "largest",
+        "left",
+        "measured",
+        "namespaces",
+        "seconds",
+    )
 
-    def __init__(self, characters: int) -> None:
-        self.seconds = _SECONDS.get()
+    def __init__(self, given: int, known: Known | None = None) -> None:
+        self.seconds = current().seconds
         self.deadline = time.monotonic() + self.seconds
-        self.left = _FREE + _PER_CHARACTER * characters
+        self.left = _FREE + _PER_CHARACTER * given
+        self.largest = _LARGEST + _TIMES * given
+        self.namespaces: list[dict[str, Any]] = []
+        # By address, with the value, so that the address stays its own.
+        self.measured: dict[int, tuple[Any, int, int]] = dict(known.measured) if known else {}
+        self.known = known
 
-    def spend(self, amount: int) -> None:
-        self.left -= amount
-        self.afford(0)
+    def spend(self, made: int) -> None:
+        if made > self.left:
+            raise LimitError("the template makes too much text: it seems to have no end")
+        self.left -= made
         if time.monotonic() > self.deadline:
             raise LimitError(
                 f"the template takes more than {self.seconds:g} s "
                 "(jeton.chat.limits(seconds=…) allows more)"
             )
 
-    def afford(self, amount: int) -> None:
-        if amount > self.left:
-            raise LimitError("the template makes too much text: it seems to have no end")
+    def measure(self, value: Any, depth: int = 0) -> tuple[int, int]:
+        """The units of a value with all that is nested in it, and how deep that is.
+
+        No list or dict of a template ever changes, so each is measured once.
+        """
+        if isinstance(value, (str, bytes)):
+            return ITEM + len(value), 0
+        if isinstance(value, int):
+            if value.bit_length() > MAX_BITS:
+                raise LimitError("the template makes a number of thousands of digits")
+            return ITEM, 0
+        parts: Iterable[Any]
+        if isinstance(value, (list, tuple, Set, ValuesView)):
+            parts = value
+        elif isinstance(value, Mapping):
+            parts = (it for pair in value.items() for it in pair)
+            if len(value) > _MAX_ODD_KEYS:
+                check_keys(value)
+        elif isinstance(value, _METHODS):
+            parts = (value.__self__,)  # it may be shown with its owner
+        else:
+            return ITEM, 0
+        known = self.measured.get(id(value))
+        if known is not None:
+            return known[1:]
+        size, height = ITEM, 0
+        for part in parts:
+            if depth >= _MAX_DEPTH:
+                break
+            inner, deep = self.measure(part, depth + 1)
+            size, height = size + inner, max(height, deep + 1)
+            if size > self.largest:
+                break
+        if size > self.largest or depth + height >= _MAX_DEPTH:
+            raise LimitError("the template nests too much to go through it")
+        if size > PIECE * ITEM:
+            self.spend(PIECE)
+            self.measured[id(value)] = (value, size, height)
+        return size, height
+
+
+def current() -> Limits:
+    """The limits for templates that are run here."""
+    chosen = _LIMITS.get(None)
+    if chosen is not None:
+        return chosen
+    isolates = os.environ.get("JETON_ISOLATE", "").strip().lower()
+    return Limits(isolate=isolates not in ("", "0", "false", "no"))
 
 
 @contextlib.contextmanager
-def limits(*, seconds: float) -> Iterator[None]:
-    """Sets how long a template may run, for the calls inside of the block (else 20 s).
+def limits(
+    *, seconds: float | None = None, memory: int | None = None, isolate: bool | None = None
+) -> Iterator[None]:
+    """Sets how templates run, for the calls inside of the block. What is not given stays.
 
     Args:
-        seconds: The time for one rendering.
+        seconds: How long one rendering may take (else 20).
+        memory: The bytes that a process of its own may take beyond those it begins with, where
+            the system can limit them (else 1 GiB).
+        isolate: Whether `tok.chat` renders in a process of its own (else as the environment
+            variable `JETON_ISOLATE` says, which holds in all threads).
 
     Raises:
-        ArgumentTypeError, ArgumentError: `seconds` is no number above 0.
+        ArgumentTypeError, ArgumentError: `seconds` or `memory` is no number above 0, or `isolate`
+            no bool.
 
     Example:
         >>> import jeton.chat
-        >>> with jeton.chat.limits(seconds=60):
+        >>> with jeton.chat.limits(seconds=60, isolate=True):
         ...     pass
     """
-    if not isinstance(seconds, (int, float)) or isinstance(seconds, bool):
-        raise ArgumentTypeError(f"seconds must be a number, not {type(seconds).__name__}")
-    if not seconds > 0:
-        raise ArgumentError(f"seconds must be above 0, not {seconds}")
-    token = _SECONDS.set(float(seconds))
+    before = current()
+    for name, value, kinds in (("seconds", seconds, (int, float)), ("memory", memory, (int,))):
+        if value is None:
+            continue
+        if not isinstance(value, kinds) or isinstance(value, bool):
+            raise ArgumentTypeError(f"{name} must be a number, not {type(value).__name__}")
+        if not value > 0:
+            raise ArgumentError(f"{name} must be above 0, not {value}")
+    if isolate is not None and not isinstance(isolate, bool):
+        raise ArgumentTypeError(f"isolate must be a bool, not {type(isolate).__name__}")
+    token = _LIMITS.set(
+        Limits(
+            before.seconds if seconds is None else float(seconds),
+            before.memory if memory is None else memory,
+            before.isolate if isolate is None else isolate,
+        )
+    )
     try:
         yield
     finally:
-        _SECONDS.reset(token)
+        _LIMITS.reset(token)
 
 
 @contextlib.contextmanager
-def running(characters: int) -> Iterator[None]:
+def running(given: int, known: Known | None = None) -> Iterator[None]:
     """Holds a template to its limits, given how many characters go into it."""
-    token = _WORK.set(Work(characters))
+    work = _Work(given, known)
+    token = _WORK.set(work)
     try:
         yield
     finally:
         _WORK.reset(token)
+        for names in work.namespaces:
+            names.clear()
 
 
-def spend(amount: int = 1) -> None:
-    """Counts work of the template that runs; without one there is no limit."""
+def measured(value: Any, given: int) -> dict[int, tuple[Any, int, int]]:
+    """What `Known` holds of a value; nothing if it is too large to go through."""
+    work = _Work(given)
+    try:
+        work.measure(value)
+    except LimitError:
+        return {}
+    return work.measured
+
+
+def written_of(value: Any) -> dict[tuple[Any, ...], str] | None:
+    """What was written of values, if this is one that stays."""
+    work = _WORK.get()
+    if work is None or work.known is None or id(value) not in work.known.measured:
+        return None
+    return work.known.written
+
+
+def let_go_at_end(names: dict[str, Any]) -> None:
+    """Empties a namespace when the template ends: it may hold itself, and much beside."""
     work = _WORK.get()
     if work is not None:
-        work.spend(amount)
+        work.namespaces.append(names)
 
 
-def afford(amount: int) -> None:
-    """Refuses work that may take more than is left, before it is done."""
+def check_output(length: int, given: int) -> None:
+    """Refuses a text of a template that is long out of proportion to what it was given."""
+    if length > _LONGEST_OUTPUT + _TIMES * given:
+        raise LimitError(f"the template makes a text of {length:,} characters")
+
+
+def spend(made: int = 1) -> None:
+    """Counts units that the running template is about to make; without one there is no limit."""
     work = _WORK.get()
     if work is not None:
-        work.afford(amount)
+        work.spend(made)
 
 
-def reserve(size: int) -> None:
-    """Refuses a text or a list that would be too long, before it is made, and counts it."""
-    check_length(size)
-    spend(size)
+def within(steps: int) -> None:
+    """Refuses an operation of more steps than end soon."""
+    if steps > _MAX_STEPS and _WORK.get() is not None:
+        raise LimitError(f"the template asks for {steps:,} steps at once")
 
 
-def check_length(size: int) -> None:
-    """Refuses a text or a list that would be too long, whose items were counted already."""
-    if size > LONGEST:
-        raise LimitError(f"the template makes a text or a list of {size:,} items at once")
+def weight(value: Any) -> int:
+    """The units of a value with all that is nested in it.
+
+    Raises:
+        LimitError: There is too much to go through it, or it is nested too deep.
+    """
+    work = _WORK.get()
+    return 0 if work is None else work.measure(value)[0]
 
 
-def reserve_strip(text: str, chars: object) -> None:
-    """Refuses to strip characters of a long text where each may be sought among very many."""
-    if isinstance(chars, str):
-        spend(len(text) * len(chars) // PIECE)
+def taken(items: Iterable[T]) -> Iterator[T]:
+    """The items, each counted as it is taken."""
+    work = _WORK.get()
+    if work is None:
+        yield from items
+        return
+    size = 0
+    for item in items:
+        work.spend(ITEM)
+        size += work.measure(item)[0]
+        if size > work.largest:
+            raise LimitError("the template goes through too much")
+        yield item
 
 
-def weighed(value: Any) -> Any:
-    """The value itself, if going through all that is nested in it ends in time."""
-    if isinstance(value, (list, tuple, dict, set, frozenset)):
-        left, characters = _MOST_ITEMS, 0
-        nested: list[Any] = [value]
-        while nested:
-            item = nested.pop()
-            left -= 1 + len(item)
-            characters += sum(len(it) for it in item if isinstance(it, str))
-            if left < 0 or characters > _MOST_CHARACTERS:
-                raise LimitError("the template nests too much to go through it")
-            if isinstance(item, dict):
-                nested += [key for key in item if isinstance(key, tuple)]
-                item = item.values()
-                characters += sum(len(it) for it in item if isinstance(it, str))
-            nested += [it for it in item if isinstance(it, (list, tuple, dict, set, frozenset))]
-        spend((_MOST_ITEMS - left + characters) // 16)
-    return value
+def check_keys(keys: Iterable[Any]) -> None:
+    """Refuses many keys that are no text: numbers can be chosen to collide."""
+    if sum(not isinstance(key, str) for key in keys) > _MAX_ODD_KEYS:
+        raise LimitError("the template makes a dict of too many keys that are no text")

@@ -12,7 +12,7 @@ from typing import Any
 from markupsafe import Markup
 
 from jeton.chat import printing
-from jeton.chat.limits import PIECE, spend, weighed
+from jeton.chat.limits import taken
 from jeton.chat.origins import Origin
 from jeton.chat.parts import data_in, plain, raw
 from jeton.chat.safe_text import safe
@@ -40,14 +40,11 @@ def _tainted(value: Any, origin: Origin) -> Any:
 
 def conservatively(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Calls a function that knows no origins; text that comes out is data if any went in."""
-    args = tuple(list(it) if isinstance(it, Iterator) else it for it in args)
-    given = weighed([*args, *kwargs.values()])
-    spend(PIECE // 2 * sum(len(it) for it in given if isinstance(it, str)))
+    args = tuple(list(taken(it)) if isinstance(it, Iterator) else it for it in args)
     origin = data_in((args, kwargs))
     result = function(*plain(args), **plain(kwargs))
     if isinstance(result, (types.GeneratorType, map, filter, zip)):
-        result = list(result)
-    spend(len(result) if isinstance(result, (str, list, tuple, dict)) else 1)
+        result = list(taken(result))
     return result if origin is None else _tainted(result, origin)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from jinja2.utils import Namespace
 from markupsafe import Markup
 
-from jeton.chat.limits import weighed
+from jeton.chat.limits import weight
 from jeton.chat.origins import UNKNOWN
 from jeton.chat.parts import SCALARS, Parts, TracedFloat, TracedInt, data_in, plain, raw
 
@@ -30,8 +30,9 @@ def printed(value: Any) -> Parts:
 
 def represented(value: Any) -> Parts:
     """`repr(value)` with its origins."""
+    weight(value)
     parts = Parts()
-    _represent(weighed(value), parts)
+    _represent(value, parts)
     return parts
 
 

@@ -7,14 +7,19 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from datetime import date, datetime, time
 
-__all__ = ["now", "stopped"]
+__all__ = ["day_shown", "now", "stopped"]
 
 _DAY: ContextVar[date | None] = ContextVar("jeton_chat_day", default=None)
 
 
+def day_shown() -> date | None:
+    """The day that templates see; `None` if it is the one that it is."""
+    return _DAY.get()
+
+
 def now() -> datetime:
     """What `strftime_now` of a template goes by."""
-    day = _DAY.get()
+    day = day_shown()
     return datetime.now() if day is None else datetime.combine(day, time())
 
 

@@ -6,6 +6,7 @@ an assistant; a model's own template knows more: tools, reasoning, images.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
@@ -16,7 +17,7 @@ from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 if TYPE_CHECKING:
     from jeton.base_tokenizer import BaseTokenizer
 
-__all__ = ["TEMPLATES", "template_of"]
+__all__ = ["TEMPLATES", "name_of", "template_of"]
 
 _NAMES: Final = """
     chatml llama2 llama3 llama4 mistral mistral-small gemma phi phi4 deepseek zephyr vicuna gpt-oss
@@ -62,6 +63,16 @@ class _Templates(Mapping[str, str]):
 
 TEMPLATES: Final[Mapping[str, str]] = _Templates()
 """The templates by name."""
+
+
+@functools.cache
+def _names() -> dict[str, str]:
+    return {text: name for name, text in TEMPLATES.items()}
+
+
+def name_of(template: str) -> str | None:
+    """The name of a template of jeton, by its text; `None` for any other."""
+    return _names().get(template)
 
 
 def template_of(tok: BaseTokenizer, template: object, *, with_tools: bool) -> str:

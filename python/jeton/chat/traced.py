@@ -6,11 +6,11 @@ text is taken for data. A plain `str` is text of the template.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, SupportsIndex
 
 from jeton.chat.formatting import braces, percent
-from jeton.chat.limits import PIECE, afford, reserve, reserve_strip, spend
+from jeton.chat.limits import PIECE, spend
 from jeton.chat.origins import TEMPLATE, Origin, Runs
 from jeton.chat.parts import Parts, cut, data_in, raw, runs_of
 
@@ -18,8 +18,6 @@ __all__ = ["Traced", "joined", "marked", "traced", "whole"]
 
 _RUNS: Final = 4096
 """How many runs or slices are counted at once; the few of usual texts are not."""
-
-_LINE_ENDS: Final = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 
 def traced(text: str, runs: Iterable[tuple[int, Origin]]) -> str:
@@ -31,11 +29,13 @@ def traced(text: str, runs: Iterable[tuple[int, Origin]]) -> str:
         length, origin = run
         if not length:
             continue
-        if merged and (merged[-1][1] is origin or merged[-1][1] == origin):
-            merged[-1] = (merged[-1][0] + length, origin)
-        else:
-            merged.append(run)
-    if all(origin == TEMPLATE for _, origin in merged):
+        if merged:
+            last = merged[-1][1]
+            if last is origin or (last.kind == origin.kind and last == origin):
+                merged[-1] = (merged[-1][0] + length, origin)
+                continue
+        merged.append(run)
+    if not merged or (len(merged) == 1 and merged[0][1] == TEMPLATE):
         return raw(text)
     return Traced(text, tuple(merged))
 
@@ -49,8 +49,8 @@ def marked(text: str, origin: Origin | None) -> str:
 
 def joined(parts: Iterable[str]) -> str:
     """Texts one after another."""
-    parts = list(parts)
-    reserve(sum(map(len, parts)))
+    parts = parts if isinstance(parts, (list, tuple)) else list(parts)
+    spend(sum(map(len, parts)))
     if all(type(part) is str for part in parts):
         return "".join(parts)
     return traced("".join(parts), [run for part in parts for run in runs_of(part)])
@@ -161,8 +161,7 @@ class Traced(str):
         if not hasattr(count, "__index__"):
             return NotImplemented
         times = max(0, count.__index__())
-        reserve(len(self) * times)
-        afford(len(self._runs) * times * (PIECE // 4))
+        spend(len(self._runs) * times * (PIECE // 4))
         return traced(raw(self) * times, self._runs * times)
 
     __rmul__ = __mul__
@@ -176,17 +175,14 @@ class Traced(str):
     # Parts
 
     def strip(self, chars: str | None = None) -> str:
-        reserve_strip(self, chars)
         text = raw(self)
         start = len(text) - len(text.lstrip(chars))
         return self._slice(start, max(start, len(text.rstrip(chars))))
 
     def lstrip(self, chars: str | None = None) -> str:
-        reserve_strip(self, chars)
         return self._slice(len(self) - len(raw(self).lstrip(chars)), len(self))
 
     def rstrip(self, chars: str | None = None) -> str:
-        reserve_strip(self, chars)
         return self._slice(0, len(raw(self).rstrip(chars)))
 
     def removeprefix(self, prefix: str) -> str:
@@ -196,18 +192,12 @@ class Traced(str):
         return self._slice(0, len(raw(self).removesuffix(suffix)))
 
     def split(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:
-        self._afford_parts(sep)
         return self._parted(raw(self).split(sep, maxsplit), sep)
 
     def rsplit(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:
-        self._afford_parts(sep)
         return self._parted(raw(self).rsplit(sep, maxsplit), sep)
 
-    def _afford_parts(self, sep: str | None) -> None:
-        afford(PIECE * (raw(self).count(sep) if sep else len(self) // 2))
-
     def _parted(self, pieces: list[str], sep: str | None) -> list[str]:
-        spend(PIECE * len(pieces))
         if sep is None:
             return self._pieces(pieces)
         ranges, at = [], 0
@@ -218,7 +208,6 @@ class Traced(str):
 
     def splitlines(self, keepends: bool = False) -> list[str]:
         text, ranges, at = raw(self), [], 0
-        spend(PIECE * sum(map(text.count, _LINE_ENDS)))
         for whole, line in zip(text.splitlines(True), text.splitlines(keepends), strict=True):
             ranges.append((at, at + len(line)))
             at += len(whole)
@@ -238,7 +227,6 @@ class Traced(str):
 
     def join(self, parts: Iterable[str]) -> str:
         items = list(parts)
-        spend(PIECE // 4 * len(items))
         if not all(isinstance(item, str) for item in items):
             str.join(raw(self), items)  # says which is no str
         between: list[str] = []
@@ -248,8 +236,6 @@ class Traced(str):
 
     def replace(self, old: str, new: str, count: SupportsIndex = -1) -> str:
         most, text = count.__index__(), raw(self)
-        found = text.count(old)
-        spend(PIECE * (found if most < 0 else min(most, found)))
         if not old:
             places = list(range(len(text) + 1))
         else:
@@ -258,7 +244,6 @@ class Traced(str):
                 places.append(at)
                 at = text.find(old, at + len(old))
         places = places if most < 0 else places[:most]
-        reserve(len(text) + len(places) * len(new))
         starts = [0, *(place + len(old) for place in places)]
         kept = self._slices(zip(starts, [*places, len(text)], strict=True))
         between: list[str] = []
@@ -272,7 +257,6 @@ class Traced(str):
         return traced(text, ((before, writer), *self._runs, (behind, writer)))
 
     def center(self, width: SupportsIndex, fillchar: str = " ") -> str:
-        reserve(width.__index__())
         text = raw(self).center(width, fillchar)
         extra = len(text) - len(self)
         # CPython puts the odd one in front where the width is odd too.
@@ -280,26 +264,19 @@ class Traced(str):
         return self._padded(text, before, fillchar)
 
     def ljust(self, width: SupportsIndex, fillchar: str = " ") -> str:
-        reserve(width.__index__())
         return self._padded(raw(self).ljust(width, fillchar), 0, fillchar)
 
     def rjust(self, width: SupportsIndex, fillchar: str = " ") -> str:
-        reserve(width.__index__())
         text = raw(self).rjust(width, fillchar)
         return self._padded(text, len(text) - len(self), fillchar)
 
     def zfill(self, width: SupportsIndex) -> str:
-        reserve(width.__index__())
         return self._whole(raw(self).zfill(width))
 
     def expandtabs(self, tabsize: SupportsIndex = 8) -> str:
-        reserve(len(self) + raw(self).count("\t") * max(0, tabsize.__index__()))
         return self._whole(raw(self).expandtabs(tabsize))
 
     def translate(self, table: Any) -> str:
-        values = table.values() if isinstance(table, Mapping) else ()
-        longest = max((len(value) for value in values if isinstance(value, str)), default=1)
-        reserve(len(self) * max(1, longest))
         return self._whole(raw(self).translate(table), table)
 
     def encode(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:

@@ -40,6 +40,8 @@ _PART = 1 << 20
 _MARGIN = 256
 """Tokens before the end of a part that may not be those of the whole text: a word that goes on
 beyond it may be that many."""
+_LIKELY = 4
+"""Characters per token up to which a whole text is likely to be short enough, and is counted."""
 _TRIED = 16
 """How many characters are tried one by one before a text is given up."""
 
@@ -63,6 +65,13 @@ class Chunk:
 
     def __post_init__(self) -> None:
         _check_part(self)
+
+    @classmethod
+    def _of(cls, text: str, start: int, end: int, tokens: int) -> Chunk:
+        """One whose values are known to be right: a check takes longer than cutting it."""
+        chunk = object.__new__(cls)
+        chunk.__dict__.update(text=text, start=start, end=end, tokens=tokens)
+        return chunk
 
     def __repr__(self) -> str:
         return f"Chunk({self.start}:{self.end}, {_tokens(self.tokens)}, {_shown(self.text)})"
@@ -300,6 +309,11 @@ class _Cutter:
     def chunks(self, overlap: int) -> Iterator[Chunk]:
         """The chunks, each of which ends behind the one before it."""
         begin = end = level = 0
+        if 0 < len(self.text) <= _LIKELY * self.room:
+            tokens = self.size(0, len(self.text))
+            if tokens <= self.limit:
+                yield Chunk._of(self.text, 0, len(self.text), tokens)
+                return
         while end < len(self.text):
             start = self._start_within(begin, end, overlap, level)
             found = self._furthest(self._part_with(start, start), start, end)
@@ -308,7 +322,7 @@ class _Cutter:
             if found is None:
                 raise self._refused(end)
             begin, end, level = start, found.end, found.level
-            yield Chunk(self.text[begin:end], begin, end, found.tokens)
+            yield Chunk._of(self.text[begin:end], begin, end, found.tokens)
 
     def _with_less_overlap(
         self, start: int, end: int, overlap: int, level: int, found: _Found | None

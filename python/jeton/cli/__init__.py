@@ -42,6 +42,7 @@ COMMANDS = (
     "prepare",
     "data",
     "edit",
+    "fetch",
     "list",
 )
 
@@ -70,6 +71,7 @@ To begin:
   jeton chat ./model messages.json          a conversation as a model sees it, and who wrote what
   jeton prepare gpt2 corpus/ -o tokens/     files that a training loop reads
   jeton learn bpe                           how it works, step by step
+  jeton fetch o200k_base                    its files, for a machine that has no network later
   jeton list                                the names of tokenizers, models and patterns
 """
 

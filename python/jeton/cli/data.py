@@ -86,7 +86,8 @@ def show(
         return
     from jeton.data import TokenDataset
 
-    dataset = TokenDataset(folder, split=split)
+    given = None if tokenizer is None else jeton.load(tokenizer)
+    dataset = TokenDataset(folder, split=split, tokenizer=given)
     if not -len(dataset) <= at < len(dataset):
         raise click.UsageError(f"--at {at}: {split} has {len(dataset):,} tokens.")
     at %= len(dataset)
@@ -95,7 +96,7 @@ def show(
     if ids:
         click.echo(" ".join(map(str, window.tolist())))
         return
-    tok = _tokenizer(folder, tokenizer)
+    tok = _tokenizer(folder) if given is None else given
     if text:
         click.echo(tok.decode(window), nl=False)
         return
@@ -128,9 +129,7 @@ def _runs(mask: list[bool], first: int) -> str:
     return ", ".join(f"{first + begin:,}-{first + end - 1:,}" for begin, end in runs)
 
 
-def _tokenizer(folder: Path, given: str | None) -> jeton.Tokenizer:
-    if given is not None:
-        return jeton.load(given)
+def _tokenizer(folder: Path) -> jeton.Tokenizer:
     from jeton.data import Manifest
     from jeton.data.manifest_defaults import tokenizer_of
 

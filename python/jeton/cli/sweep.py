@@ -23,10 +23,12 @@ __all__ = ["sweep"]
 
 HELP = """How large a vocabulary should be: trains several on one corpus and measures each.
 
-Of every family and size: bytes per token on text that was held out, memory of the embedding, how
-much text a context holds, and what attention costs for a byte of text. Says where each curve bends:
-where it stands highest above the line from its first to its last point (Kneedle, Satopää et al.
-2011), which depends on the ends of the ladder, too.
+Of every family and size: bytes per token on text that was held out, memory of the embedding and
+its share of the model's parameters, how much text a context holds, and the operations of the whole
+model for a byte of text, output layer included. Says where these are fewest, and where each curve
+bends: where it stands highest above the line from its first to its last point (Kneedle, Satopää et
+al. 2011), which depends on the ends of the ladder, too. A size that a family cannot have is
+skipped.
 
 With --folder the tokenizers are kept there, and a sweep that was interrupted goes on where it was.
 
@@ -85,6 +87,11 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     show_default=True,
     help="4 of float32, 2 of bfloat16.",
 )
+@click.option(
+    "--untied",
+    is_flag=True,
+    help="The output layer has a table of its own, which counts among the parameters.",
+)
 @click.option("--folder", type=FilePath(), metavar="DIR", help="Keep the tokenizers; resume.")
 @click.option(
     "--format",
@@ -106,6 +113,7 @@ def sweep(
     depth: int,
     context: int,
     bytes_per_parameter: int,
+    untied: bool,
     folder: str | None,
     form: str,
     output: str | None,
@@ -130,6 +138,7 @@ def sweep(
             depth=depth,
             context=context,
             bytes_per_parameter=bytes_per_parameter,
+            tied=not untied,
             errors=invalid,
             folder=folder,
             watch=watch,
@@ -144,32 +153,48 @@ def sweep(
 def _told(found: Sweep) -> Iterator[str]:
     most = max((point.bytes_per_token or 0 for point in found.points), default=0)
     yield heading(f"{human_bytes(found.held_out_bytes)} held out, {found.held_out_lines:,} lines")
-    names = ("vocabulary", "bytes/token", "", "embedding", "context", "attention/byte")
+    names = (
+        "vocabulary",
+        "bytes/token",
+        "",
+        "embedding",
+        "of model",
+        "context",
+        "operations/byte",
+        "",
+    )
     for family in found.bends:
         yield ""
         yield click.style(f"  {family}", bold=True)
-        rows: list[tuple[str, ...]] = [names]
+        rows: list[tuple[str, ...]] = [(*names, "operations/byte", "")]
         for point in found.points:
             if point.family == family:
-                rows.append(_row(point, most, found.bends[family]))
-        yield table(rows, ">><>>>")
+                rows.append(_row(point, most, found))
+        yield table(rows, ">><>>>><")
     yield ""
     for family, at in found.bends.items():
         where = "does not bend on this ladder" if at is None else f"bends at {at:,} tokens"
-        lossy = max((it.inexact for it in found.points if it.family == family), default=0)
-        told = f"; up to {lossy:,} lines are not given back" if lossy else ""
+        fewest = found.cheapest[family]
+        told = "" if fewest is None else f", and has the fewest operations at {fewest:,}"
         yield f"  {family} {where}{told}"
     yield "  bends by Kneedle (Satopää et al. 2011): highest above the line from first to last"
+    if any(point.inexact for point in found.points):
+        yield "  ≠ lines that are not given back: fewer tokens may come of lost text"
+    for size in found.skipped:
+        yield f"  {size.family} of {size.size:,} tokens is skipped: {size.reason}"
 
 
-def _row(point: Point, most: float, bend: int | None) -> tuple[str, ...]:
+def _row(point: Point, most: float, found: Sweep) -> tuple[str, ...]:
     each = point.bytes_per_token
-    mark = " ←" if point.vocab_size == bend else ""
+    is_bend = point.vocab_size == found.bends[point.family]
+    marks = " ←" * is_bend + (f" ≠ {point.inexact:,}" if point.inexact else "")
     return (
         f"{point.vocab_size:,}",
         "-" if each is None else f"{each:.3f}",
-        ("" if each is None else bar(each / most, 20)) + mark,
+        ("" if each is None else bar(each / most, 20)) + marks,
         human_bytes(point.embedding_bytes),
+        f"{point.share:.1%}",
         "-" if point.context_bytes is None else human_bytes(point.context_bytes),
-        "-" if point.attention is None else f"{point.attention / 1e6:.2f} MFLOP",
+        "-" if point.operations is None else f"{point.operations / 1e6:.2f} MFLOP",
+        "←" if point.vocab_size == found.cheapest[point.family] else "",
     )

@@ -77,14 +77,15 @@ class TokenDataset:
             end_of_text: The token that separates documents, where the files do not keep their ends
                 (`nanogpt`, `llm.c`): `documents` looks for it.
             end_of_text_place: Whether it stands `"after"` or `"before"` each document.
-            tokenizer: What `decode` decodes with.
+            tokenizer: What `decode` decodes with: the one that the set was made with.
 
         In a folder that `jeton.data.prepare` filled, the manifest says all this.
 
         Raises:
             MissingFileError: There is no such path, or no such split.
             FormatError: A file is cut short or damaged.
-            ArgumentError: Files of several layouts, or a flat file without a `dtype`.
+            ArgumentError: Files of several layouts; a flat file without a `dtype`; a tokenizer that
+                is not the one of which the manifest has the digest.
         """
         if end_of_text is not None:
             checked_int("end_of_text", end_of_text, 0)
@@ -96,6 +97,8 @@ class TokenDataset:
                 f'end_of_text_place must be "after" or "before", not {end_of_text_place!r}'
             )
         known = known_of(path)
+        if tokenizer is not None:
+            known.check(tokenizer)
         layout, dtype = layout or known.layout, dtype or known.dtype
         if end_of_text is None and known.end_of_text is not None:
             end_of_text, end_of_text_place = known.end_of_text

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jeton.data.manifest import NAME, Manifest
-from jeton.errors import ArgumentError
+from jeton.errors import ArgumentError, ArgumentTypeError, JetonError
 
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer
@@ -54,16 +55,49 @@ class Known:
             raise ArgumentError(f"{self.path}: was opened without tokenizer=, which decodes")
         return tokenizer_of(self.path, self.manifest)
 
+    def check(self, tokenizer: object) -> None:
+        """Refuses a tokenizer that is not the one of the set, whose ids would mean other text.
+
+        Raises:
+            ArgumentTypeError: It is no tokenizer.
+            ArgumentError: The manifest has the digest of another one.
+        """
+        from jeton.tokenizer import Tokenizer
+
+        if not isinstance(tokenizer, Tokenizer):
+            raise ArgumentTypeError(
+                f"tokenizer must be a Tokenizer, not {type(tokenizer).__name__}"
+            )
+        if self.manifest is None or tokenizer.digest == self.manifest.tokenizer["digest"]:
+            return
+        file = self.manifest.tokenizer.get("file")
+        remedy = f"leave it out: {file} is there" if file else "load the one that it was made with"
+        raise ArgumentError(
+            f"{self.path}: tokenizer is not the one that the set was made with: its digest is "
+            f"{tokenizer.digest[:16]}, and the manifest has "
+            f"{self.manifest.tokenizer['digest'][:16]} ({remedy})"
+        )
+
 
 def known_of(path: str | os.PathLike[str]) -> Known:
-    """What is known of the set in a folder; nothing, if no manifest lies there.
+    """What is known of the set in a folder, or of the one that a file is of.
+
+    Nothing is known where no manifest lies, or one that does not name the file.
 
     Raises:
-        FormatError: The manifest is damaged.
+        FormatError: The manifest of the folder is damaged.
     """
-    folder = Path(path) if isinstance(path, (str, os.PathLike)) else Path()
-    has_one = os.path.isfile(folder / NAME)
-    return Known(folder, Manifest.read(folder) if has_one else None)
+    place = Path(path) if isinstance(path, (str, os.PathLike)) else Path()
+    if os.path.isfile(place / NAME):
+        return Known(place, Manifest.read(place))
+    # A split may have a folder of its own.
+    for folder in list(place.parents)[:2] if place.is_file() else []:
+        if os.path.isfile(folder / NAME):
+            with contextlib.suppress(JetonError):
+                manifest = Manifest.read(folder)
+                if place.relative_to(folder).as_posix() in manifest.files:
+                    return Known(folder, manifest)
+    return Known(place, None)
 
 
 def tokenizer_of(folder: Path, manifest: Manifest) -> Tokenizer:

@@ -18,7 +18,7 @@ from jeton.data.conversations import Conversations
 from jeton.data.layouts.checks import no_masks
 from jeton.data.layouts.finding import chosen
 from jeton.data.manifest import NAME, Manifest
-from jeton.data.manifest_defaults import tokenizer_of
+from jeton.data.manifest_defaults import Known, tokenizer_of
 from jeton.data.preparing.chats import Chats
 from jeton.data.preparing.end_of_text import Choice, EndOfText, end_of_text_of
 from jeton.data.preparing.inputs import Reading, source_of
@@ -91,7 +91,8 @@ def prepare(
             ⌊N (1 - validation)⌋ train, wherever that cuts. `"hash"`: a document validates if the
             SHA-256 of its first 64 KiB says so, and so it does when the corpus grows.
         shuffle: A seed: documents are put in a random order, by what they begin with and the
-            seed. This takes as much of the disk again.
+            seed, copies too; all copies of a document train, or all validate. This takes as much
+            of the disk again.
         part: `(3, 8)` prepares the third of eight parts, for `merge`: of the files, or of the
             rows of a table.
         memory: What shuffling may take, as `"4GB"`; the files do not depend on it.
@@ -279,10 +280,8 @@ def merge(
     first_folder, first = found[0]
     if tokenizer is None:
         tokenizer = tokenizer_of(first_folder, first)
-    elif not isinstance(tokenizer, Tokenizer):
-        raise ArgumentTypeError(f"tokenizer must be a Tokenizer, not {type(tokenizer).__name__}")
-    elif tokenizer.digest != first.tokenizer["digest"]:
-        raise ArgumentError("tokenizer is not the one that the parts were prepared with")
+    else:
+        Known(first_folder, first).check(tokenizer)
     end = first.end_of_text
     plan = _plan(
         tokenizer,

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from jeton.arguments import checked_int, checked_path
+from jeton.arguments import checked_flag, checked_int, checked_path
 from jeton.base_tokenizer.tokens import bytes_by_id
 from jeton.corpus import check_watch
 from jeton.edit import configuration
@@ -76,6 +76,7 @@ def rewrite_checkpoint(
     *,
     init: Literal["mean", "zeros", "normal"] = "mean",
     multiple_of: int = 1,
+    drop_padding: bool = False,
     seed: int = 0,
     watch: Callable[[int, int], None] | None = None,
 ) -> None:
@@ -93,6 +94,8 @@ def rewrite_checkpoint(
         target: The new folder; it must not exist. It gets the new tokenizer too.
         init: What rows of new tokens are; see `jeton.nn.remap`.
         multiple_of: The number of rows is rounded up to a multiple of this.
+        drop_padding: Whether rows behind the last token go. By default a model has no fewer rows
+            than before, unless its vocabulary became smaller: new tokens take rows of padding.
         seed: For `init="normal"`.
         watch: Called with the bytes written, and how many there will be about.
 
@@ -119,6 +122,7 @@ def rewrite_checkpoint(
     if not isinstance(init, str) or init not in ("mean", "zeros", "normal"):
         raise ArgumentError(f"init must be 'mean', 'zeros' or 'normal', not {init!r:.60}")
     multiple_of, seed = checked_int("multiple_of", multiple_of, 1), checked_int("seed", seed, 0)
+    checked_flag("drop_padding", drop_padding)
     check_watch(watch)
     config = _json(folder / "config.json")
     if os.path.lexists(out):
@@ -133,7 +137,9 @@ def rewrite_checkpoint(
             "is not this model's tokenizer"
         )
     tok = _with_settings_of(folder, edited)
-    new_rows = -(-id_map.new_size // multiple_of) * multiple_of
+    keeps_padding = not drop_padding and id_map.new_size >= id_map.old_size
+    new_rows = max(id_map.new_size, rows) if keeps_padding else id_map.new_size
+    new_rows += -new_rows % multiple_of
     shards = _shards(folder)
     if (folder / _INDEX).exists():
         _metadata(_json(folder / _INDEX), folder / _INDEX)
@@ -216,8 +222,10 @@ def _with_settings_of(folder: Path, edited: Edited) -> Tokenizer:
     except JetonError:
         return edited.tok  # a model need not have its tokenizer beside it
     there, changed = bytes_by_id(own), bytes_by_id(edited.tok)
+    names = dict(edited.renamed)
     for old, new in enumerate(edited.id_map.moved):
-        if new != -1 and _plain(there.get(old, b"")) != _plain(changed[new]):
+        token = there.get(old, b"")
+        if new != -1 and _plain(names.get(token, token)) != _plain(changed[new]):
             raise ArgumentError(
                 f"id {old} is {there.get(old)!r} to the tokenizer in {folder} and {changed[new]!r} "
                 "to the one that was changed: it is not this model's tokenizer"
@@ -228,9 +236,13 @@ def _with_settings_of(folder: Path, edited: Edited) -> Tokenizer:
     if tok.model_max_length is None and own.model_max_length is not None:
         tok = tok.replace(model_max_length=own.model_max_length)
     known = tok.roles
+    own_roles = {
+        role: names.get(token.encode(), token.encode()).decode()
+        for role, token in own.roles.items()
+    }
     roles = {
         role: token
-        for role, token in own.roles.items()
+        for role, token in own_roles.items()
         if role not in known and token.encode() in tok.vocab
     }
     return tok.replace(roles=roles) if roles else tok

@@ -41,8 +41,9 @@ def remap(
             spelled it (fast vocabulary transfer), or of all old tokens if none did. `"zeros"`.
             `"normal"`: drawn from the normal distribution with the mean and the covariance of the
             old rows.
-        rows: How many rows there are in the end, those of padding included, which are zeros; the
-            number of new ids if `None`.
+        rows: How many rows there are in the end, those of padding included; the number of new ids
+            if `None`. A row that no token has stays what it was at its place; one that the table
+            did not have is zeros.
         seed: For `"normal"`.
 
     Returns:
@@ -77,6 +78,8 @@ def remap(
     if kept:
         before, after = (torch.tensor(ids, device=table.device) for ids in zip(*kept, strict=True))
         new[after] = table.detach()[before]
+    spare = _spare_rows(id_map, min(count, len(table)))
+    new[spare] = table.detach()[spare]
     if init == "zeros" or not id_map.made_of:
         return new
     old = table.detach()[: id_map.old_size]
@@ -101,6 +104,18 @@ def remap(
             drawn.reshape(len(ids), *table.shape[1:]) + mean
         ).to(table.dtype)
     return new
+
+
+def _spare_rows(id_map: IdMap, count: int) -> list[int]:
+    """Of the first `count` rows, those of no token before and after: gaps between ids, padding."""
+    taken = {*id_map.moved, *id_map.made_of}
+    was_spare = [new == -1 for new in id_map.moved[: id_map.new_size]]
+    return [
+        row
+        for row in range(count)
+        if row not in taken
+        and (row >= id_map.old_size or (row < len(was_spare) and was_spare[row]))
+    ]
 
 
 def remap_optimizer(

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use super::flat::Flat;
 use super::jobs::{grouped, run};
 use super::{Batch, Failure, LARGEST_TASK, SMALLEST_TASK, SpannedBatch, TASKS_PER_THREAD};
-use crate::interrupt::{Pace, paced};
 use crate::tokenizer::{EncodeOptions, Encoder, Entry, Tokenizer};
+use jeton_text::interrupt::{Pace, paced};
 
 /// The ids of many entries, with where each came from.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -154,7 +154,7 @@ impl Tasks {
 /// How many tokens each row has, as `encode` says.
 fn counted(
     rows: Range<usize>,
-    mut encode: impl FnMut(usize) -> crate::Result<usize>,
+    mut encode: impl FnMut(usize) -> jeton_text::Result<usize>,
 ) -> Result<Vec<usize>, Failure> {
     let mut pace = Pace::default();
     let counts = rows.map(|row| {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::lock;
-use crate::interrupt::parts;
+use jeton_text::interrupt::parts;
 
 /// A list that threads fill in order, each task's items as soon as their place is known.
 pub(super) struct Flat<T> {

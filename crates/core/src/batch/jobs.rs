@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::{Failure, lock, task_size};
-use crate::interrupt::{Listener, paced};
+use jeton_text::interrupt::{Listener, paced};
 
 /// What a task comes to, or what is wrong with its text.
 type Outcome<R> = Result<R, Failure>;

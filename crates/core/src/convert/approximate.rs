@@ -24,17 +24,17 @@ use super::verify::verify;
 use crate::convert::sentencepiece::{
     Exactness, all_white_space, before_model, convert, from_huggingface, unk_surface,
 };
-use crate::error::{Error, Result};
-use crate::format::cannot_hold::{MODEL_FILE, TOKENIZER_JSON, cannot_hold};
-use crate::format::{huggingface, sentencepiece as model_file};
-use crate::model::sentencepiece::spec::{
+use jeton_formats::cannot_hold::{MODEL_FILE, TOKENIZER_JSON, cannot_hold};
+use jeton_formats::{huggingface, sentencepiece as model_file};
+use jeton_models::model::sentencepiece::spec::{
     Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
 };
-use crate::model::{Model, Unigram, byte_token};
-use crate::normalizer::{Charsmap, Normalizer, WhiteSpace};
-use crate::pre_tokenizer::{PreTokenizer, PrependScheme};
-use crate::stages::Stages;
-use crate::vocab::show;
+use jeton_models::model::{Model, Unigram, byte_token};
+use jeton_models::stages::Stages;
+use jeton_stages::normalizer::{Charsmap, Normalizer, WhiteSpace};
+use jeton_stages::pre_tokenizer::{PreTokenizer, PrependScheme};
+use jeton_stages::vocab::show;
+use jeton_text::error::{Error, Result};
 
 /// The stages of a `tokenizer.json` that come nearest to those of a `.model` file; of a tokenizer
 /// that it can hold, these themselves.

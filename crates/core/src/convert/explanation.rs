@@ -4,14 +4,14 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-use crate::decoder::Decoder;
-use crate::error::Result;
-use crate::format::cannot_hold::{MODEL_FILE, cannot_hold};
-use crate::model::sentencepiece::spec::{Algorithm, PieceKind};
-use crate::model::{Model, SentencePiece};
-use crate::normalizer::{Normalizer, SentencePieceNormalizer, WhiteSpace};
-use crate::stages::Stages;
-use crate::text::AlignedText;
+use jeton_formats::cannot_hold::{MODEL_FILE, cannot_hold};
+use jeton_models::model::sentencepiece::spec::{Algorithm, PieceKind};
+use jeton_models::model::{Model, SentencePiece};
+use jeton_models::stages::Stages;
+use jeton_stages::decoder::Decoder;
+use jeton_stages::normalizer::{Normalizer, SentencePieceNormalizer, WhiteSpace};
+use jeton_text::error::Result;
+use jeton_text::text::AlignedText;
 
 /// Why the ids of a text may differ between a `.model` file and its counterpart.
 pub(super) struct Explanation<'a> {

@@ -15,9 +15,9 @@ pub use sentencepiece::{from_huggingface, to_huggingface};
 
 use std::borrow::Cow;
 
-use crate::error::Result;
-use crate::model::Model;
-use crate::stages::Stages;
+use jeton_models::model::Model;
+use jeton_models::stages::Stages;
+use jeton_text::error::Result;
 
 /// The stages that a `tokenizer.json` of these is written from: those of a `.model` file converted, any
 /// other as they are.

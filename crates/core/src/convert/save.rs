@@ -10,18 +10,18 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::{for_json, for_model_file};
-use crate::added_tokens::AddedToken;
-use crate::error::{Error, Result};
-use crate::files::{write_all, write_into};
-use crate::format::{
+use jeton_formats::special_token_roles;
+use jeton_formats::{
     Target, gpt2, huggingface, merges_path_for, sentencepiece, tiktoken, wordpiece,
 };
-use crate::normalizer::{Normalizer, WhiteSpace};
-use crate::pattern::{Regex, SearchPattern};
-use crate::pre_tokenizer::{PreTokenizer, named};
-use crate::published_ranks;
-use crate::special_token_roles;
-use crate::stages::Stages;
+use jeton_models::stages::Stages;
+use jeton_stages::added_tokens::AddedToken;
+use jeton_stages::normalizer::{Normalizer, WhiteSpace};
+use jeton_stages::pre_tokenizer::{PreTokenizer, named};
+use jeton_stages::published_ranks;
+use jeton_text::error::{Error, Result};
+use jeton_text::files::{write_all, write_into};
+use jeton_text::pattern::{Regex, SearchPattern};
 
 /// What a tokenizer is saved as, in memory.
 #[derive(Debug)]
@@ -237,8 +237,8 @@ fn listed(tokens: &[&AddedToken]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Model, WordPiece};
-    use crate::vocab::Vocab;
+    use jeton_models::model::{Model, WordPiece};
+    use jeton_stages::vocab::Vocab;
 
     #[test]
     fn nothing_is_written_before_it_is_put() {
@@ -248,7 +248,7 @@ mod tests {
         let plain = Stages::of_model(Model::WordPiece(WordPiece::new(vocab, "[UNK]", "##", 100)));
         let text = folder.path().join("vocab.txt");
         std::fs::write(&text, "[UNK]\n[CLS]\n[SEP]\na\n").unwrap();
-        let bert = crate::format::load(&text, &Default::default()).unwrap();
+        let bert = jeton_formats::load(&text, &Default::default()).unwrap();
         for (stages, name, files) in [
             (&plain, "tokenizer.json", 1),
             (&plain, "folder", 3),

@@ -11,25 +11,25 @@
 use std::collections::HashMap;
 
 use super::verify::verify;
-use crate::added_tokens::AddedToken;
-use crate::decoder::{Decoder, LeadingSpaces, SentencePieceDecoder};
-use crate::error::{Error, Result};
-use crate::format::cannot_hold::{
+use jeton_formats::cannot_hold::{
     MODEL_FILE, Part, TOKENIZER_JSON, cannot_hold, parts_not_held, stage,
 };
-use crate::format::huggingface::shortest;
-use crate::format::sentencepiece as model_file;
-use crate::model::bpe::{Alphabet, BpeOptions, MergeRule};
-use crate::model::sentencepiece::spec::{
+use jeton_formats::huggingface::shortest;
+use jeton_formats::sentencepiece as model_file;
+use jeton_models::model::bpe::{Alphabet, BpeOptions, MergeRule};
+use jeton_models::model::sentencepiece::spec::{
     Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
 };
-use crate::model::{Bpe, Model, SentencePiece, Unigram, byte_token};
-use crate::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer, WhiteSpace};
-use crate::pattern::{Dialect, Regex, SearchPattern};
-use crate::pre_tokenizer::{PreTokenizer, PrependScheme};
-use crate::stages::Stages;
-use crate::text::AlignedText;
-use crate::vocab::show;
+use jeton_models::model::{Bpe, Model, SentencePiece, Unigram, byte_token};
+use jeton_models::stages::Stages;
+use jeton_stages::added_tokens::AddedToken;
+use jeton_stages::decoder::{Decoder, LeadingSpaces, SentencePieceDecoder};
+use jeton_stages::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer, WhiteSpace};
+use jeton_stages::pre_tokenizer::{PreTokenizer, PrependScheme};
+use jeton_stages::vocab::show;
+use jeton_text::error::{Error, Result};
+use jeton_text::pattern::{Dialect, Regex, SearchPattern};
+use jeton_text::text::AlignedText;
 
 /// Bytes above which a piece is refused, so that finding its parts takes bounded time. SentencePiece's
 /// own have at most 16 characters unless told otherwise.

@@ -4,11 +4,11 @@
 //! Look here for the texts that a conversion is held to before anything is written.
 
 use super::explanation::Explanation;
-use crate::added_tokens::SpecialPolicy;
-use crate::error::{Error, ErrorKind, Result};
-use crate::stages::Stages;
-use crate::text::InvalidUtf8;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
+use jeton_models::stages::Stages;
+use jeton_stages::added_tokens::SpecialPolicy;
+use jeton_text::error::{Error, ErrorKind, Result};
+use jeton_text::text::InvalidUtf8;
 
 /// Encodes texts made of the pieces both ways, and decodes what comes of it. Ids may differ only
 /// where there is an explanation.

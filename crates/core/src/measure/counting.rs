@@ -49,9 +49,9 @@ pub fn count(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Stages;
-    use crate::model::{Bpe, Model};
-    use crate::vocab::Vocab;
+    use jeton_models::Stages;
+    use jeton_models::model::{Bpe, Model};
+    use jeton_stages::vocab::Vocab;
 
     /// A tokenizer of bytes and of these.
     fn tokenizer(tokens: &[&str]) -> Tokenizer {

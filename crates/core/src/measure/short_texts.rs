@@ -6,9 +6,9 @@ use std::sync::atomic::AtomicBool;
 use rayon::prelude::*;
 
 use crate::batch::{Batch, Failure};
-use crate::error::Result;
-use crate::interrupt::Listener;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
+use jeton_text::error::Result;
+use jeton_text::interrupt::Listener;
 
 /// What texts are cut into.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -109,9 +109,9 @@ fn is_known(ids: &[u32], unknown: Option<u32>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Stages;
-    use crate::model::{Model, WordLevel};
-    use crate::vocab::Vocab;
+    use jeton_models::Stages;
+    use jeton_models::model::{Model, WordLevel};
+    use jeton_stages::vocab::Vocab;
 
     #[test]
     fn what_does_not_come_back_is_given_in_order() {

@@ -5,9 +5,9 @@
 use std::path::{Path, PathBuf};
 
 use super::text_parts::TextParts;
-use crate::error::Result;
-use crate::text::{InvalidUtf8, WholeCharacters};
-use crate::train::corpus::Contents;
+use jeton_text::error::Result;
+use jeton_text::text::{InvalidUtf8, WholeCharacters};
+use jeton_training::corpus::Contents;
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 

@@ -2,7 +2,7 @@
 //!
 //! Look here for where long texts are cut, and for the hash by which parts become a sample.
 
-use crate::text::Unit;
+use jeton_text::text::Unit;
 
 /// Newlines that are looked at before a cut.
 const MAX_NEWLINES: usize = 64;

@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::batch::{Buffers, Job};
-use crate::error::{Error, ErrorKind};
 use crate::tokenizer::{EncodeOptions, Tokenizer};
+use jeton_text::error::{Error, ErrorKind};
 
 /// Ids up to which a table tells where the token of an id stands.
 const LARGEST: u32 = 1 << 24;

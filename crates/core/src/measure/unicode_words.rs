@@ -15,8 +15,8 @@ use unicode_script::{Script, UnicodeScript};
 use unicode_segmentation::UnicodeSegmentation;
 
 use self::joins::Joins;
-use crate::split::delimiters::{Chunks, Delimiters};
-use crate::train::word_counts::table::{
+use jeton_stages::split::delimiters::{Chunks, Delimiters};
+use jeton_training::word_counts::table::{
     Entry, InsertionBatch, Table, WordAndCount, by_count, join,
 };
 
@@ -153,7 +153,7 @@ impl Tables {
         }
         runs.end();
         words.end();
-        if self.runs.len() >= RUNS {
+        if self.runs.words() >= RUNS {
             let tables = std::mem::replace(self, Self::new(self.seed));
             self.words = tables.words_of_all();
         }
@@ -163,7 +163,7 @@ impl Tables {
     fn words_of_all(self) -> Table {
         let mut words = self.words;
         // Many runs are a word by themselves.
-        words.make_room(self.runs.len() / 2);
+        words.make_room(self.runs.words() / 2);
         let mut group = InsertionBatch::of(&mut words);
         let done: Result<(), std::convert::Infallible> = self.runs.try_for_each(|run, entry| {
             let run = str::from_utf8(run).expect("runs are cut at white space");

@@ -3,10 +3,10 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::error::Result;
-use crate::fast::Place;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
-use crate::train::corpus::{CorpusPosition, DocumentPart, Part};
+use jeton_fast::Place;
+use jeton_text::error::Result;
+use jeton_training::corpus::{CorpusPosition, DocumentPart, Part};
 
 /// How documents become tokens.
 #[derive(Clone, Debug, Default)]

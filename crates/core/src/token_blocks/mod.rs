@@ -16,9 +16,9 @@ mod tests;
 
 pub use building::{TokenBlock, TokenOptions, Tokens, reordered};
 
-use crate::error::Result;
 use crate::tokenizer::Tokenizer;
-use crate::train::corpus::{
+use jeton_text::error::Result;
+use jeton_training::corpus::{
     Corpus, DocumentOptions, DocumentPart, Documents, PATIENCE, ReadDocuments,
 };
 

@@ -6,13 +6,14 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::{Bpe, Characters, Model};
-use crate::pre_tokenizer::{PreTokenizer, named};
-use crate::text::InvalidUtf8;
 use crate::tokenizer::EncodeOptions;
-use crate::train::corpus::{CorpusOptions, CorpusPosition, DocumentUnit};
-use crate::vocab::Vocab;
-use crate::{ErrorKind, Stages};
+use jeton_models::Stages;
+use jeton_models::model::{Bpe, Characters, Model};
+use jeton_stages::pre_tokenizer::{PreTokenizer, named};
+use jeton_stages::vocab::Vocab;
+use jeton_text::ErrorKind;
+use jeton_text::text::InvalidUtf8;
+use jeton_training::corpus::{CorpusOptions, CorpusPosition, DocumentUnit};
 
 const END: u32 = 1 << 16;
 

@@ -12,15 +12,15 @@ use super::encoding_builder::EncodingBuilder;
 use super::entries::Encoder;
 use super::spans::Row;
 use super::{EncodeOptions, Entry, Input, Tokenizer};
-use crate::added_tokens::TextOrToken;
-use crate::encoding::Encoding;
-use crate::error::Result;
-use crate::fast::{Compiled, Place, Stretch};
-use crate::interrupt::{filled, paced};
-use crate::length_limit::LengthLimit;
-use crate::model::{Sampler, Sampling};
-use crate::post_processor::{Part, PostProcessor};
-use crate::text::{AlignedText, Unit};
+use jeton_fast::{Compiled, Place, Stretch};
+use jeton_models::model::{Sampler, Sampling};
+use jeton_stages::added_tokens::TextOrToken;
+use jeton_stages::encoding::Encoding;
+use jeton_stages::post_processor::{Part, PostProcessor};
+use jeton_text::error::Result;
+use jeton_text::interrupt::{filled, paced};
+use jeton_text::length_limit::LengthLimit;
+use jeton_text::text::{AlignedText, Unit};
 
 /// An encoding of which ids and spans are known.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,11 +5,11 @@
 use std::sync::atomic::Ordering;
 
 use super::Tokenizer;
-use crate::decoder::{DecodeTable, Decoder, Invalid};
-use crate::error::{Error, ErrorKind, Result};
-use crate::interrupt::{self, paced};
-use crate::model::Model;
-use crate::text::{InvalidUtf8, NotUtf8};
+use jeton_models::model::Model;
+use jeton_stages::decoder::{DecodeTable, Decoder, Invalid};
+use jeton_text::error::{Error, ErrorKind, Result};
+use jeton_text::interrupt::{self, paced};
+use jeton_text::text::{InvalidUtf8, NotUtf8};
 
 /// Ids that are decoded one by one before the decode table is made.
 const BEFORE_TABLE: usize = 1 << 10;
@@ -172,5 +172,136 @@ impl Tokenizer {
                 .ok()
                 .and_then(|content| self.added_tokens.by_content(content))
                 .is_some_and(|token| token.special)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use jeton_models::model::Bpe;
+    use jeton_stages::added_tokens::AddedToken;
+    use jeton_stages::decoder::{Decoder, LeadingSpaces, SentencePieceDecoder};
+    use jeton_stages::pre_tokenizer::PrependScheme;
+    use jeton_stages::vocab::Vocab;
+    use jeton_text::pattern::SearchPattern;
+
+    use crate::{Stages, Tokenizer};
+
+    fn decoders() -> Vec<Option<Decoder>> {
+        let replace = Decoder::Replace {
+            pattern: SearchPattern::Literal("▁".to_owned()),
+            content: " ".to_owned(),
+        };
+        let strip = Decoder::Strip {
+            content: 'a',
+            start: 1,
+            stop: 1,
+        };
+        let sentencepiece = |leading_spaces, bytes| {
+            Some(Decoder::SentencePiece(SentencePieceDecoder {
+                unknown: Some(("<unk>".to_owned(), " ⁇ ".to_owned())),
+                bytes,
+                leading_spaces,
+                denormalizer: None,
+            }))
+        };
+        vec![
+            None,
+            Some(Decoder::ByteLevel { printable: false }),
+            Some(Decoder::ByteLevel { printable: true }),
+            Some(Decoder::WordPiece {
+                prefix: "##".to_owned(),
+                cleanup: true,
+            }),
+            Some(Decoder::Metaspace {
+                replacement: '▁',
+                prepend_scheme: PrependScheme::Always,
+                split: true,
+            }),
+            Some(Decoder::Bpe {
+                suffix: "</w>".to_owned(),
+            }),
+            Some(Decoder::Sequence(vec![replace, strip])),
+            Some(Decoder::Sequence(vec![
+                Decoder::ByteFallback,
+                Decoder::Fuse,
+            ])),
+            sentencepiece(LeadingSpaces::Keep, true),
+            sentencepiece(LeadingSpaces::DropAll, true),
+            sentencepiece(LeadingSpaces::DropOne, true),
+            sentencepiece(LeadingSpaces::DropOne, false),
+        ]
+    }
+
+    const ODD: [&str; 18] = [
+        "▁",
+        "▁▁",
+        "▁a",
+        "##b",
+        "b</w>",
+        "<0xE2>",
+        "<0x82>",
+        "<0xAC>",
+        "<0x41>",
+        "<s>",
+        "é",
+        "<unk>",
+        " .",
+        " n't",
+        "a text of more than fifteen bytes",
+        "▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁",
+        "Ġa",
+        "aba",
+    ];
+
+    #[test]
+    fn a_table_decodes_as_the_stages_do() {
+        let bytes = (0..=u8::MAX).map(|byte| vec![byte]);
+        let tokens = bytes.chain(ODD.map(|token| token.as_bytes().to_vec()));
+        let vocab = Vocab::new(tokens.zip(0..)).unwrap();
+        let added = |id, content: &str, special| AddedToken {
+            special,
+            ..AddedToken::plain(id, content)
+        };
+        let mut numbers = ChaCha8Rng::seed_from_u64(7);
+        for decoder in decoders() {
+            let mut stages = Stages::of_model(Model::Bpe(Bpe::by_ranks(vocab.clone()).unwrap()));
+            stages.added_tokens = vec![added(265, "<s>", true), added(300, "▁plus", false)];
+            stages.decoder = decoder.clone();
+            let tokenizer = Tokenizer::new(stages).unwrap();
+            tokenizer.decode_bytes(&[97; 2000], false).unwrap();
+            for _ in 0..2000 {
+                let ids: Vec<u32> = (0..numbers.random_range(0..9))
+                    .map(|_| match numbers.random_range(0..9) {
+                        0 => numbers.random_range(0..256),
+                        1 => 300,
+                        _ => numbers.random_range(256..256 + ODD.len() as u32),
+                    })
+                    .collect();
+                for (skip, invalid) in [(false, Invalid::Keep), (true, Invalid::Replace)] {
+                    let mut text = Vec::new();
+                    let replace = invalid == Invalid::Replace;
+                    tokenizer
+                        .decode_into(&ids, skip, replace, &mut text)
+                        .unwrap();
+                    let mut expected = tokenizer.decode_fallback(&ids, skip, invalid).unwrap();
+                    if replace {
+                        // Whoever asks for bytes that may not be UTF-8 mends them.
+                        text = String::from_utf8_lossy(&text).into_owned().into_bytes();
+                        expected = String::from_utf8_lossy(&expected).into_owned().into_bytes();
+                    }
+                    assert_eq!(text, expected, "{decoder:?} {ids:?}");
+                }
+            }
+            let error = tokenizer.decode_bytes(&[97, 299], false).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                "id 299 at position 1 stands for no token"
+            );
+            assert!(tokenizer.decode_bytes(&[97, 1 << 31], false).is_err());
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Builds an encoding with its columns, token by token.
 
-use crate::encoding::Encoding;
-use crate::post_processor::Margins;
-use crate::text::{Span, Unit, UnitIndex};
+use jeton_stages::encoding::Encoding;
+use jeton_stages::post_processor::Margins;
+use jeton_text::text::{Span, Unit, UnitIndex};
 
 /// An encoding that is not finished.
 pub(super) struct EncodingBuilder {

@@ -6,12 +6,12 @@
 use super::frames::{Frame, PairFrame};
 use super::spans::Row;
 use super::{EncodeOptions, Tokenizer};
-use crate::encoding::Encoding;
-use crate::error::{Error, Result};
-use crate::interrupt::{Pace, fill_to, filled, paced};
-use crate::model::Sampling;
-use crate::post_processor::PostProcessor;
-use crate::text::{CharacterIndex, Unit};
+use jeton_models::model::Sampling;
+use jeton_stages::encoding::Encoding;
+use jeton_stages::post_processor::PostProcessor;
+use jeton_text::error::{Error, Result};
+use jeton_text::interrupt::{Pace, fill_to, filled, paced};
+use jeton_text::text::{CharacterIndex, Unit};
 
 /// A text, or the words that the caller split it into. Each word is encoded as a text by itself; the
 /// post-processor sees all of their tokens as those of one text.

@@ -1,10 +1,10 @@
 //! Whether a text has more than so many tokens, which its beginning may tell.
 
 use super::{EncodeOptions, Tokenizer};
-use crate::added_tokens::SpecialPolicy;
-use crate::error::Result;
-use crate::fast::Place;
-use crate::interrupt;
+use jeton_fast::Place;
+use jeton_stages::added_tokens::SpecialPolicy;
+use jeton_text::error::Result;
+use jeton_text::interrupt;
 
 /// Bytes of text that are encoded at a time, at least and at most and about; and bytes for each token
 /// that is still missing.

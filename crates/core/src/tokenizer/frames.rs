@@ -2,8 +2,8 @@
 
 use super::Tokenizer;
 use super::encoding_builder::EncodingBuilder;
-use crate::post_processor::{Part, PostProcessor};
-use crate::text::{Span, Unit};
+use jeton_stages::post_processor::{Part, PostProcessor};
+use jeton_text::text::{Span, Unit};
 
 /// The ids before and after those of a text.
 pub(super) type Frame = (Vec<u32>, Vec<u32>);

@@ -1,12 +1,12 @@
 //! The best segmentations of a text, for the models that know of more than one.
 
 use super::Tokenizer;
-use crate::added_tokens::SpecialPolicy;
-use crate::error::{Error, ErrorKind, Result};
-use crate::model::unigram::Part;
-use crate::model::{Model, SentencePiece, Unigram};
-use crate::stages::Section;
-use crate::text::AlignedText;
+use jeton_models::model::unigram::Part;
+use jeton_models::model::{Model, SentencePiece, Unigram};
+use jeton_models::stages::Section;
+use jeton_stages::added_tokens::SpecialPolicy;
+use jeton_text::error::{Error, ErrorKind, Result};
+use jeton_text::text::AlignedText;
 
 impl Tokenizer {
     /// The ids of the `size` best segmentations of a text, best first, each with its score. Text

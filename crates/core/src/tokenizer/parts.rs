@@ -6,12 +6,12 @@
 use std::sync::Arc;
 
 use super::{EncodeOptions, Tokenizer};
-use crate::added_tokens::SpecialPolicy;
-use crate::error::Result;
-use crate::fast::{Compiled, Count, Place};
-use crate::model::{Model, Sampling};
-use crate::pre_tokenizer::PreTokenizer;
-use crate::train::word_counts::FirstStages;
+use jeton_fast::{Compiled, Count, Place};
+use jeton_models::model::{Model, Sampling};
+use jeton_stages::added_tokens::SpecialPolicy;
+use jeton_stages::pre_tokenizer::PreTokenizer;
+use jeton_text::error::Result;
+use jeton_training::word_counts::FirstStages;
 
 /// Bytes by which the search for a split point goes on where added tokens are near.
 const SEARCH_STEP: usize = 1 << 10;

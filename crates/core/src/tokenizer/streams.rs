@@ -7,11 +7,11 @@
 use std::sync::Arc;
 
 use super::{EncodeOptions, Tokenizer};
-use crate::decoder::{Invalid, Stops, TokenStream};
-use crate::error::{Error, ErrorKind, Result};
-use crate::fast::Place;
-use crate::text::{InvalidUtf8, NotUtf8, WholeCharacters, boundary_before};
-use crate::train::word_counts::FirstStages;
+use jeton_fast::Place;
+use jeton_stages::decoder::{Invalid, Stops, TokenStream};
+use jeton_text::error::{Error, ErrorKind, Result};
+use jeton_text::text::{InvalidUtf8, NotUtf8, WholeCharacters, boundary_before};
+use jeton_training::word_counts::FirstStages;
 
 /// The text of ids that come one by one.
 ///
@@ -233,18 +233,18 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::Stages;
-    use crate::added_tokens::AddedToken;
-    use crate::format::sentencepiece;
-    use crate::mem::lazy::LazyStatic;
-    use crate::model::sentencepiece::spec::{
+    use jeton_formats::sentencepiece;
+    use jeton_models::Stages;
+    use jeton_models::model::sentencepiece::spec::{
         Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
     };
-    use crate::model::{Bpe, Characters, Model, Unigram};
-    use crate::normalizer::{Normalization, Normalizer};
-    use crate::pattern::{Dialect, Regex, SearchPattern};
-    use crate::pre_tokenizer::{PreTokenizer, PrependScheme, SplitBehavior, named};
-    use crate::vocab::Vocab;
+    use jeton_models::model::{Bpe, Characters, Model, Unigram};
+    use jeton_stages::added_tokens::AddedToken;
+    use jeton_stages::normalizer::{Normalization, Normalizer};
+    use jeton_stages::pre_tokenizer::{PreTokenizer, PrependScheme, SplitBehavior, named};
+    use jeton_stages::vocab::Vocab;
+    use jeton_text::mem::lazy::LazyStatic;
+    use jeton_text::pattern::{Dialect, Regex, SearchPattern};
 
     fn ranks() -> Stages {
         let bytes = (0..=u8::MAX).map(|byte| vec![byte]);

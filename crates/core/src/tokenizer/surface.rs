@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 
 use super::Tokenizer;
-use crate::decoder::Invalid;
-use crate::error::Result;
-use crate::interrupt::Listener;
+use jeton_stages::decoder::Invalid;
+use jeton_text::error::Result;
+use jeton_text::interrupt::Listener;
 
 /// What measures ask of a token's surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,11 +84,11 @@ impl Tokenizer {
 #[cfg(test)]
 mod tests {
     use super::{Shape, Tokenizer};
-    use crate::Stages;
-    use crate::decoder::Decoder;
-    use crate::model::{Model, WordLevel};
-    use crate::pattern::SearchPattern;
-    use crate::vocab::Vocab;
+    use jeton_models::Stages;
+    use jeton_models::model::{Model, WordLevel};
+    use jeton_stages::decoder::Decoder;
+    use jeton_stages::vocab::Vocab;
+    use jeton_text::pattern::SearchPattern;
 
     #[test]
     fn tokens_have_the_text_that_they_have_between_others() {

@@ -1,7 +1,7 @@
 //! What a tokenizer knows of its tokens: ids and bytes.
 
 use super::Tokenizer;
-use crate::model::Model;
+use jeton_models::model::Model;
 
 impl Tokenizer {
     /// The largest id, of the vocabulary or of an added token.

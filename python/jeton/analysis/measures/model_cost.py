@@ -21,6 +21,8 @@ class ModelCost:
         output_bytes: These times the bytes of a number.
         attention_parameters_per_layer: The four projections: 2 · width² for queries and outputs,
             2 · width · kv_heads · width / heads for keys and values.
+        attention_pairs: context²: how many pairs of tokens a head of a layer compares, without what
+            causality would save.
         attention_operations_per_layer: Of one forward pass over a full context, scores and their
             sums of values: 4 · context² · width, without what causality would save.
         attention_scores_bytes_per_layer: heads · context² numbers, where all are kept.
@@ -33,6 +35,7 @@ class ModelCost:
     output_parameters: int
     output_bytes: int
     attention_parameters_per_layer: int
+    attention_pairs: int
     attention_operations_per_layer: int
     attention_scores_bytes_per_layer: int
     kv_cache_bytes_per_token: int
@@ -102,8 +105,9 @@ def cost_of_model(
         output,
         output * size,
         2 * width * width + 2 * width * of_keys,
-        4 * context * context * width,
-        heads * context * context * size,
+        context**2,
+        4 * context**2 * width,
+        heads * context**2 * size,
         cache,
         cache * context,
     )

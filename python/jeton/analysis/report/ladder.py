@@ -1,6 +1,7 @@
 """The part of a report that shows a sweep: how much text a token holds as vocabularies grow.
 
-Look here for what is drawn of a ladder of sizes, and how the size where it bends is marked.
+Look here for what is drawn of a ladder of sizes, and how sizes are marked: the bend, the
+fewest operations, lost text.
 """
 
 from __future__ import annotations
@@ -25,15 +26,27 @@ def ladder(found: Sweep | None) -> str:
         f"<li>{swatch(_colour(at))}{told_text(family)}{_lossy(found, family)}</li>"
         for at, family in enumerate(found.bends)
     )
-    heads = "".join(
-        map(head, ("family", "vocabulary", "bytes a token", "bytes of the embedding", "bend"))
+    names = (
+        "family",
+        "vocabulary",
+        "bytes a token",
+        "bytes of the embedding",
+        "share of the parameters",
+        "operations a byte",
+        "notes",
+    )
+    heads = "".join(map(head, names))
+    skipped = "".join(
+        f'<p class="quiet">{told_text(it.family)} of {it.size:,} tokens is skipped: '
+        f"{told_text(it.reason)}</p>"
+        for it in found.skipped
     )
     return (
         f'<p class="quiet">Trained on one corpus, measured on {found.held_out_bytes:,} bytes that '
         "were held out. A curve bends where it stands highest above the line from its first to its "
         "last point (Kneedle), which depends on the ends of the ladder, too.</p>"
         f'<div class="charts"><figure><h3>{title}</h3>{drawn}'
-        f'<figcaption><ul class="key">{families}</ul></figcaption></figure></div>'
+        f'<figcaption><ul class="key">{families}</ul></figcaption></figure></div>{skipped}'
         '<div class="scroll" tabindex="0" role="region" aria-label="Ladder of sizes">'
         f'<table id="ladder"><thead><tr>{heads}</tr></thead>'
         f"<tbody>{''.join(_rows(found))}</tbody></table></div>"
@@ -65,8 +78,13 @@ def _rows(found: Sweep) -> Iterator[str]:
     for family, bend in found.bends.items():
         for point in found.points:
             if point.family == family:
-                mark = "bends here" if point.vocab_size == bend else ""
+                notes = [
+                    *["bends here"] * (point.vocab_size == bend),
+                    *["fewest operations"] * (point.vocab_size == found.cheapest[family]),
+                    *[f"⚠ {point.inexact:,} lines are not given back"] * bool(point.inexact),
+                ]
                 yield (
                     f'<tr><th scope="row">{told_text(family)}</th>{cell(point.vocab_size)}'
-                    f"{cell(point.bytes_per_token)}{cell(point.embedding_bytes)}<td>{mark}</td></tr>"
+                    f"{cell(point.bytes_per_token)}{cell(point.embedding_bytes)}"
+                    f"{cell(point.share)}{cell(point.operations)}<td>{'; '.join(notes)}</td></tr>"
                 )

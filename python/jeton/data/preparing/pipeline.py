@@ -209,7 +209,13 @@ class Run:
         if plan.seed is None or plan.part is not None:
             passes = [_Pass("encoding", train, parting)]
         else:
-            shuffled = Shuffled(work, dtype=plan.block_dtype, seed=plan.seed, buckets=buckets)
+            shuffled = Shuffled(
+                work,
+                dtype=plan.block_dtype,
+                seed=plan.seed,
+                buckets=buckets,
+                validation=plan.share if plan.by == "cut" else None,
+            )
             passes = [
                 _Pass("encoding", train, bucketing),
                 _Pass("shuffling", shuffled, parting),

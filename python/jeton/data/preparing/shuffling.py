@@ -1,15 +1,21 @@
 """Documents in a random order by a seed, also when they do not fit in memory.
 
-The order is that of a pseudo-random number which each document gets from its key and the seed;
-among equal ones, that in which they came. So documents are first put into files by the highest
-bits of their numbers, and then each file is sorted by itself: the order depends neither on how many
-files there are, nor on memory, nor on how the documents were spread over machines.
+The order is that of a pseudo-random number which each document gets from its key and the seed, so
+documents are first put into files by the highest bits of their numbers, and then each file is
+sorted by itself: the order depends neither on how many files there are, nor on memory, nor on how
+the documents were spread over machines.
+
+Copies of a document have its key, and so its number and its file. So they are known when the file
+is read; each but the first gets a number of its own there, and is noted for the file that this
+number belongs to. Where one cut parts the set afterwards, copies stay on their side of it.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +31,19 @@ from jeton.token_blocks.blocks import Block, Progress, Source
 __all__ = ["Buckets", "Shuffled", "buckets_for", "numbers"]
 
 _ENTRY = np.dtype([("length", "<i8"), ("key", "<u8")])
+_RECORD = np.dtype(
+    [
+        ("number", "<u8"),
+        ("key", "<u8"),
+        ("copy", "<u4"),
+        ("bucket", "<u2"),
+        ("start", "<i8"),
+        ("length", "<i8"),
+    ]
+)
+"""A document: what it is ordered by, how many copies came before, and where its tokens are."""
+_COPIES_IN_MEMORY = 1 << 20
+"""How many records of copies wait for the disk."""
 _AT_A_TIME = 1 << 21
 """About how many tokens a block of shuffled documents has."""
 _MOST_BUCKETS = 1 << 12
@@ -49,12 +68,28 @@ def buckets_for(size: int, memory: int) -> int:
     return min(_MOST_BUCKETS, 1 << max(0, wanted - 1).bit_length())
 
 
+def copies_before(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+    """For each key, how often it came before.
+
+    >>> copies_before(np.array([7, 9, 7, 7], np.uint64)).tolist()
+    [0, 0, 1, 2]
+    """
+    order = np.argsort(keys, kind="stable")
+    in_order = keys[order]
+    begins = np.flatnonzero(np.append(True, in_order[1:] != in_order[:-1]))[: len(keys)]
+    found = np.empty(len(keys), np.int64)
+    found[order] = np.arange(len(keys)) - np.repeat(begins, np.diff(begins, append=len(keys)))
+    return found
+
+
 class _Files:
-    """The files of a bucket: its tokens, and the length and the key of each document."""
+    """The files of a bucket: its tokens, the length and the key of each document, and the copies
+    of others that belong there."""
 
     def __init__(self, folder: Path, number: int) -> None:
         self.tokens = folder / f"bucket-{number:04d}.tokens"
         self.documents = folder / f"bucket-{number:04d}.documents"
+        self.copies = folder / f"bucket-{number:04d}.copies"
 
 
 class Buckets(Sink):
@@ -110,10 +145,7 @@ class Buckets(Sink):
             self._flush()
 
     def _bucket(self, keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-        # A shift by all 64 bits would be none.
-        high = numbers(keys, self._seed) >> np.uint64(32)
-        shift = np.uint64(32 - (self._buckets - 1).bit_length())
-        return (high >> shift).astype(np.int64)
+        return _bucket_of(numbers(keys, self._seed), self._buckets)
 
     def _put(
         self,
@@ -171,20 +203,38 @@ class Buckets(Sink):
         self._flush()
 
 
+def _bucket_of(drawn: npt.NDArray[np.uint64], buckets: int) -> npt.NDArray[np.int64]:
+    """The bucket of each number, by its highest bits."""
+    # A shift by all 64 bits would be none.
+    shift = np.uint64(32 - (buckets - 1).bit_length())
+    return ((drawn >> np.uint64(32)) >> shift).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class _Boundary:
+    """The document that a cut lies in: those before it train, the others validate."""
+
+    number: int
+    copy: int
+
+
 class Shuffled(Source):
     """The documents of buckets in the order of their numbers.
 
-    A place is a bucket and how many of its documents came before.
+    A place is a bucket and how many of its documents came before. `validation` is the share that
+    one cut parts from the end, if one does.
     """
 
-    def __init__(self, folder: Path, *, dtype: str, seed: int, buckets: int) -> None:
-        self._dtype, self._seed = dtype, seed
+    def __init__(
+        self, folder: Path, *, dtype: str, seed: int, buckets: int, validation: Fraction | None
+    ) -> None:
+        self._dtype, self._seed, self._validation = np.dtype(dtype), seed, validation
         self._files = [_Files(folder, number) for number in range(buckets)]
 
     @property
     def size(self) -> int:
         """How many bytes their tokens have."""
-        return sum(files.tokens.stat().st_size for files in self._files if files.tokens.exists())
+        return sum(self._bytes(number) for number in range(len(self._files)))
 
     def identity(self) -> list[dict[str, Any]]:
         """They are made anew from what has one."""
@@ -192,35 +242,119 @@ class Shuffled(Source):
 
     def blocks(self, start: Progress) -> Iterator[Block]:
         """The blocks from some place on."""
+        self._note_copies()
         first, row = start.place or (0, 0)
         progress, read = start, 0
-        for number, files in enumerate(self._files):
-            if number < first or not files.documents.exists():
-                read += files.tokens.stat().st_size if files.tokens.exists() else 0
-                continue
-            tokens = mapped(files.tokens, self._dtype)
-            entries = np.fromfile(files.documents, _ENTRY)
-            ends = np.cumsum(entries["length"])
-            order = np.argsort(numbers(entries["key"], self._seed), kind="stable")
-            ordered = entries[order]
-            ends_ordered = np.cumsum(ordered["length"])
+        for number in range(first, len(self._files)):
+            records = self._in_order(number)
+            ends = np.cumsum(records["length"])
             row = row if number == first else 0
-            while row < len(order):
-                before = int(ends_ordered[row - 1]) if row else 0
-                stop = int(np.searchsorted(ends_ordered, before + _AT_A_TIME, side="right"))
+            while row < len(records):
+                before = int(ends[row - 1]) if row else 0
+                stop = int(np.searchsorted(ends, before + _AT_A_TIME, side="right"))
                 stop = max(stop, row + 1)
-                chosen = ordered[row:stop]
+                some = records[row:stop]
+                tokens = self._tokens(some)
+                read += tokens.nbytes
                 after = Progress((number, stop), start.documents)
-                yield Block(
-                    _core.reordered(tokens, ends, order[row:stop]),
-                    np.ascontiguousarray(chosen["length"]),
-                    np.ascontiguousarray(chosen["key"]),
-                    progress,
-                    after,
-                    read + int(ends_ordered[stop - 1]) * tokens.dtype.itemsize,
-                )
+                lengths, keys = (np.ascontiguousarray(some[name]) for name in ("length", "key"))
+                yield Block(tokens, lengths, keys, progress, after, read)
                 progress, row = after, stop
-            read += tokens.nbytes
+
+    def _bytes(self, number: int) -> int:
+        path = self._files[number].tokens
+        return path.stat().st_size if path.exists() else 0
+
+    def _records(self, number: int) -> npt.NDArray[Any]:
+        """The documents of a bucket, each by the number of its key."""
+        path = self._files[number].documents
+        entries = np.fromfile(path, _ENTRY) if path.exists() else np.empty(0, _ENTRY)
+        records = np.empty(len(entries), _RECORD)
+        records["length"], records["key"] = entries["length"], entries["key"]
+        records["start"] = np.cumsum(entries["length"]) - entries["length"]
+        records["bucket"] = number
+        records["copy"] = copies_before(entries["key"])
+        records["number"] = numbers(entries["key"], self._seed)
+        return records
+
+    def _in_order(self, number: int) -> npt.NDArray[Any]:
+        """The documents that belong to a bucket, in their order."""
+        records, path = self._records(number), self._files[number].copies
+        records = records[records["copy"] == 0]
+        if path.exists():
+            records = np.concatenate((records, np.fromfile(path, _RECORD)))
+        return _ordered(records)
+
+    def _note_copies(self) -> None:
+        """Gives copies numbers of their own, and notes each for the bucket of its number."""
+        for files in self._files:
+            files.copies.unlink(missing_ok=True)
+        boundary = None if self._validation is None else self._boundary(self._validation)
+        waiting: list[npt.NDArray[Any]] = []
+        for number in range(len(self._files)):
+            records = self._records(number)
+            copies = records[records["copy"] > 0]
+            copies["number"] = self._number_of_copies(copies, boundary)
+            waiting.append(copies)
+            if sum(map(len, waiting)) >= _COPIES_IN_MEMORY or number + 1 == len(self._files):
+                some = np.concatenate(waiting)
+                waiting.clear()
+                buckets = _bucket_of(some["number"], len(self._files))
+                for bucket in np.unique(buckets).tolist():
+                    _append(self._files[bucket].copies, [some[buckets == bucket]], False)
+
+    def _number_of_copies(
+        self, copies: npt.NDArray[Any], boundary: _Boundary | None
+    ) -> npt.NDArray[np.uint64]:
+        """A number for each copy that depends on how many came before it, on its side of a cut."""
+        before, copy = copies["number"], copies["copy"]
+        drawn = numbers(before + copy, self._seed) >> np.uint64(32)
+        if boundary is None:
+            return drawn << np.uint64(32)
+        at = np.uint64(boundary.number)
+        trains = (before < at) | ((before == at) & (copy < boundary.copy))
+        number = np.where(
+            trains,
+            drawn * np.uint64(boundary.number >> 32),
+            at + np.uint64(1) + drawn * np.uint64((2**64 - 1 - boundary.number) >> 32),
+        )
+        return np.where((before == at) & (copy == boundary.copy), before, number)
+
+    def _boundary(self, share: Fraction) -> _Boundary | None:
+        """Where a cut lies while all copies of a document are side by side."""
+        limit = int(self.size // self._dtype.itemsize * (1 - share))
+        before = 0
+        for number in range(len(self._files)):
+            tokens = self._bytes(number) // self._dtype.itemsize
+            if before + tokens > limit:
+                records = _ordered(self._records(number))
+                row = np.searchsorted(np.cumsum(records["length"]), limit - before, side="right")
+                return _Boundary(int(records["number"][row]), int(records["copy"][row]))
+            before += tokens
+        return None
+
+    def _tokens(self, records: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The tokens of documents, of which copies lie in other buckets."""
+        pieces = []
+        for bucket in np.unique(records["bucket"]).tolist():
+            some = records[records["bucket"] == bucket]
+            bounds = np.stack((some["start"], some["start"] + some["length"]), 1).ravel()
+            tokens = mapped(self._files[bucket].tokens, self._dtype.name)
+            pieces.append(_core.reordered(tokens, bounds, np.arange(1, len(bounds), 2)))
+        found: npt.NDArray[Any] = pieces[0]
+        if len(pieces) > 1:
+            by_bucket = np.argsort(records["bucket"], kind="stable")
+            ends = np.cumsum(records["length"][by_bucket])
+            found = _core.reordered(np.concatenate(pieces), ends, np.argsort(by_bucket))
+        return found
+
+
+def _ordered(records: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Documents by their numbers; copies in the order in which they came, where these are equal."""
+    found: npt.NDArray[Any] = records[
+        np.lexsort((records["copy"], records["key"], records["number"]))
+    ]
+    return found
 
 
 def _append(path: Path, arrays: list[npt.NDArray[Any]], sync: bool) -> None:

@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::text::{AlignedText, Span, boundary_before};
+use jeton_text::text::{AlignedText, Span, boundary_before};
 
 /// A text as it is now, and its stretches that were changed.
 pub struct Changed {

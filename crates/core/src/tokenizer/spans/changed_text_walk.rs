@@ -9,10 +9,10 @@ use super::ruler::At;
 use super::run::Stretch;
 use super::table::{BYTE, CUT, INSIDE, MARKED, ODD, Table, UNKNOWN, bytes_of, is_inside, units_of};
 use super::{Output, Section};
-use crate::interrupt::{Pace, paced};
-use crate::split::safe_cuts::decode;
-use crate::stages::Stages;
-use crate::text::{Span, white_space};
+use jeton_models::stages::Stages;
+use jeton_stages::split::safe_cuts::decode;
+use jeton_text::interrupt::{Pace, paced};
+use jeton_text::text::{Span, white_space};
 
 /// Tokens along a changed text.
 struct Call<'c> {

@@ -7,9 +7,9 @@
 //! something.
 
 use super::mark::MARK;
-use crate::normalizer::CharacterSet;
-use crate::split::safe_cuts::decode;
-use crate::text::{ByteSet, boundary_before};
+use jeton_stages::normalizer::CharacterSet;
+use jeton_stages::split::safe_cuts::decode;
+use jeton_text::text::{ByteSet, boundary_before};
 
 /// What becomes of a character of ASCII before another one that is kept and at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

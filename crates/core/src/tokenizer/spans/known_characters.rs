@@ -1,12 +1,12 @@
 //! Which characters are tokens by themselves: the text of an unknown token ends where one of them begins.
 
-use crate::interrupt::{Pace, paced};
-use crate::model::Model;
-use crate::model::bpe::MergeRule;
-use crate::model::sentencepiece::spec::PieceKind;
-use crate::normalizer::CharacterSet;
-use crate::split::safe_cuts::decode;
-use crate::text::Unit;
+use jeton_models::model::Model;
+use jeton_models::model::bpe::MergeRule;
+use jeton_models::model::sentencepiece::spec::PieceKind;
+use jeton_stages::normalizer::CharacterSet;
+use jeton_stages::split::safe_cuts::decode;
+use jeton_text::interrupt::{Pace, paced};
+use jeton_text::text::Unit;
 
 use super::mark::MARK;
 use super::ruler::At;

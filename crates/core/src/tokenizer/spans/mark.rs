@@ -1,6 +1,6 @@
 //! `▁`, which stands for a space in the vocabularies of SentencePiece.
 
-use crate::interrupt::paced;
+use jeton_text::interrupt::paced;
 
 /// What stands for a space.
 pub const MARK: char = '▁';

@@ -38,15 +38,15 @@ use std::rc::Rc;
 
 use super::frames::Frame;
 use super::{EncodeOptions, Tokenizer};
-use crate::added_tokens::TextOrToken;
-use crate::error::Result;
-use crate::fast::{Compiled, Place, Stretch};
-use crate::interrupt::paced;
-use crate::length_limit::LengthLimit;
-use crate::model::{Model, Sampling};
-use crate::post_processor::Margins;
-use crate::stages::Stages;
-use crate::text::{AlignedText, Span};
+use jeton_fast::{Compiled, Place, Stretch};
+use jeton_models::model::{Model, Sampling};
+use jeton_models::stages::Stages;
+use jeton_stages::added_tokens::TextOrToken;
+use jeton_stages::post_processor::Margins;
+use jeton_text::error::Result;
+use jeton_text::interrupt::paced;
+use jeton_text::length_limit::LengthLimit;
+use jeton_text::text::{AlignedText, Span};
 use lengths::Lengths;
 use ruler::Ruler;
 use sentencepiece_walk::Steps;
@@ -329,7 +329,7 @@ impl Walk {
 
 #[cfg(test)]
 mod tests {
-    use crate::post_processor::PostProcessor;
+    use jeton_stages::post_processor::PostProcessor;
 
     #[test]
     fn trimming_twice_or_behind_special_tokens_is_left_to_the_stages() {

@@ -13,11 +13,11 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::changed_text::Changed;
 use super::kept_stretches::{Ascii, Kept};
 use super::mark::MARK;
-use crate::interrupt::Pace;
-use crate::mem::lazy::Lazy;
-use crate::normalizer::{CharacterSet, Charsmap, Form, KeyCharacters, Normalizer};
-use crate::pattern::SearchPattern;
-use crate::text::{AlignedText, boundary_before};
+use jeton_stages::normalizer::{CharacterSet, Charsmap, Form, KeyCharacters, Normalizer};
+use jeton_text::interrupt::Pace;
+use jeton_text::mem::lazy::Lazy;
+use jeton_text::pattern::SearchPattern;
+use jeton_text::text::{AlignedText, boundary_before};
 
 /// Normalizers whose changes are known by stretches.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Places of a text in bytes and in the unit that spans are given in.
 
-use crate::text::{Span, Unit};
+use jeton_text::text::{Span, Unit};
 
 /// A place in a text: how many bytes and how many units stand before it.
 #[derive(Clone, Copy)]

@@ -10,8 +10,8 @@ use super::Row;
 use super::known_characters::UnknownRun;
 use super::ruler::At;
 use super::table::{BYTE, CUT, INSIDE, MARKED, ODD, Table, UNKNOWN, bytes_of, units_of};
-use crate::interrupt::Pace;
-use crate::text::Unit;
+use jeton_text::interrupt::Pace;
+use jeton_text::text::Unit;
 
 /// A stretch of a text that is left as it is, but for its spaces: from a place on, up to `end`.
 pub struct Stretch<'s> {

@@ -15,16 +15,16 @@ use super::ruler::At;
 use super::run::Stretch;
 use super::table::{BYTE, INSIDE, ODD, Spaces, Table, Tables, UNKNOWN};
 use super::{Output, Section};
-use crate::fast::Place;
-use crate::interrupt::Pace;
-use crate::mem::lazy::Lazy;
-use crate::model::Model;
-use crate::normalizer::{
+use jeton_fast::Place;
+use jeton_models::model::Model;
+use jeton_models::stages::Stages;
+use jeton_stages::normalizer::{
     CharacterSet, Charsmap, KeyCharacters, Normalizer, SentencePieceNormalizer as StepNormalizer,
 };
-use crate::split::safe_cuts::decode;
-use crate::stages::Stages;
-use crate::text::{Span, boundary_before};
+use jeton_stages::split::safe_cuts::decode;
+use jeton_text::interrupt::Pace;
+use jeton_text::mem::lazy::Lazy;
+use jeton_text::text::{Span, boundary_before};
 
 /// What of a `.model` file is known beforehand.
 #[derive(Debug)]

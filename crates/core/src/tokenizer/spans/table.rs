@@ -7,11 +7,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::mark::MARK;
-use crate::mem::lazy::Lazy;
-use crate::model::sentencepiece::spec::PieceKind;
-use crate::model::{Model, byte_token};
-use crate::stages::Stages;
-use crate::text::Unit;
+use jeton_models::model::sentencepiece::spec::PieceKind;
+use jeton_models::model::{Model, byte_token};
+use jeton_models::stages::Stages;
+use jeton_text::mem::lazy::Lazy;
+use jeton_text::text::Unit;
 
 /// How long each token is: bytes of the text in bits 0 to 7, units in bits 8 to 15, spaces in front in
 /// bits 16 to 19 and at the end in bits 20 to 23 (of a token that stands for a byte, which), then flags.
@@ -320,8 +320,8 @@ fn spelling(stages: &Stages, id: u32) -> Spelling<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::word_level::WordLevel;
-    use crate::vocab::Vocab;
+    use jeton_models::model::word_level::WordLevel;
+    use jeton_stages::vocab::Vocab;
 
     /// Every stretch of text of every kind, cut inside characters too.
     #[test]

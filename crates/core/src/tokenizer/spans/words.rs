@@ -11,13 +11,13 @@ use unicode_normalization_alignments::char::canonical_combining_class;
 use super::ruler::At;
 use super::table::{CONTINUES, CUT, INSIDE, ODD, Spaces, Table, Tables, bytes_of, units_of};
 use super::{Output, Section};
-use crate::interrupt::{Pace, position};
-use crate::mem::lazy::Lazy;
-use crate::model::{Model, Sampler, Sampling};
-use crate::normalizer::Normalizer;
-use crate::pre_tokenizer::PreTokenizer;
-use crate::stages::Stages;
-use crate::text::{AlignedText, ByteSet, Pieces, Span, boundary_before};
+use jeton_models::model::{Model, Sampler, Sampling};
+use jeton_models::stages::Stages;
+use jeton_stages::normalizer::Normalizer;
+use jeton_stages::pre_tokenizer::PreTokenizer;
+use jeton_text::interrupt::{Pace, position};
+use jeton_text::mem::lazy::Lazy;
+use jeton_text::text::{AlignedText, ByteSet, Pieces, Span, boundary_before};
 
 /// How many characters are asked about together.
 const ROW: usize = 256;

@@ -1,0 +1,73 @@
+//! Which stages the byte-level strategy accepts: a model whose tokens are bytes, text that is only cut.
+
+use crate::unsupported_stage::UnsupportedStage;
+use jeton_models::model::bpe::Alphabet;
+use jeton_models::model::{Bpe, Model};
+use jeton_models::stages::Stages;
+use jeton_stages::normalizer::Form;
+use jeton_stages::pre_tokenizer::PreTokenizer;
+use jeton_stages::split::scanner::Rules;
+use jeton_stages::split::splitter::Splitter;
+
+/// What the stages of a byte-level BPE are made of.
+pub(super) struct Accepted<'s> {
+    pub bpe: &'s Bpe,
+    pub form: Option<Form>,
+    pub prefix_space: bool,
+    pub splitter: Splitter,
+}
+
+impl<'s> Accepted<'s> {
+    /// # Errors
+    /// The stage that is no part of a byte-level BPE.
+    pub fn of(stages: &'s Stages) -> Result<Self, UnsupportedStage> {
+        let cannot = |why| UnsupportedStage::model(&stages.model, why);
+        let Model::Bpe(bpe) = &stages.model else {
+            return Err(cannot("not BPE"));
+        };
+        if bpe.options().alphabet != Alphabet::Bytes {
+            return Err(cannot("merges characters, not bytes"));
+        }
+        if !bpe.merges_bytes_only() {
+            return Err(cannot("marks parts of words by a prefix or suffix"));
+        }
+        if !(0..=u8::MAX).all(|byte| bpe.vocab().text_id(&[byte]).is_some()) {
+            return Err(cannot("has no token for some byte"));
+        }
+        let form = match (stages.normalizer.as_ref()).filter(|it| !it.changes_nothing()) {
+            Some(normalizer) => Some(Form::of(normalizer).ok_or_else(|| {
+                UnsupportedStage::normalizer(
+                    Some(normalizer),
+                    "does not bring text into a Unicode form",
+                )
+            })?),
+            None => None,
+        };
+        let pre_tokenizer = stages.pre_tokenizer.as_ref();
+        let (prefix_space, splitter) = match pre_tokenizer {
+            Some(PreTokenizer::ByteLevel {
+                add_prefix_space: true,
+                use_regex: true,
+                printable: false,
+                ..
+            }) => (true, Splitter::Scanner(Rules::GPT2)),
+            Some(cut) => (
+                false,
+                Splitter::of(cut).ok_or_else(|| {
+                    let why = "does not only cut, drops text, or looks for what no automaton finds";
+                    UnsupportedStage::pre_tokenizer(pre_tokenizer, why)
+                })?,
+            ),
+            None => {
+                let why = "a text is one word, whose tokens no cache knows";
+                return Err(UnsupportedStage::pre_tokenizer(None, why));
+            }
+        };
+        Ok(Self {
+            bpe,
+            form,
+            prefix_space,
+            splitter,
+        })
+    }
+}

@@ -1,0 +1,489 @@
+//! The strategy for byte-level BPE: a scanner cuts the text into words, each is looked up in the word cache,
+//! and only new ones are merged.
+
+mod accepted;
+mod short_tokens;
+mod whole_piece_tokens;
+
+use std::hash::BuildHasher;
+
+use foldhash::fast::RandomState;
+
+use crate::cache::group::{GROUP, Group};
+use crate::cache::pending::{MOST_NEW, MOST_PENDING, Pending};
+use crate::cache::word_cache::{SHORT_IDS, WordCache};
+use crate::cache::workspace_pool::{Reusable, WorkspacePool};
+use crate::sink::Sink;
+use crate::unsupported_stage::UnsupportedStage;
+use accepted::Accepted;
+use jeton_models::merge::merges::{Merges, SCANNED};
+use jeton_models::merge::short_word::ShortWord;
+use jeton_models::stages::Stages;
+use jeton_stages::normalizer::Form;
+use jeton_stages::split::safe_cuts::SafeCuts;
+use jeton_stages::split::scanner::Scanner;
+use jeton_stages::split::set_bits::set_bits;
+use jeton_stages::split::splitter::{Splitter, uncut};
+use jeton_text::error::Result;
+use jeton_text::interrupt::Pace;
+use jeton_text::mem::short_keys::{LONG, ShortKey};
+use jeton_text::threads::{LARGE, both};
+use short_tokens::ShortTokens;
+use whole_piece_tokens::WholePieceTokens;
+
+/// Bytes, about, that are copied where a space is put in front.
+const SPACED_FRONT: usize = 1 << 10;
+/// Blocks of 64 bytes whose word starts are found together.
+const BLOCKS_AT_ONCE: usize = 1 << 10;
+/// Rounds of new words in which whole tokens are not looked for, after few were found.
+const PAUSE: u32 = 16;
+
+/// A byte-level BPE on the fast path.
+pub struct ByteLevel {
+    /// The form that text is brought into first.
+    form: Option<Form>,
+    /// Whether a space is put in front of text that does not begin with one.
+    prefix_space: bool,
+    splitter: Splitter,
+    merges: Merges,
+    /// Finds most new words without merging.
+    short_tokens: ShortTokens,
+    whole_piece_tokens: WholePieceTokens,
+    /// Where long pieces may be cut.
+    cuts: SafeCuts,
+    pool: WorkspacePool<ByteLevelWorkspace>,
+}
+
+/// What one call works with: where pieces lie, those whose tokens are cached, and those that are merged.
+struct ByteLevelWorkspace {
+    scanner: Scanner,
+    bounds: Vec<u32>,
+    groups: [Group; 2],
+    words: WordCache,
+    tokens: Box<[u32; MOST_PENDING]>,
+    holes: Vec<(usize, usize)>,
+    works: Vec<ShortWord>,
+    /// How many rounds of new words to come are merged without looking for tokens.
+    pause: u32,
+}
+
+impl Reusable for ByteLevelWorkspace {
+    fn new() -> Box<Self> {
+        Box::new(Self {
+            scanner: Scanner::default(),
+            bounds: Vec::new(),
+            groups: [Group::NONE; 2],
+            words: WordCache::new(RandomState::default().hash_one(0)),
+            tokens: Box::new([0; MOST_PENDING]),
+            holes: Vec::new(),
+            works: vec![ShortWord::NEW; MOST_NEW],
+            pause: 0,
+        })
+    }
+
+    fn is_current(&self) -> bool {
+        self.words.keeps_the_limit()
+    }
+}
+
+impl ByteLevel {
+    /// The compiled form of these stages.
+    ///
+    /// # Errors
+    /// The stage that is no part of a byte-level BPE.
+    pub fn new(stages: &Stages) -> std::result::Result<Self, UnsupportedStage> {
+        let Accepted {
+            bpe,
+            form,
+            prefix_space,
+            splitter,
+        } = Accepted::of(stages)?;
+        let vocab = bpe.vocab();
+        let is_large = vocab.len() >= LARGE;
+        let merges = || match bpe.newly_derived() {
+            Some(growing) => (Some(growing), None),
+            None => (None, Merges::new(bpe.vocab(), bpe.reachable_merges())),
+        };
+        let ((growing, listed), cuts) = both(is_large, merges, || SafeCuts::new(vocab));
+        let (mut merges, characters, short_tokens) = match growing {
+            Some(growing) => {
+                let (table, (characters, short_tokens)) = both(
+                    is_large,
+                    || growing.pairs().completed(),
+                    || (growing.characters(vocab), ShortTokens::new(bpe, &growing)),
+                );
+                (growing.complete(table), characters, short_tokens)
+            }
+            None => {
+                let merges = listed.ok_or_else(|| {
+                    UnsupportedStage::model(&stages.model, "has an id of 2²⁰ or more")
+                })?;
+                let (characters, short_tokens) = both(
+                    is_large,
+                    || merges.characters(vocab),
+                    || ShortTokens::new(bpe, &merges),
+                );
+                (merges, characters, short_tokens)
+            }
+        };
+        merges.begin_as(characters, cuts.partial());
+        Ok(Self {
+            form,
+            prefix_space,
+            splitter,
+            whole_piece_tokens: WholePieceTokens::of(bpe, &short_tokens),
+            short_tokens,
+            merges,
+            cuts,
+            pool: WorkspacePool::default(),
+        })
+    }
+
+    /// Gives the tokens of `text`, in which no added tokens are left, to `sink`.
+    ///
+    /// # Errors
+    /// A pattern that gave up on this text; more than 4 GiB without a place to cut.
+    pub fn encode(&self, text: &str, sink: &mut impl Sink) -> Result<()> {
+        let text = match self.form {
+            Some(form) => form.normalized(text),
+            None => text.into(),
+        };
+        let (front, rest) = self.front(&text);
+        let mut workspace = self.pool.take();
+        let ByteLevelWorkspace {
+            scanner,
+            bounds,
+            groups,
+            words,
+            tokens,
+            holes,
+            works,
+            pause,
+        } = &mut *workspace;
+        let mut pieces = ByteLevelCall {
+            compiled: self,
+            words,
+            works,
+            pause,
+            pending: Pending::new(tokens, holes),
+            pace: Pace::default(),
+        };
+        let mut too_long = None;
+        for text in [&*front, rest] {
+            self.splitter.split(scanner, text, |offset, length, bits| {
+                let Ok(end) = u32::try_from(length) else {
+                    too_long = Some(length);
+                    return;
+                };
+                bounds.clear();
+                for (base, bits) in (0..)
+                    .step_by(BLOCKS_AT_ONCE * 64)
+                    .zip(bits.chunks(BLOCKS_AT_ONCE))
+                {
+                    pieces.pace.step();
+                    set_bits(bits, base, bounds);
+                }
+                bounds.push(end);
+                pieces.all(groups, &text.as_bytes()[offset..], bounds, sink);
+            })?;
+        }
+        pieces.fill(sink);
+        if let Some(length) = too_long {
+            return Err(uncut(length));
+        }
+        Ok(())
+    }
+}
+
+impl ByteLevel {
+    /// The beginning of `text` with a space in front, if one is put there, and the rest of it.
+    fn front<'t>(&self, text: &'t str) -> (String, &'t str) {
+        if !self.prefix_space || text.is_empty() || text.starts_with(' ') {
+            return (String::new(), text);
+        }
+        let (first, rest) = text.split_at(self.splitter.split_point(text, 0, SPACED_FRONT));
+        (format!(" {first}"), rest)
+    }
+
+    /// Whether it sees the bytes of the text and no others.
+    pub fn reads_text_as_it_is(&self) -> bool {
+        self.form.is_none() && !self.prefix_space
+    }
+
+    /// Where a part of `text` that is encoded by itself ends; see [`Splitter::split_point`].
+    pub fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {
+        // An expression's places are certain in the text that it sees; a prefix has a scanner.
+        if self.form.is_some() && !matches!(self.splitter, Splitter::Scanner(_)) {
+            return text.len();
+        }
+        let fixes = |at| self.form.is_none_or(|form| form.fixes(text, at));
+        self.splitter
+            .split_point_where(text, start, reach, |before, after| {
+                let puts_no_space = !self.prefix_space || text.as_bytes()[after - 1] == b' ';
+                puts_no_space && fixes(before) && fixes(after)
+            })
+    }
+}
+
+impl std::fmt::Debug for ByteLevel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ByteLevel")
+            .field("splitter", &self.splitter)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The pieces of a text, a group at a time.
+struct ByteLevelCall<'c, 't> {
+    compiled: &'c ByteLevel,
+    words: &'c mut WordCache,
+    works: &'c mut [ShortWord],
+    pause: &'c mut u32,
+    pending: Pending<'c, 't>,
+    pace: Pace,
+}
+
+impl<'t> ByteLevelCall<'_, 't> {
+    /// Tokens of the pieces of `text` that lie between neighbours in `bounds`. Memory is asked for on
+    /// behalf of a group while the one before it is looked up.
+    fn all(
+        &mut self,
+        groups: &mut [Group; 2],
+        text: &'t [u8],
+        bounds: &[u32],
+        sink: &mut impl Sink,
+    ) {
+        let [mut group, mut next] = groups.each_mut();
+        let end = bounds.len() - 1;
+        let until = |first: usize| (first + GROUP).min(end);
+        group.ask(self.words, text, &bounds[..=until(0)]);
+        let mut first = 0;
+        while first < end {
+            self.pace.step();
+            let last = until(first);
+            if last < end {
+                next.ask(self.words, text, &bounds[last..=until(last)]);
+            }
+            self.group(group, text, &bounds[first..=last], sink);
+            std::mem::swap(&mut group, &mut next);
+            first = last;
+        }
+    }
+
+    /// Tokens of the pieces of a group whose memory is prefetched.
+    fn group(&mut self, group: &Group, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
+        self.make_room(sink);
+        let mut number = 0;
+        loop {
+            number = group.known(self.words, text, bounds, number, &mut self.pending);
+            let [start, end] = match bounds.get(number..number + 2) {
+                Some(bounds) => [bounds[0] as usize, bounds[1] as usize],
+                None => return,
+            };
+            if end - start <= LONG {
+                let (key, hash) = group.piece(number);
+                self.new_piece(&text[start..end], key, hash, sink);
+            } else {
+                self.very_long(text, start, end, sink);
+                self.make_room(sink);
+            }
+            number += 1;
+        }
+    }
+
+    /// Makes room for the tokens of a group, a byte of a piece being a token at worst.
+    #[inline(always)]
+    fn make_room(&mut self, sink: &mut impl Sink) {
+        if !self.pending.has_room(GROUP * LONG) {
+            self.fill(sink);
+        }
+    }
+
+    /// A piece of up to [`SCANNED`] bytes that is not known.
+    #[inline(never)]
+    fn new_piece(&mut self, piece: &'t [u8], key: ShortKey, hash: u64, sink: &mut impl Sink) {
+        if !self.pending.hole(piece, key, hash) {
+            self.fill(sink);
+            self.pending.hole(piece, key, hash);
+        }
+    }
+
+    /// Merges all pieces that are new, remembers them, and gives all tokens away.
+    #[inline(never)]
+    fn fill(&mut self, sink: &mut impl Sink) {
+        let Self {
+            compiled,
+            words,
+            works,
+            pending,
+            pause,
+            ..
+        } = self;
+        let new = pending.new_pieces();
+        let pieces = new.pieces();
+        if pieces.is_empty() {
+            return pending.give(|_| (&[], 0), sink);
+        }
+        for &hash in new.hashes() {
+            // Both lines are looked at for a free place; by the time the words are merged they are here.
+            words.prefetch_beside(hash);
+        }
+        let merges = &compiled.merges;
+        let left = match **pause {
+            0 => {
+                let left = compiled.short_tokens.find(new.keys(), works);
+                if left.count_ones() as usize * 3 > pieces.len() * 2 {
+                    **pause = PAUSE;
+                }
+                left
+            }
+            _ => {
+                **pause -= 1;
+                (1 << pieces.len()) - 1
+            }
+        };
+        merges.merge_together(pieces, left, works);
+        let takes_whole = !compiled.whole_piece_tokens.is_empty();
+        for (((piece, &key), &hash), work) in pieces
+            .iter()
+            .zip(new.keys())
+            .zip(new.hashes())
+            .zip(works.iter_mut())
+        {
+            if takes_whole
+                && work.tokens().len() > 1
+                && let Some(id) = compiled.whole_piece_tokens.token(piece)
+            {
+                work.become_tokens(&[id]);
+            }
+            let tokens = work.tokens();
+            if key == ShortKey::NONE {
+                words.insert(piece, tokens);
+            } else if tokens.len() <= SHORT_IDS {
+                words.insert_few(key, hash, work.first_tokens(), tokens.len());
+            } else {
+                words.insert_many(key, hash, tokens);
+            }
+        }
+        pending.give(
+            |number| {
+                let work = &works[number];
+                (&work.first_tokens::<SCANNED>()[..], work.tokens().len())
+            },
+            sink,
+        );
+    }
+
+    /// A piece longer than [`LONG`]: cut where no token spans, else merged as it is.
+    #[inline(never)]
+    fn very_long(&mut self, text: &'t [u8], start: usize, end: usize, sink: &mut impl Sink) {
+        let cuts = &self.compiled.cuts;
+        let mut ends = [0; GROUP];
+        let mut count = cuts.first_cuts(text, start, end, &mut ends);
+        if count == 1 {
+            return self.uncut(&text[start..end], sink);
+        }
+        let mut group = Group::NONE;
+        let mut bounds = [start as u32; GROUP + 1];
+        loop {
+            self.pace.step();
+            for (bound, &end) in bounds[1..].iter_mut().zip(&ends[..count]) {
+                *bound = end as u32;
+            }
+            if self.compiled.whole_piece_tokens.is_empty() {
+                group.ask(self.words, text, &bounds[..=count]);
+                self.group(&group, text, &bounds[..=count], sink);
+            } else {
+                self.parts(&mut group, text, &bounds[..=count], sink);
+            }
+            let last = ends[count - 1];
+            if last == end {
+                return;
+            }
+            bounds[0] = last as u32;
+            count = cuts.first_cuts(text, last, end, &mut ends);
+        }
+    }
+
+    /// The parts of a piece, between neighbours in `bounds`. One that is a token only when it is a piece
+    /// is neither looked up nor remembered.
+    #[inline(never)]
+    fn parts(&mut self, group: &mut Group, text: &'t [u8], bounds: &[u32], sink: &mut impl Sink) {
+        let compiled = self.compiled;
+        let part = |bounds: &[u32]| &text[bounds[0] as usize..bounds[1] as usize];
+        let is_token = |bounds: &&[u32]| compiled.whole_piece_tokens.token(part(bounds)).is_some();
+        let mut first = 0;
+        while first + 1 < bounds.len() {
+            let odd = bounds[first..]
+                .windows(2)
+                .position(|bounds| is_token(&bounds));
+            let last = odd.map_or(bounds.len() - 1, |count| first + count);
+            if first < last {
+                group.ask(self.words, text, &bounds[first..=last]);
+                self.group(group, text, &bounds[first..=last], sink);
+            }
+            if odd.is_some() {
+                self.fill(sink);
+                sink.push_all(&compiled.merges.merge_long(part(&bounds[last..])));
+            }
+            first = last + usize::from(odd.is_some());
+        }
+    }
+
+    /// A piece that is longer than [`LONG`] and not cut.
+    fn uncut(&mut self, piece: &'t [u8], sink: &mut impl Sink) {
+        let hash = self.words.prefetch_overflow(piece);
+        if let Some(ids) = self.words.find_overflow(piece, hash) {
+            if self.pending.has_room(ids.len() + GROUP * LONG) {
+                return self.pending.many(ids);
+            }
+            // What is remembered meanwhile may have these forgotten.
+            let ids = ids.to_vec();
+            self.fill(sink);
+            return sink.push_all(&ids);
+        }
+        if piece.len() <= SCANNED {
+            return self.new_piece(piece, ShortKey::NONE, hash, sink);
+        }
+        self.fill(sink);
+        let Self {
+            compiled, words, ..
+        } = self;
+        let whole = compiled.whole_piece_tokens.token(piece);
+        let ids = whole.map_or_else(|| compiled.merges.merge_long(piece), |id| vec![id]);
+        sink.push_all(&ids);
+        words.insert(piece, &ids);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jeton_models::model::Bpe;
+    use jeton_models::model::Model;
+    use jeton_stages::pre_tokenizer::PreTokenizer;
+    use jeton_stages::pre_tokenizer::SplitBehavior;
+    use jeton_stages::vocab::Vocab;
+    use jeton_text::pattern::{Dialect, Regex, SearchPattern};
+
+    #[test]
+    fn a_warm_cache_outlives_an_error() {
+        let bytes = (0..=u8::MAX).map(|byte| vec![byte]);
+        let bpe = Bpe::by_ranks(Vocab::new(bytes.zip(0..)).unwrap()).unwrap();
+        let mut stages = Stages::of_model(Model::Bpe(bpe));
+        // The engine tries each way to part a run of `a`, until its budget is spent.
+        let regex = Regex::new(r"(?:(a|a|a)+)+(?=b)\1", Dialect::Oniguruma).unwrap();
+        stages.pre_tokenizer = Some(PreTokenizer::Split {
+            pattern: SearchPattern::Regex(regex),
+            behavior: SplitBehavior::Isolated,
+            invert: false,
+        });
+        let compiled = ByteLevel::new(&stages).unwrap();
+        let mut ids = Vec::new();
+        compiled.encode("known", &mut ids).unwrap();
+        let hard = "a".repeat(64);
+        assert!(compiled.encode(&hard, &mut ids).is_err());
+        let workspace = compiled.pool.kept().unwrap();
+        assert!(workspace.words.emit(b"known", &mut Vec::new()));
+    }
+}

@@ -1,0 +1,42 @@
+//! Whole-piece tokens: those that a word becomes when it is spelled like one, although its merges make
+//! something else.
+//!
+//! Ranks take a piece that is a token for that token, and so do merges with `ignore_merges`. Nearly all
+//! tokens are what merging makes of their bytes in any case; here are the others, so that a new piece is
+//! looked for among few, and pieces may be parted: what is spelled like one of these is merged by itself
+//! where it is only a part.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use super::short_tokens::ShortTokens;
+use jeton_models::model::Bpe;
+
+/// All tokens that merging may not make, where a piece may be one.
+pub struct WholePieceTokens(HashMap<Box<[u8]>, u32, RandomState>);
+
+impl WholePieceTokens {
+    /// Those of `bpe`, which has these short tokens.
+    pub fn of(bpe: &Bpe, short_tokens: &ShortTokens) -> Self {
+        if !bpe.takes_whole_pieces() || bpe.merges_make_all_tokens() {
+            return Self(HashMap::default());
+        }
+        let tokens = short_tokens.unmade().iter().filter_map(|&id| {
+            let token = bpe.vocab().token(id)?;
+            (!bpe.vocab().withheld().contains(id)).then(|| (token.into(), id))
+        });
+        Self(tokens.collect())
+    }
+
+    /// The token that a piece of several tokens is at once.
+    pub fn token(&self, piece: &[u8]) -> Option<u32> {
+        self.0.get(piece).copied()
+    }
+
+    /// Whether there are none.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}

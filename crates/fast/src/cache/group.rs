@@ -1,0 +1,154 @@
+//! Groups of words for byte-level BPE: 32 that are looked up in the word cache together, so that the memory
+//! of all is prefetched before the first is read.
+
+use super::pending::Pending;
+use super::word_cache::WordCache;
+use jeton_text::mem::short_keys::{LONG, LongKey, SHORT, ShortKey};
+
+/// Words that are looked up together.
+pub const GROUP: usize = 32;
+
+/// Words from a new one to the one whose neighbour line is prefetched, in case that its own is full: new
+/// words come together.
+pub const AHEAD: usize = 4;
+
+/// The keys of pieces, and where they belong in the word cache.
+pub struct Group {
+    /// The key of no piece where a piece is not short.
+    keys: [ShortKey; GROUP],
+    hashes: [u64; GROUP],
+}
+
+impl Group {
+    /// No pieces.
+    pub const NONE: Self = Self {
+        keys: [ShortKey::NONE; GROUP],
+        hashes: [0; GROUP],
+    };
+
+    /// The key and the hash of a piece.
+    #[inline(always)]
+    pub fn piece(&self, number: usize) -> (ShortKey, u64) {
+        (self.keys[number], self.hashes[number])
+    }
+
+    /// Takes the pieces of `text` that lie between neighbours in `bounds`, and prefetches the memory
+    /// in which each would be found.
+    pub fn ask(&mut self, words: &WordCache, text: &[u8], bounds: &[u32]) {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2") {
+            // SAFETY: the processor has the features that the function is compiled for.
+            return unsafe { self.ask_bmi2(words, text, bounds) };
+        }
+        self.ask_portable(words, text, bounds);
+    }
+
+    /// The same code, with what newer processors have for shifts and products.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "bmi1,bmi2")]
+    fn ask_bmi2(&mut self, words: &WordCache, text: &[u8], bounds: &[u32]) {
+        self.ask_portable(words, text, bounds);
+    }
+
+    #[inline(always)]
+    fn ask_portable(&mut self, words: &WordCache, text: &[u8], bounds: &[u32]) {
+        let Some((&first, ends)) = bounds.split_first() else {
+            return;
+        };
+        let mut start = first as usize;
+        for ((&end, key), hash) in ends.iter().zip(&mut self.keys).zip(&mut self.hashes) {
+            let length = end as usize - start;
+            if length <= SHORT {
+                *key = ShortKey::new(text, start, length);
+                *hash = words.prefetch_short(*key);
+            } else {
+                *key = ShortKey::NONE;
+                *hash = ask_long(words, text, start, length);
+            }
+            start = end as usize;
+        }
+    }
+
+    /// Gives the tokens of the pieces from number `from` on to `pending`, which has room for them, as
+    /// long as they are known, and says which piece is the first that is not. These are the pieces
+    /// that were last asked for; one that is longer than [`LONG`] is not known.
+    pub fn known(
+        &self,
+        words: &WordCache,
+        text: &[u8],
+        bounds: &[u32],
+        from: usize,
+        pending: &mut Pending,
+    ) -> usize {
+        let mut end = pending.end();
+        for number in from..(bounds.len() - 1).min(GROUP) {
+            let (key, hash) = self.piece(number);
+            if let Some(found) = words.find_short(key, hash) {
+                end = pending.found_at(end, found);
+                continue;
+            }
+            pending.set_end(end);
+            let (start, length) = (bounds[number], bounds[number + 1] - bounds[number]);
+            if !known_long(words, text, start as usize, length as usize, hash, pending) {
+                if let Some(&hash) = self.hashes.get(number + AHEAD) {
+                    words.prefetch_beside(hash);
+                }
+                return number;
+            }
+            end = pending.end();
+        }
+        pending.set_end(end);
+        bounds.len() - 1
+    }
+}
+
+/// Gives the tokens of a piece to `pending`, if it is a long one and known.
+#[inline(never)]
+fn known_long(
+    words: &WordCache,
+    text: &[u8],
+    start: usize,
+    length: usize,
+    hash: u64,
+    pending: &mut Pending,
+) -> bool {
+    if length <= SHORT || length > LONG {
+        return false;
+    }
+    let found = words.find_long(LongKey::new(text, start, length), hash);
+    found.inspect(|&found| pending.found(found)).is_some()
+}
+
+#[inline(never)]
+fn ask_long(words: &WordCache, text: &[u8], start: usize, length: usize) -> u64 {
+    if length > LONG {
+        return 0;
+    }
+    words.prefetch_long(LongKey::new(text, start, length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pending::MOST_PENDING;
+    use super::*;
+
+    #[test]
+    fn worked_example() {
+        let text = b"one two a piece of thirty bytes ... new one";
+        let bounds = [0, 3, 7, 35, 39, 43];
+        let mut words = WordCache::new(1);
+        words.insert(b"one", &[1]);
+        words.insert(b" two", &[2, 3, 4, 5, 6]);
+        words.insert(&text[7..35], &[7; 9]);
+        let mut group = Group::NONE;
+        group.ask(&words, text, &bounds);
+        let (mut room, mut holes) = ([0; MOST_PENDING], Vec::new());
+        let mut pending = Pending::new(&mut room, &mut holes);
+        assert_eq!(group.known(&words, text, &bounds, 0, &mut pending), 3);
+        assert_eq!(group.piece(3).0, ShortKey::new(b" new", 0, 4));
+        assert_eq!(group.known(&words, text, &bounds, 4, &mut pending), 4);
+        let mut ids: Vec<u32> = Vec::new();
+        pending.give(|_| (&[], 0), &mut ids);
+        assert_eq!(ids, [&[1, 2, 3, 4, 5, 6][..], &[7; 9]].concat());
+    }
+}

@@ -1,0 +1,232 @@
+//! Looking up the chunks of a text in the word cache, 32 at a time, and giving those that are new to the
+//! strategy that they belong to.
+
+use std::hash::BuildHasher;
+use std::ops::Range;
+
+use foldhash::fast::RandomState;
+
+use super::group::{AHEAD, GROUP};
+use super::word_cache::{Found, SHORT_IDS, WordCache};
+use crate::cache::output_buffer::{BUFFER_TOKENS, EntrySink};
+use crate::cache::workspace_pool::Reusable;
+use jeton_stages::split::delimiters::{Chunks, Delimiters};
+use jeton_text::error::Result;
+use jeton_text::interrupt::paced;
+use jeton_text::mem::short_keys::{LONG, LongKey, SHORT, ShortKey};
+
+/// What one call works with.
+pub struct ChunkWorkspace {
+    /// Where chunks lie.
+    pub chunks: Chunks,
+    /// The chunks whose tokens are cached.
+    pub words: WordCache,
+    /// Room for tokens on their way.
+    pub tokens: [u32; BUFFER_TOKENS],
+}
+
+impl Default for ChunkWorkspace {
+    fn default() -> Self {
+        Self {
+            chunks: Chunks::default(),
+            words: WordCache::new(RandomState::default().hash_one(0)),
+            tokens: [0; BUFFER_TOKENS],
+        }
+    }
+}
+
+impl Reusable for ChunkWorkspace {
+    fn new() -> Box<Self> {
+        Box::default()
+    }
+
+    fn is_current(&self) -> bool {
+        self.words.keeps_the_limit()
+    }
+}
+
+/// What makes tokens of a chunk that the cache does not hold.
+pub trait NewChunks<S: EntrySink> {
+    /// The chunks whose tokens are cached.
+    fn words(&self) -> &WordCache;
+
+    /// Gives the tokens of `text[start..end]`, which are not remembered, to `sink` and says where what
+    /// was read ends: at `end`, or at the end of a later chunk if the tokens of this one depend on what
+    /// follows.
+    ///
+    /// # Errors
+    /// As the stages.
+    fn chunk(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> Result<usize>;
+}
+
+/// Gives the tokens of the chunks of `text` from `start` on to `sink`.
+///
+/// # Errors
+/// As the stages.
+pub fn tokens<S: EntrySink>(
+    family: &mut impl NewChunks<S>,
+    delimiters: &Delimiters,
+    chunks: &mut Chunks,
+    text: &str,
+    start: usize,
+    sink: &mut S,
+) -> Result<()> {
+    let mut done = start;
+    delimiters.chunks(text.as_bytes(), start, chunks, |starts, ends| {
+        for (starts, ends) in starts.chunks(GROUP).zip(ends.chunks(GROUP)) {
+            group(family, text, starts, ends, &mut done, sink)?;
+        }
+        Ok(())
+    })
+}
+
+/// Gives the tokens of the pieces of `text` that lie at `pieces`, one behind the other, to `sink`.
+///
+/// # Errors
+/// As the stages.
+pub fn tokens_of<S: EntrySink>(
+    family: &mut impl NewChunks<S>,
+    text: &str,
+    pieces: &[Range<usize>],
+    sink: &mut S,
+) -> Result<()> {
+    let mut done = 0;
+    for pieces in paced(pieces.chunks(GROUP)) {
+        let (mut starts, mut ends) = ([0; GROUP], [0; GROUP]);
+        for ((piece, start), end) in pieces.iter().zip(&mut starts).zip(&mut ends) {
+            (*start, *end) = (piece.start, piece.end);
+        }
+        let count = pieces.len();
+        group(
+            family,
+            text,
+            &starts[..count],
+            &ends[..count],
+            &mut done,
+            sink,
+        )?;
+    }
+    Ok(())
+}
+
+/// As [`tokens`], of one group; `done` is where what was read ends.
+#[inline(always)]
+fn group<S: EntrySink>(
+    family: &mut impl NewChunks<S>,
+    text: &str,
+    starts: &[usize],
+    ends: &[usize],
+    done: &mut usize,
+    sink: &mut S,
+) -> Result<()> {
+    let bytes = text.as_bytes();
+    let asked = AskedGroup::new(family.words(), bytes, starts, ends);
+    for (i, (&start, &end)) in starts.iter().zip(ends).enumerate() {
+        if start < *done {
+            continue;
+        }
+        match asked.find(i, family.words(), bytes, start, end) {
+            Some(Found::Short(ids, count)) => sink.push_entry(ids, count),
+            Some(Found::Long(ids, count)) => sink.push_all(&ids[..count]),
+            Some(Found::Spilled(ids, count)) => sink.push_all(&ids[..count]),
+            Some(Found::Many(ids)) => sink.push_all(ids),
+            None => {
+                if let Some(&hash) = asked.hashes.get(i + AHEAD) {
+                    family.words().prefetch_beside(hash);
+                }
+                *done = family.chunk(text, start, end, sink)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Pieces of a group whose memory is prefetched.
+pub struct AskedGroup {
+    keys: [ShortKey; GROUP],
+    hashes: [u64; GROUP],
+}
+
+impl AskedGroup {
+    /// Prefetches the memory of up to [`GROUP`] pieces.
+    #[inline(always)]
+    pub fn new(words: &WordCache, text: &[u8], starts: &[usize], ends: &[usize]) -> Self {
+        let mut keys = [ShortKey::NONE; GROUP];
+        let mut hashes = [0; GROUP];
+        let mut longer = 0_u32;
+        for (i, (&start, &end)) in starts.iter().zip(ends).enumerate() {
+            if end - start <= SHORT {
+                keys[i] = ShortKey::new(text, start, end - start);
+                hashes[i] = words.prefetch_short(keys[i]);
+            } else if end - start <= LONG {
+                hashes[i] = words.prefetch_long(LongKey::new(text, start, end - start));
+            } else {
+                hashes[i] = words.prefetch_overflow(&text[start..end]);
+                longer |= 1 << i;
+            }
+        }
+        while longer != 0 {
+            words.prefetch_overflow_ids(hashes[longer.trailing_zeros() as usize]);
+            longer &= longer - 1;
+        }
+        Self { keys, hashes }
+    }
+
+    /// The tokens of the piece of this number and how many there are, if it is short, they are known
+    /// and an entry holds them.
+    #[inline(always)]
+    pub fn few<'w>(
+        &self,
+        number: usize,
+        words: &'w WordCache,
+    ) -> Option<(&'w [u32; SHORT_IDS], usize)> {
+        match words.find_short(self.keys[number], self.hashes[number])? {
+            Found::Short(ids, count) => Some((ids, count)),
+            _ => None,
+        }
+    }
+
+    /// The tokens of the piece of this number, `text[start..end]`, if they are known and it is no
+    /// longer than [`LONG`].
+    #[inline(always)]
+    pub fn find<'w>(
+        &self,
+        number: usize,
+        words: &'w WordCache,
+        text: &[u8],
+        start: usize,
+        end: usize,
+    ) -> Option<Found<'w>> {
+        let hash = self.hashes[number];
+        if end - start <= SHORT {
+            words.find_short(self.keys[number], hash)
+        } else if end - start <= LONG {
+            words.find_long(LongKey::new(text, start, end - start), hash)
+        } else {
+            None
+        }
+    }
+
+    /// The tokens of the piece of this number, `text[start..end]`, if they are known and it is longer
+    /// than [`LONG`].
+    #[inline(always)]
+    pub fn find_overflow<'w>(
+        &self,
+        number: usize,
+        words: &'w WordCache,
+        text: &[u8],
+        start: usize,
+        end: usize,
+    ) -> Option<&'w [u32]> {
+        match end - start > LONG {
+            true => words.find_overflow(&text[start..end], self.hashes[number]),
+            false => None,
+        }
+    }
+
+    /// The hash of the piece of this number, if it is not too long to be kept.
+    #[inline(always)]
+    pub fn hash(&self, number: usize) -> u64 {
+        self.hashes[number]
+    }
+}

@@ -1,0 +1,305 @@
+//! The strategy of cached pieces, for any pre-tokenizer: the stages normalize and cut the text, each piece is
+//! looked up in the word cache, and the model sees only new ones.
+//!
+//! Look here last: the other strategies find their pieces with less work.
+
+use std::hash::BuildHasher;
+use std::rc::Rc;
+
+use foldhash::fast::RandomState;
+
+use crate::cache::lookup::{NewChunks, tokens_of};
+use crate::cache::output_buffer::{BUFFER_TOKENS, BufferedSink, EntrySink};
+use crate::cache::word_cache::{LONGEST, WordCache};
+use crate::cache::workspace_pool::{Reusable, WorkspacePool};
+use crate::fallback::{Fallback, Tables};
+use crate::sink::Sink;
+use crate::unsupported_stage::{UnsupportedStage, caches_words};
+use jeton_models::merge::ShortWord;
+use jeton_models::stages::Stages;
+use jeton_stages::normalizer::Normalizer;
+use jeton_stages::split::any_splitter::AnySplitter;
+use jeton_stages::split::scanner::Scanner;
+use jeton_text::error::Result;
+use jeton_text::interrupt::{Pace, paced};
+use jeton_text::length_limit::LengthLimit;
+use jeton_text::mem::short_keys::LONG;
+use jeton_text::printable;
+
+/// A tokenizer whose pieces are cached, whatever cuts them.
+#[derive(Debug)]
+pub struct CachedPieces {
+    splitter: AnySplitter,
+    tables: Tables,
+    pool: WorkspacePool<PieceWorkspace>,
+}
+
+/// What one call works with.
+struct PieceWorkspace {
+    scanner: Scanner,
+    /// The cached words; and the cached pieces of what is too long to be a word.
+    words: WordCache,
+    pieces: WordCache,
+    /// Room for a new piece.
+    work: ShortWord,
+    /// Room for tokens on their way.
+    tokens: [u32; BUFFER_TOKENS],
+}
+
+impl Reusable for PieceWorkspace {
+    fn new() -> Box<Self> {
+        Box::new(Self {
+            scanner: Scanner::default(),
+            words: WordCache::half(RandomState::default().hash_one(0)),
+            pieces: WordCache::half(RandomState::default().hash_one(1)),
+            work: ShortWord::NEW,
+            tokens: [0; BUFFER_TOKENS],
+        })
+    }
+
+    fn is_current(&self) -> bool {
+        self.words.keeps_the_limit()
+    }
+}
+
+impl CachedPieces {
+    /// The compiled form of these stages, if pieces are cut by themselves and have the same tokens
+    /// wherever they stand.
+    ///
+    /// # Errors
+    /// The stage for which this is not so.
+    pub fn new(stages: &Stages) -> std::result::Result<Self, UnsupportedStage> {
+        caches_words(stages)?;
+        let normalizer = stages.normalizer.as_ref();
+        if normalizer.is_some_and(Normalizer::leaves_added_tokens) {
+            let why = "asks where in its text a stretch stands, or is a function";
+            return Err(UnsupportedStage::normalizer(normalizer, why));
+        }
+        let pre_tokenizer = stages.pre_tokenizer.as_ref();
+        let splitter = pre_tokenizer.map(AnySplitter::new).ok_or_else(|| {
+            UnsupportedStage::pre_tokenizer(None, "a text is one word, whose tokens no cache knows")
+        })?;
+        let splitter = splitter.ok_or_else(|| {
+            let why =
+                "writes spaces as another character, or puts one in front behind another step";
+            UnsupportedStage::pre_tokenizer(pre_tokenizer, why)
+        })?;
+        Ok(Self {
+            splitter,
+            tables: Tables::new(),
+            pool: WorkspacePool::default(),
+        })
+    }
+
+    /// Gives the tokens of `text`, in which no added tokens are left, to `sink`; `is_normalized` says
+    /// that it went through the normalizer before they were looked for, `limit` has the length of the
+    /// text that it is of.
+    ///
+    /// # Errors
+    /// As the stages.
+    pub(crate) fn encode(
+        &self,
+        stages: &Stages,
+        text: &str,
+        is_normalized: bool,
+        limit: &Rc<LengthLimit>,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        let mut before_model = stages.before_model();
+        if is_normalized {
+            before_model.normalizer = None;
+        }
+        let mut workspace = self.pool.take();
+        let PieceWorkspace {
+            scanner,
+            words,
+            pieces,
+            work,
+            tokens: room,
+        } = &mut *workspace;
+        let mut call = PiecesCall {
+            splitter: &self.splitter,
+            words,
+            pieces,
+            fallback: Fallback::new(&stages.model, &self.tables, work),
+            printable: self.splitter.printable.then(String::new),
+        };
+        let cut = |text| self.splitter.cut(scanner, text);
+        let (text, pieces) = before_model.pieces_by(text, limit, cut)?;
+        let mut sink = BufferedSink::new(room, sink);
+        tokens_of(&mut call, &text, &pieces, &mut sink)
+    }
+
+    /// A safe split point of `text`, about `reach` bytes after `start`; the end of the text if none is
+    /// known.
+    pub fn split_point(
+        &self,
+        normalizer: Option<&Normalizer>,
+        text: &str,
+        start: usize,
+        reach: usize,
+    ) -> usize {
+        let normalizer = normalizer.filter(|it| !it.changes_nothing());
+        match normalizer.is_none_or(Normalizer::keeps_words_apart) {
+            true => self.splitter.split_point(normalizer, text, start, reach),
+            false => text.len(),
+        }
+    }
+}
+
+/// One text on its way.
+struct PiecesCall<'c> {
+    splitter: &'c AnySplitter,
+    words: &'c mut WordCache,
+    pieces: &'c mut WordCache,
+    fallback: Fallback<'c>,
+    /// Room for a piece in GPT-2's printable characters, if the model sees those.
+    printable: Option<String>,
+}
+
+impl PiecesCall<'_> {
+    /// Appends the tokens of a piece that no stage cuts any more to those of the word.
+    fn add(&mut self, piece: &str) -> Result<()> {
+        let seen = match &mut self.printable {
+            Some(printable) => {
+                printable.clear();
+                printable.extend(piece.chars().flat_map(printable::of_character));
+                printable
+            }
+            None => piece,
+        };
+        self.fallback.add(seen.as_bytes())
+    }
+
+    /// Gives the tokens of a piece that no stage cuts any more to `sink`; if it is too long to be
+    /// kept, by parts that the model sees as it sees the whole.
+    fn piece(&mut self, piece: &str, sink: &mut impl Sink) -> Result<()> {
+        let in_parts = piece.len() > LONGEST && self.printable.is_none();
+        let mut start = 0;
+        let mut pace = Pace::default();
+        while start < piece.len() {
+            pace.step();
+            let end = match in_parts {
+                true => self.fallback.first_cut(piece.as_bytes(), start),
+                false => piece.len(),
+            };
+            let part = &piece[start..end];
+            if !self.pieces.emit(part.as_bytes(), sink) {
+                self.fallback.begin();
+                self.add(part)?;
+                sink.push_all(self.fallback.ids());
+                self.pieces.insert(part.as_bytes(), self.fallback.ids());
+            }
+            start = end;
+        }
+        Ok(())
+    }
+}
+
+impl<S: EntrySink> NewChunks<S> for PiecesCall<'_> {
+    #[inline(always)]
+    fn words(&self) -> &WordCache {
+        self.words
+    }
+
+    #[inline(never)]
+    fn chunk(&mut self, text: &str, start: usize, end: usize, sink: &mut S) -> Result<usize> {
+        let word = &text[start..end];
+        let is_cut = self.splitter.cuts_words();
+        if is_cut && word.len() > LONG {
+            let (text, pieces) = self.splitter.cut_word(word)?;
+            for piece in paced(pieces.into_iter()) {
+                self.piece(&text[piece], sink)?;
+            }
+        } else if word.len() > LONGEST {
+            self.piece(word, sink)?;
+        } else if !self.words.emit(word.as_bytes(), sink) {
+            self.fallback.begin();
+            if is_cut {
+                let (text, pieces) = self.splitter.cut_word(word)?;
+                pieces.into_iter().try_for_each(|it| self.add(&text[it]))?;
+            } else {
+                self.add(word)?;
+            }
+            sink.push_all(self.fallback.ids());
+            self.words.insert(word.as_bytes(), self.fallback.ids());
+        }
+        Ok(end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jeton_models::model::{Model, WordLevel};
+    use jeton_stages::pre_tokenizer::{PreTokenizer, SplitBehavior};
+    use jeton_stages::vocab::Vocab;
+
+    #[test]
+    fn worked_example() {
+        let entries = ["[UNK]", "room ", "101", "."];
+        let vocab = Vocab::new(entries.into_iter().zip(0..)).unwrap();
+        let mut stages = Stages::of_model(Model::WordLevel(WordLevel::new(vocab, "[UNK]")));
+        stages.normalizer = Some(Normalizer::Lowercase);
+        let punctuation = PreTokenizer::Punctuation {
+            behavior: SplitBehavior::Isolated,
+        };
+        let digits = PreTokenizer::Digits {
+            individual_digits: false,
+        };
+        stages.pre_tokenizer = Some(PreTokenizer::Sequence(vec![punctuation, digits]));
+        let cached = CachedPieces::new(&stages).unwrap();
+        let mut ids = Vec::new();
+        for text in ["Room 101.", "ROOM 101!"] {
+            let limit = Rc::new(LengthLimit::of(text.len()));
+            cached
+                .encode(&stages, text, false, &limit, &mut ids)
+                .unwrap();
+        }
+        assert_eq!(ids, [1, 2, 3, 1, 2, 0]);
+        ids.clear();
+        let limit = Rc::new(LengthLimit::of(9));
+        cached
+            .encode(&stages, "Room 101.", true, &limit, &mut ids)
+            .unwrap();
+        assert_eq!(ids, [0, 2, 3]);
+    }
+
+    #[test]
+    fn what_only_the_stages_know() {
+        let vocab = || Vocab::new([("[UNK]", 0)]).unwrap();
+        let mut stages = Stages::of_model(Model::WordLevel(WordLevel::new(vocab(), "[UNK]")));
+        assert!(CachedPieces::new(&stages).is_err());
+        let bytes = |add_prefix_space, printable| PreTokenizer::ByteLevel {
+            add_prefix_space,
+            trim_offsets: true,
+            use_regex: true,
+            printable,
+        };
+        let (plain, written) = (bytes(false, false), bytes(false, true));
+        for (parts, is_known) in [
+            (vec![bytes(true, true)], true),
+            (vec![PreTokenizer::Bert, written.clone()], true),
+            (vec![written, plain.clone()], true),
+            (vec![plain, bytes(true, false)], false),
+            (vec![], false),
+        ] {
+            stages.pre_tokenizer = Some(PreTokenizer::Sequence(parts));
+            assert_eq!(CachedPieces::new(&stages).is_ok(), is_known, "{stages:?}");
+        }
+    }
+
+    #[test]
+    fn a_warm_cache_outlives_an_error() {
+        let vocab = Vocab::new([("known", 0)]).unwrap();
+        let mut stages = Stages::of_model(Model::WordLevel(WordLevel::new(vocab, "[UNK]")));
+        stages.pre_tokenizer = Some(PreTokenizer::CharDelimiterSplit { delimiter: ',' });
+        let compiled = CachedPieces::new(&stages).unwrap();
+        let limit = Rc::new(LengthLimit::of(13));
+        let mut ids = Vec::new();
+        let done = compiled.encode(&stages, "known,unknown", false, &limit, &mut ids);
+        assert!(done.is_err());
+        let workspace = compiled.pool.kept().unwrap();
+        assert!(workspace.words.emit(b"known", &mut Vec::new()));
+    }
+}

@@ -1,0 +1,255 @@
+//! The fallback: how new words become tokens in the strategies that work for any model, by the stages or by
+//! something faster with the same result.
+//!
+//! Look here for the words that skip the stages in front of the model, because it is known what those
+//! make of them.
+
+pub(super) mod bpe_merger;
+pub(super) mod character_table;
+mod initial_symbols;
+mod longest_match;
+
+use crate::cache::lookup;
+use crate::cache::workspace_pool::Reusable;
+use bpe_merger::BpeMerger;
+use character_table::CutWord;
+use jeton_models::merge::ShortWord;
+use jeton_models::model::{Model, Sampler, Sampling, Token};
+use jeton_text::error::Result;
+use jeton_text::interrupt::{paced, parts};
+use jeton_text::mem::lazy::Lazy;
+use jeton_text::text::{Pieces, lossy};
+use longest_match::Longest;
+
+/// The character that stands for a space.
+pub(super) const SPACE_MARK: char = '▁';
+
+/// Plain words, of ASCII, possibly behind a space: the stages in front of the model make one piece of
+/// each, of the same characters.
+#[derive(Clone, Debug)]
+pub struct PlainWords {
+    /// What a space becomes, if each word begins with a single space; none if words hold no space.
+    pub mark: Option<char>,
+    /// Whether words of punctuation are plain too, or only those of letters and digits.
+    pub punctuation: bool,
+    /// Whether letters become lower case.
+    pub lowers: bool,
+    /// Texts that the stages replace: no word that holds one is plain.
+    pub replaced: Vec<String>,
+}
+
+impl PlainWords {
+    /// Writes the piece that a word becomes to `piece`, if it is such a word.
+    pub(super) fn piece(&self, word: &str, piece: &mut String) -> bool {
+        let (mark, word) = match self.mark {
+            None => (None, word),
+            Some(mark) => match word.strip_prefix(' ') {
+                Some(word) => (Some(mark), word),
+                None => return false,
+            },
+        };
+        let is_kept = |byte: u8| {
+            byte.is_ascii_alphanumeric() || self.punctuation && byte.is_ascii_punctuation()
+        };
+        if word.is_empty()
+            || !word.bytes().all(is_kept)
+            || self.replaced.iter().any(|text| word.contains(text))
+        {
+            return false;
+        }
+        piece.clear();
+        piece.extend(mark);
+        piece.push_str(word);
+        if self.lowers {
+            piece.make_ascii_lowercase();
+        }
+        true
+    }
+}
+
+/// Tables in which the tokens of new pieces are found, for models that have such; made when the first
+/// piece is new.
+#[derive(Debug)]
+pub(super) struct Tables(Lazy<Table>);
+
+#[derive(Debug)]
+pub(super) enum Table {
+    Longest(Longest),
+    BpeMerger(Box<BpeMerger>),
+    None,
+}
+
+impl Tables {
+    pub(super) fn new() -> Self {
+        Self(Lazy::new())
+    }
+
+    pub(super) fn of(&self, model: &Model) -> &Table {
+        self.0.get(|| match model {
+            Model::WordPiece(model) => Table::Longest(Longest::new(model)),
+            Model::Bpe(bpe) => match BpeMerger::new(bpe) {
+                Some(merged) => Table::BpeMerger(Box::new(merged)),
+                None => Table::None,
+            },
+            _ => Table::None,
+        })
+    }
+}
+
+/// What one call works with.
+pub(super) struct FallbackWorkspace {
+    pub(super) lookup: lookup::ChunkWorkspace,
+    pub(super) work: ShortWord,
+}
+
+impl Reusable for FallbackWorkspace {
+    fn new() -> Box<Self> {
+        Box::new(Self {
+            lookup: lookup::ChunkWorkspace::default(),
+            work: ShortWord::NEW,
+        })
+    }
+
+    fn is_current(&self) -> bool {
+        self.lookup.words.keeps_the_limit()
+    }
+}
+
+/// The model, and room for the tokens of a word.
+pub(super) struct Fallback<'c> {
+    model: &'c Model,
+    tables: &'c Tables,
+    work: &'c mut ShortWord,
+    ids: Vec<u32>,
+    tokens: Vec<Token>,
+    piece: String,
+}
+
+impl<'c> Fallback<'c> {
+    /// No word yet.
+    pub(super) fn new(model: &'c Model, tables: &'c Tables, work: &'c mut ShortWord) -> Self {
+        Self {
+            model,
+            tables,
+            work,
+            ids: Vec::new(),
+            tokens: Vec::new(),
+            piece: String::new(),
+        }
+    }
+
+    /// Where the first part of `piece[start..]` ends that may be given to the model by itself.
+    pub(super) fn first_cut(&self, piece: &[u8], start: usize) -> usize {
+        match (self.tables.of(self.model), self.model) {
+            (Table::BpeMerger(merged), Model::Bpe(bpe)) => merged.first_cut(bpe, piece, start),
+            _ => piece.len(),
+        }
+    }
+
+    /// The tokens of the last word.
+    pub fn ids(&self) -> &[u32] {
+        &self.ids
+    }
+
+    /// Makes the tokens of a word, if it is one of those that are known to be one piece.
+    ///
+    /// # Errors
+    /// As the model.
+    pub fn plain(&mut self, plain: &PlainWords, word: &str) -> Result<bool> {
+        if !plain.piece(word, &mut self.piece) {
+            return Ok(false);
+        }
+        self.ids.clear();
+        let piece = std::mem::take(&mut self.piece);
+        let done = self.add(piece.as_bytes());
+        self.piece = piece;
+        done.map(|()| true)
+    }
+
+    /// Makes the tokens of `word`, which no stage changes, behind `spaces` spaces, which become `▁`.
+    ///
+    /// # Errors
+    /// As the model.
+    pub fn marked(&mut self, spaces: usize, word: &str) -> Result<()> {
+        let mut piece = std::mem::take(&mut self.piece);
+        piece.clear();
+        piece.extend(std::iter::repeat_n(SPACE_MARK, spaces));
+        piece.push_str(word);
+        self.ids.clear();
+        let done = self.add(piece.as_bytes());
+        self.piece = piece;
+        done
+    }
+
+    /// Makes the tokens of what the stages before the model make of a text.
+    ///
+    /// # Errors
+    /// As the model.
+    pub fn pieces(&mut self, pieces: &Pieces) -> Result<()> {
+        self.ids.clear();
+        paced(pieces.iter()).try_for_each(|piece| self.add(piece.as_str().as_bytes()))
+    }
+
+    /// No tokens yet.
+    pub(super) fn begin(&mut self) {
+        self.ids.clear();
+    }
+
+    /// Makes the tokens of a word's pieces.
+    ///
+    /// # Errors
+    /// As the model.
+    pub fn cut(&mut self, cut: &CutWord) -> Result<()> {
+        self.ids.clear();
+        paced(cut.pieces()).try_for_each(|piece| self.add(piece))
+    }
+
+    pub(super) fn add(&mut self, piece: &[u8]) -> Result<()> {
+        let ids = &mut self.ids;
+        let done = match (self.tables.of(self.model), self.model) {
+            (Table::Longest(longest), _) => longest.tokenize(piece, ids),
+            (Table::BpeMerger(merged), Model::Bpe(bpe)) => merged.merge(bpe, piece, self.work, ids),
+            _ => false,
+        };
+        if !done {
+            self.tokens.clear();
+            let mut sampler = Sampler::new(Sampling::default());
+            let piece = lossy(piece);
+            (self.model).tokenize(&piece, &mut sampler, &mut self.tokens)?;
+            for part in parts(&self.tokens) {
+                ids.extend(part.iter().map(|token| token.id));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worked_example() {
+        let marked = PlainWords {
+            mark: Some('▁'),
+            punctuation: true,
+            lowers: true,
+            replaced: vec!["--".to_owned()],
+        };
+        let mut piece = String::new();
+        assert!(marked.piece(" Don't", &mut piece));
+        assert_eq!(piece, "▁don't");
+        for other in ["Don't", " ", "  a", " a b", " a--b", " é", " \u{7f}"] {
+            assert!(!marked.piece(other, &mut piece), "{other:?}");
+        }
+        let bare = PlainWords {
+            mark: None,
+            punctuation: false,
+            lowers: false,
+            replaced: Vec::new(),
+        };
+        assert!(bare.piece("Don", &mut piece));
+        assert_eq!(piece, "Don");
+        assert!(!bare.piece("Don't", &mut piece) && !bare.piece(" Don", &mut piece));
+    }
+}

@@ -1,0 +1,38 @@
+//! The fast path: the same ids as the stages give, in less time, for stages that a strategy knows.
+//!
+//! The stages, run one after another, say what a tokenizer means, and property tests hold the two equal.
+//! `plan` chooses the strategy. One file or folder per strategy: `byte_level`, `sentencepiece`,
+//! `metaspace`, `whitespace_words`, `cached_pieces`; `fallback` gives new words to the stages for the
+//! last three. They share `cache`, which holds the tokens of words that earlier text had, and
+//! `jeton_stages::split`, which says where words lie.
+//!
+//! ```
+//! use jeton_fast::Compiled;
+//! use jeton_models::Stages;
+//! use jeton_models::model::{Bpe, Model};
+//! use jeton_stages::vocab::Vocab;
+//!
+//! let bytes = (0..=u8::MAX).map(|byte| vec![byte]);
+//! let bpe = Bpe::by_ranks(Vocab::new(bytes.zip(0..))?)?;
+//! let (compiled, plan) = Compiled::new(&Stages::of_model(Model::Bpe(bpe)));
+//! assert!(compiled.is_some(), "{}", plan.name());
+//! # Ok::<(), jeton_text::Error>(())
+//! ```
+
+mod byte_level;
+mod cache;
+mod cached_pieces;
+mod fallback;
+mod metaspace;
+mod place;
+mod plan;
+mod sentencepiece;
+mod sink;
+mod unsupported_stage;
+mod whitespace_words;
+
+pub use cache::word_cache::{limit as cache_limit, set_limit as set_cache_limit};
+pub use place::{Place, Stretch};
+pub use plan::{Compiled, Plan, Strategy};
+pub use sink::{Count, Sink};
+pub use unsupported_stage::{StageName, UnsupportedStage};

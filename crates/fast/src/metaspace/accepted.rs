@@ -1,0 +1,206 @@
+//! Which normalizers and which BPE the strategy for `▁` accepts: those under which a chunk has the same tokens
+//! whatever stands beside it.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::fallback::bpe_merger::merges_nothing_unknown;
+use crate::fallback::{PlainWords, SPACE_MARK};
+use jeton_models::model::bpe::{Alphabet, MergeRule};
+use jeton_models::model::{Bpe, byte_token};
+use jeton_stages::normalizer::Normalizer;
+use jeton_stages::pre_tokenizer::{PreTokenizer, PrependScheme};
+use jeton_text::length_limit::is_in_proportion;
+use jeton_text::pattern::SearchPattern;
+
+/// A pattern for runs of spaces.
+const RUNS: &str = " {2,}";
+
+/// The normalizers, one after another.
+pub(super) fn flatten(normalizer: Option<&Normalizer>, all: &mut Vec<Normalizer>) {
+    match normalizer {
+        None => {}
+        Some(Normalizer::Sequence(parts)) => {
+            parts.iter().for_each(|part| flatten(Some(part), all));
+        }
+        Some(other) => all.push(other.clone()),
+    }
+}
+
+/// Whether a normalizer keeps spaces and does the same to a chunk that begins with one wherever it
+/// stands, ends of the text apart, if what stands before it is not open.
+pub(super) fn keeps_chunks_apart(normalizer: &Normalizer) -> bool {
+    use Normalizer::{
+        Lowercase, Nfc, Nfd, Nfkc, Nfkd, Nmt, Precompiled, Prepend, Replace, Strip, StripAccents,
+    };
+    let is_blank = |c: char| c == SPACE_MARK || c.is_whitespace();
+    match normalizer {
+        Nfc | Nfd | Nfkc | Nfkd | Lowercase | StripAccents | Nmt => true,
+        Strip { .. } | Prepend { .. } => true,
+        Precompiled(map) => {
+            !map.inner_bytes()[usize::from(b' ')]
+                && map.longest_prefix(b" ").is_none_or(|(_, new)| new == " ")
+        }
+        Replace {
+            pattern: SearchPattern::Literal(literal),
+            content,
+        } => match literal.as_str() {
+            " " => content == " " || content == "▁",
+            other => !other.is_empty() && !other.contains(is_blank),
+        },
+        Replace {
+            pattern: SearchPattern::Regex(regex),
+            content,
+        } => regex.source() == RUNS && (content == " " || content == "▁"),
+        _ => false,
+    }
+}
+
+/// Whether chunks, each of which is normalized by itself, surely do not outgrow the text: by what is
+/// replaced and by what is put in front of each section.
+pub(super) fn keeps_in_proportion(normalizers: &[Normalizer]) -> bool {
+    let (mut times, mut front) = (1.0, 1);
+    for normalizer in normalizers {
+        match normalizer {
+            Normalizer::Replace { pattern, content } => {
+                let pattern = match pattern {
+                    SearchPattern::Literal(literal) => literal.len().max(1),
+                    SearchPattern::Regex(_) => 1,
+                };
+                times *= (content.len() as f64 / pattern as f64).max(1.0);
+            }
+            Normalizer::Prepend { prefix } => front += prefix.len() as u32,
+            _ => {}
+        }
+    }
+    is_in_proportion(0, (times * f64::from(front)) as usize)
+}
+
+/// Whether a normalizer writes each space as `▁`.
+pub(super) fn is_space_writer(normalizer: &Normalizer) -> bool {
+    matches!(
+        normalizer,
+        Normalizer::Replace { pattern: SearchPattern::Literal(pattern), content }
+            if pattern == " " && content == "▁"
+    )
+}
+
+/// Whether a normalizer may write `▁` behind the front of a text.
+pub(super) fn writes_marks(normalizer: &Normalizer) -> bool {
+    matches!(normalizer, Normalizer::Replace { content, .. } if content.contains(SPACE_MARK))
+}
+
+/// Whether a normalizer changes nothing but spaces and the front of a text.
+pub(super) fn is_plain(normalizer: &Normalizer) -> bool {
+    is_space_writer(normalizer) || matches!(normalizer, Normalizer::Prepend { .. })
+}
+
+/// What a normalizer is behind the front of a text.
+pub(super) fn behind_front(normalizer: &Normalizer) -> Option<Normalizer> {
+    match normalizer {
+        Normalizer::Prepend { .. } => None,
+        Normalizer::Strip { right, .. } => Some(Normalizer::Strip {
+            left: false,
+            right: *right,
+        }),
+        other => Some(other.clone()),
+    }
+}
+
+/// Whether grapheme clusters may go on behind this character with a space.
+pub(super) fn joins_next(character: char) -> bool {
+    let pair: String = [character, ' '].iter().collect();
+    pair.graphemes(true).nth(1).is_none()
+}
+
+/// Whether this BPE sees a chunk the same way alone and in a text that nothing has cut: no merge
+/// takes a space and what stands before it, unless that is a space.
+pub(super) fn merges_nothing_across_cuts(bpe: &Bpe) -> bool {
+    let MergeRule::Merges(merges) = bpe.rule() else {
+        return false;
+    };
+    let vocab = bpe.vocab();
+    let unk_id = unk_id(bpe);
+    let text = |id: u32| vocab.token(id).unwrap_or_default();
+    let space = "▁".as_bytes();
+    merges_units(bpe)
+        // No unknown character is dropped, which would make neighbours of what it parts.
+        && (bpe.options().unk_token.is_some() || falls_back_to_bytes(bpe))
+        // Unknown characters are never fused across one that is known.
+        && vocab.text_id(space).is_some()
+        && merges.iter().all(|&(left, right)| {
+            !text(right).starts_with(space)
+                || text(left).ends_with(space) && Some(left) != unk_id
+        })
+}
+
+/// Whether this BPE makes tokens of characters by merges only, wherever in a piece they stand.
+pub(super) fn merges_units(bpe: &Bpe) -> bool {
+    let options = bpe.options();
+    options.alphabet == Alphabet::Characters && !options.ignore_merges && !options.has_affixes()
+}
+
+/// Whether no token but its own holds a line end, and unknown characters are bytes that nothing
+/// merges.
+pub(super) fn lines_stand_alone(bpe: &Bpe) -> bool {
+    let holds_line_end = |token: &[u8]| token.len() > 1 && token.contains(&b'\n');
+    merges_units(bpe)
+        && falls_back_to_bytes(bpe)
+        && !(bpe.vocab().iter()).any(|(token, _)| holds_line_end(token))
+        && merges_nothing_unknown(bpe)
+}
+
+/// Whether unknown characters become tokens of their bytes, whatever these are.
+pub(super) fn falls_back_to_bytes(bpe: &Bpe) -> bool {
+    let is_there = |byte| bpe.vocab().id(&byte_token(byte)).is_some();
+    bpe.options().byte_fallback && (0..=u8::MAX).all(is_there)
+}
+
+pub(super) fn unk_id(bpe: &Bpe) -> Option<u32> {
+    let unk_token = bpe.options().unk_token.as_ref()?;
+    bpe.vocab().id(unk_token.as_bytes())
+}
+
+/// What these make of a space and printable ASCII behind it, if that is one piece, `▁` and the same
+/// characters.
+pub(super) fn plain(
+    normalizers: &[Normalizer],
+    pre_tokenizer: Option<&PreTokenizer>,
+) -> Option<PlainWords> {
+    let mut plain = PlainWords {
+        mark: Some(SPACE_MARK),
+        punctuation: true,
+        lowers: false,
+        replaced: Vec::new(),
+    };
+    for normalizer in normalizers {
+        match normalizer {
+            Normalizer::Lowercase => plain.lowers = true,
+            Normalizer::Precompiled(map) if !map.keeps_ascii() => return None,
+            Normalizer::Replace {
+                pattern: SearchPattern::Literal(literal),
+                ..
+            } if literal != " " => {
+                // Lowering may make one.
+                if plain.lowers {
+                    return None;
+                }
+                plain.replaced.push(literal.clone());
+            }
+            _ => {}
+        }
+    }
+    let writes = match pre_tokenizer {
+        None | Some(PreTokenizer::Metaspace { .. }) => true,
+        Some(PreTokenizer::Sequence(both)) => both.iter().any(|part| {
+            matches!(
+                part,
+                PreTokenizer::Metaspace {
+                    prepend_scheme: PrependScheme::Always,
+                    ..
+                }
+            )
+        }),
+        Some(_) => false,
+    };
+    writes.then_some(plain)
+}

@@ -1,0 +1,372 @@
+//! The strategy for SentencePiece `.model` files: text is cut before spaces, which no piece spans, each
+//! chunk is looked up in the word cache, and only new ones are normalized and segmented.
+//!
+//! Look here for the two algorithms side by side; `accepted` says for which models, `chunks` what becomes of
+//! a new chunk. What differs between the algorithms stands in `short_merge` and `viterbi`.
+
+mod accepted;
+mod batch_merge;
+mod chunks;
+mod long_merge;
+mod pieces;
+mod raw_cuts;
+mod score_sums;
+mod sequential;
+mod short_merge;
+mod unknown;
+mod viterbi;
+
+use std::hash::BuildHasher;
+
+use foldhash::fast::RandomState;
+
+use crate::cache::lookup;
+use crate::cache::word_cache::WordCache;
+use crate::cache::workspace_pool::{Reusable, WorkspacePool};
+use crate::sink::Sink;
+use crate::unsupported_stage::UnsupportedStage;
+use crate::{Place, Stretch};
+use accepted::{check_model, check_normalizer, texts_of};
+use batch_merge::{BatchMerge, MergeRoom};
+use chunks::{ChunksCall, Gathered};
+use jeton_models::model::sentencepiece::spec::Algorithm;
+use jeton_models::model::{self, Model};
+use jeton_models::stages::Stages;
+use jeton_stages::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer};
+use jeton_stages::split::delimiters::{Chunks, Delimiters, split_point};
+use jeton_stages::split::safe_cuts::SafeCuts;
+use jeton_text::error::Result;
+use jeton_text::mem::lazy::Lazy;
+use pieces::PieceIndex;
+use raw_cuts::KeptCharacters;
+use score_sums::{Scores, Summing, WAITING_TOKENS};
+use sequential::Sequential;
+use short_merge::Merging;
+use unknown::Fusing;
+use viterbi::Viterbi;
+
+/// What stands for a space.
+const SPACE: &str = "▁";
+/// No byte of UTF-8: before the key of a normalized part, which is no chunk of the text.
+const NORMALIZED: u8 = 0xFF;
+
+/// A SentencePiece model on the fast path.
+pub struct SentencePiece {
+    delimiters: Delimiters,
+    /// The character map leaves all text of printable ASCII characters as it is.
+    keeps_ascii: bool,
+    /// Runs of spaces are one space, and none stand at the ends.
+    collapses: bool,
+    /// A space is put in front.
+    prefix: bool,
+    /// A stretch between added tokens has ends of its own.
+    legacy: bool,
+    parts: Parts,
+    /// Where long chunks may be cut; made when the first one comes.
+    cuts: Lazy<SafeCuts>,
+    /// Which characters of a long chunk need no look at the character map; made likewise.
+    kept: Lazy<KeptCharacters>,
+    solving: Solving,
+}
+
+/// What a model's algorithm needs to know of its pieces, and what calls work in.
+enum Solving {
+    Bpe {
+        /// Their spellings; none if there are too many. Made at the first call.
+        index: Lazy<Option<PieceIndex>>,
+        pool: WorkspacePool<BpeWorkspace>,
+    },
+    Unigram {
+        scores: Scores,
+        pool: WorkspacePool<UnigramWorkspace>,
+    },
+}
+
+/// What one call works with, where pieces are merged.
+#[derive(Default)]
+struct BpeWorkspace {
+    lookup: lookup::ChunkWorkspace,
+    room: MergeRoom,
+}
+
+impl Reusable for BpeWorkspace {
+    fn new() -> Box<Self> {
+        Box::default()
+    }
+
+    fn is_current(&self) -> bool {
+        self.lookup.is_current()
+    }
+}
+
+/// What one call works with, where scores are summed.
+struct UnigramWorkspace {
+    chunks: Chunks,
+    words: WordCache,
+    /// What the solver remembers of text that has no clear winner.
+    unclear: WordCache,
+    waiting: [u32; WAITING_TOKENS],
+}
+
+impl Reusable for UnigramWorkspace {
+    fn new() -> Box<Self> {
+        Box::new(Self {
+            chunks: Chunks::default(),
+            words: WordCache::half(RandomState::default().hash_one(0)),
+            unclear: WordCache::half(RandomState::default().hash_one(1)),
+            waiting: [0; WAITING_TOKENS],
+        })
+    }
+
+    fn is_current(&self) -> bool {
+        self.words.keeps_the_limit()
+    }
+}
+
+/// Where a text may be cut into parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Parts {
+    Nowhere,
+    BeforeSpaces,
+    /// And behind line ends.
+    BehindLines,
+}
+
+impl SentencePiece {
+    /// The compiled form of these stages, if text may be cut before spaces and if what a chunk
+    /// becomes does not depend on other chunks.
+    ///
+    /// # Errors
+    /// The stage for which this is not so.
+    pub fn new(stages: &Stages) -> std::result::Result<Self, UnsupportedStage> {
+        let Model::SentencePiece(model) = &stages.model else {
+            return Err(UnsupportedStage::model(
+                &stages.model,
+                "not of a .model file",
+            ));
+        };
+        let Some(Normalizer::SentencePiece(normalizer)) = &stages.normalizer else {
+            let why = "not that of a .model file";
+            return Err(UnsupportedStage::normalizer(
+                stages.normalizer.as_ref(),
+                why,
+            ));
+        };
+        if let Some(cut) = &stages.pre_tokenizer {
+            let why = "cuts text that a .model file leaves whole";
+            return Err(UnsupportedStage::pre_tokenizer(Some(cut), why));
+        }
+        check_normalizer(normalizer)
+            .map_err(|why| UnsupportedStage::normalizer(stages.normalizer.as_ref(), why))?;
+        check_model(model).map_err(|why| UnsupportedStage::model(&stages.model, why))?;
+        let pieces = &model.proto().pieces;
+        let algorithm = model.proto().trainer().algorithm;
+        let white_space = normalizer.white_space();
+        let charsmap = normalizer.charsmap();
+        let becomes = |byte: u8| match charsmap {
+            None => None,
+            Some(map) => map.longest_prefix(&[byte]).map(|(_, new)| new),
+        };
+        let inner = charsmap.map(Charsmap::inner_bytes);
+        let inside = |byte: u8| inner.is_some_and(|inner| inner[usize::from(byte)]);
+        if becomes(b' ').is_some_and(|new| new != " ") || inside(b' ') {
+            let why = "has a rule for a space";
+            return Err(UnsupportedStage::normalizer(
+                stages.normalizer.as_ref(),
+                why,
+            ));
+        }
+        let in_a_piece = |byte: u8| {
+            // Hardly any file holds it anywhere.
+            pieces.texts().as_bytes().contains(&byte)
+                && texts_of(pieces).any(|piece| piece.text.as_bytes().contains(&byte))
+                || (normalizer.user_defined().iter()).any(|text| text.as_bytes().contains(&byte))
+        };
+        let (mut spaces, mut alone) = (vec![b' '..=b' '], Vec::new());
+        for byte in [b'\n', b'\t'] {
+            if inside(byte) || in_a_piece(byte) {
+                continue;
+            }
+            match becomes(byte) {
+                Some(" ") => spaces.push(byte..=byte),
+                None => alone.push(byte..=byte),
+                Some(_) => {}
+            }
+        }
+        if spaces.len() == 3 {
+            spaces = vec![b' '..=b' ', b'\t'..=b'\n'];
+        }
+        let delimiters = Delimiters::new(spaces, false, alone);
+        Ok(Self {
+            parts: match model.byte_ids() {
+                // Which of two segmentations wins may depend on the sum of scores from the front.
+                _ if algorithm == Algorithm::Unigram => Parts::Nowhere,
+                Some(_) if delimiters.is_alone(b'\n') => Parts::BehindLines,
+                Some(_) => Parts::BeforeSpaces,
+                None if model.piece_id(SPACE).is_some() => Parts::BeforeSpaces,
+                None => Parts::Nowhere,
+            },
+            delimiters,
+            keeps_ascii: charsmap.is_none_or(Charsmap::keeps_ascii),
+            collapses: white_space.remove_extra,
+            prefix: white_space.add_dummy_prefix,
+            legacy: white_space.legacy,
+            cuts: Lazy::new(),
+            kept: Lazy::new(),
+            solving: match algorithm {
+                Algorithm::Unigram => Solving::Unigram {
+                    scores: Scores::new(model),
+                    pool: WorkspacePool::default(),
+                },
+                _ => Solving::Bpe {
+                    index: Lazy::new(),
+                    pool: WorkspacePool::default(),
+                },
+            },
+        })
+    }
+
+    /// Gives the tokens of a stretch to `sink`.
+    ///
+    /// # Errors
+    /// None; the families share one form.
+    pub fn encode(
+        &self,
+        model: &model::SentencePiece,
+        normalizer: &SentencePieceNormalizer,
+        mut stretch: Stretch<'_>,
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        if self.legacy && stretch.place == Place::Section {
+            stretch.place = Place::First;
+        }
+        stretch.is_last |= self.legacy;
+        let is_front = self.collapses && stretch.place == Place::First;
+        if is_front && normalizer.spaces_in_front(stretch.text) == stretch.text.len() {
+            return Ok(());
+        }
+        match &self.solving {
+            Solving::Unigram { scores, pool } => {
+                let UnigramWorkspace {
+                    chunks,
+                    words,
+                    unclear,
+                    waiting,
+                } = &mut *pool.take();
+                let call = self.call(model, normalizer, words);
+                let call = call.with(Viterbi::new(model, scores, unclear));
+                let sink = Summing::new(scores, model.unk_id(), waiting, sink);
+                Sequential::new(call, sink).run(chunks, stretch);
+            }
+            Solving::Bpe { index, pool } => {
+                let BpeWorkspace { lookup, room } = &mut *pool.take();
+                let lookup::ChunkWorkspace { chunks, words, .. } = lookup;
+                let call = self.call(model, normalizer, words);
+                let index = index.get(|| PieceIndex::new(model)).as_ref();
+                let call = call.with(Merging { model, index });
+                match model.unk_id().filter(|_| model.byte_ids().is_none()) {
+                    None => call.side_by_side(stretch, chunks, room, sink),
+                    Some(unk_id) => {
+                        let mut sink = Fusing::new(unk_id, sink);
+                        call.side_by_side(stretch, chunks, room, &mut sink);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A call that has no solver yet.
+    fn call<'c>(
+        &'c self,
+        model: &'c model::SentencePiece,
+        normalizer: &'c SentencePieceNormalizer,
+        words: &'c mut WordCache,
+    ) -> ChunksCall<'c, ()> {
+        ChunksCall {
+            compiled: self,
+            solver: (),
+            model,
+            normalizer,
+            words,
+            is_last: true,
+            gathered: Gathered::default(),
+            normalized: String::new(),
+            key: Vec::new(),
+        }
+    }
+
+    /// Whether the tokens of a text depend on all that stands before them, so that it cannot be encoded
+    /// in parts.
+    pub fn needs_whole_text(&self) -> bool {
+        matches!(self.solving, Solving::Unigram { .. })
+    }
+
+    /// Whether there are places where a text may be cut into parts.
+    pub fn has_parts(&self) -> bool {
+        self.parts != Parts::Nowhere
+    }
+
+    /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes.
+    ///
+    /// Before a space, if what stands before it ends in something else once it is normalized: it is
+    /// asked of the stretch from the space before. No key of the character map and no piece spans
+    /// such a place, and the normalizer has nothing to remember there. The same is true behind a
+    /// line end that stands alone.
+    pub fn split_point(
+        &self,
+        normalizer: &SentencePieceNormalizer,
+        text: &str,
+        start: usize,
+        reach: usize,
+    ) -> usize {
+        if !self.has_parts() {
+            return text.len();
+        }
+        let cuts_behind = |byte| byte == b'\n' && self.parts == Parts::BehindLines;
+        split_point(text, start, reach, cuts_behind, |space, at| {
+            let before = &text[space..at];
+            before != " " && {
+                let before = normalizer.normalize_part(before, false);
+                !before.is_empty() && !before.ends_with(SPACE)
+            }
+        })
+    }
+}
+
+impl<'c> ChunksCall<'c, Merging<'c>> {
+    /// Gives the tokens of a text to `sink`, new chunks being merged together.
+    fn side_by_side(
+        mut self,
+        stretch: Stretch<'_>,
+        chunks: &mut Chunks,
+        room: &mut MergeRoom,
+        sink: &mut impl Sink,
+    ) {
+        let (text, start) = self.begin(stretch, sink);
+        BatchMerge::new(self, room).run(chunks, text, start, sink);
+    }
+
+    /// Whether this part of a chunk can be merged together with others.
+    pub fn may_be_merged_together(&self, part: &str) -> bool {
+        self.solver.takes(part) && !part.contains(SPACE)
+    }
+
+    /// Gives the tokens of a part that begins with so many spaces to `sink`; whether the normalizer
+    /// changes the rest, perhaps.
+    pub fn lone_part(&mut self, part: &str, spaces: usize, changed: bool, sink: &mut impl Sink) {
+        let mut gathered = self.gathered.take();
+        self.part(part, spaces, changed, &mut gathered, sink);
+        gathered.give(sink);
+        self.gathered = gathered;
+    }
+}
+
+impl std::fmt::Debug for SentencePiece {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SentencePiece")
+            .field("delimiters", &self.delimiters)
+            .field("keeps_ascii", &self.keeps_ascii)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,407 @@
+//! Models as `tokenizer.json` holds them.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value, json};
+
+use super::json::{Json, Node};
+use crate::cannot_hold::{TOKENIZER_JSON, cannot_hold};
+use jeton_models::model::bpe::{Alphabet, BpeOptions, MergeRule};
+use jeton_models::model::{Bpe, Characters, Model, Unigram, WordLevel, WordPiece};
+use jeton_stages::vocab::{ABSENT, MAX_ID, Vocab, show};
+use jeton_text::error::{Error, ErrorKind, Result};
+use jeton_text::printable;
+use jeton_text::threads::{LARGE, both};
+
+const KNOWN: [&str; 4] = ["BPE", "WordPiece", "WordLevel", "Unigram"];
+
+/// What tells models without `type` apart.
+const UNTAGGED: [(&str, &[&str]); 4] = [
+    ("BPE", &["vocab", "merges"]),
+    (
+        "WordPiece",
+        &[
+            "unk_token",
+            "continuing_subword_prefix",
+            "max_input_chars_per_word",
+            "vocab",
+        ],
+    ),
+    ("WordLevel", &["unk_token", "vocab"]),
+    ("Unigram", &["vocab"]),
+];
+
+/// The tokens of a model as the file spells them.
+pub(super) type Entries<'j> = Vec<(&'j str, u32)>;
+
+/// The tokens of any model.
+pub(super) fn read_entries<'j>(node: &Node<'j>) -> Result<Entries<'j>> {
+    let vocab = node.field("vocab")?;
+    match vocab.json {
+        Json::Array(items) => (0..)
+            .zip(items)
+            .map(|(id, item)| read_piece(&vocab, id as usize, item).map(|(token, _)| (token, id)))
+            .collect(),
+        _ => vocab
+            .fields()?
+            .iter()
+            .map(|(token, id)| match id.as_u32() {
+                Some(id) => Ok((token.as_ref(), id)),
+                None => Err(vocab.error(format!(
+                    "the id of token {token:?} must be a whole number from 0 to 4294967295"
+                ))),
+            })
+            .collect(),
+    }
+}
+
+/// A piece of a Unigram model and its score.
+fn read_piece<'j>(vocab: &Node<'j>, index: usize, item: &'j Json<'j>) -> Result<(&'j str, f64)> {
+    if let Json::Array(pair) = item
+        && let [piece, score] = pair.as_slice()
+        && let (Some(piece), Some(score)) = (piece.as_str(), score.as_f64())
+    {
+        return Ok((piece, score));
+    }
+    let item = vocab.item(index, item);
+    Err(item.error("expected a piece and its score"))
+}
+
+/// The model of `entries`. Of a BPE, the tokens are kept as raw bytes if `raw` says which of the
+/// others to leave out, by their places.
+pub(super) fn read(
+    node: &Node<'_>,
+    entries: &Entries<'_>,
+    raw: Option<&HashSet<usize>>,
+) -> Result<Model> {
+    let vocab = |node: &Node<'_>| {
+        Vocab::new(entries.iter().copied()).map_err(|error| in_vocab(node, error))
+    };
+    if node.extended
+        && node
+            .optional("type")?
+            .is_some_and(|kind| kind.json.as_str() == Some("Characters"))
+    {
+        let unk_id = node
+            .optional("unk_id")?
+            .map(|node| node.u32())
+            .transpose()?;
+        let model = Characters::new(vocab(node)?, unk_id).map_err(|error| node.locate(error))?;
+        return Ok(Model::Characters(model));
+    }
+    Ok(match node.component("model", &KNOWN, &UNTAGGED)? {
+        "BPE" => Model::Bpe(match raw {
+            Some(left_out) => read_raw_bpe(node, entries, left_out)?,
+            None => Bpe::by_merges(
+                vocab(node)?,
+                read_merges(node)?
+                    .into_iter()
+                    .map(|(left, right)| (left.into(), right.into())),
+                read_options(node, Alphabet::Characters)?,
+            )
+            .map_err(|error| node.locate(error))?,
+        }),
+        "WordPiece" => Model::WordPiece(WordPiece::new(
+            vocab(node)?,
+            node.field("unk_token")?.str()?,
+            node.field("continuing_subword_prefix")?.str()?,
+            node.field("max_input_chars_per_word")?.usize()?,
+        )),
+        "WordLevel" => Model::WordLevel(WordLevel::new(
+            vocab(node)?,
+            node.field("unk_token")?.str()?,
+        )),
+        _ => {
+            let vocab = node.field("vocab")?;
+            let pieces = (0..)
+                .zip(vocab.items()?)
+                .map(|(index, item)| read_piece(&vocab, index, item))
+                .collect::<Result<Vec<_>>>()?;
+            let unk_id = node
+                .optional("unk_id")?
+                .map(|node| node.u32())
+                .transpose()?;
+            let byte_fallback = node.bool_or("byte_fallback", false)?;
+            let model = Unigram::new(pieces, unk_id, byte_fallback);
+            Model::Unigram(model.map_err(|error| node.locate(error))?)
+        }
+    })
+}
+
+fn read_raw_bpe(node: &Node<'_>, entries: &Entries<'_>, left_out: &HashSet<usize>) -> Result<Bpe> {
+    let merges = read_merges(node);
+    let usual = || {
+        let vocab = raw_vocab(entries, left_out)?;
+        let merges = raw_merges(merges.as_ref().ok()?, &vocab)?;
+        Some((vocab, merges))
+    };
+    let bpe = match usual() {
+        Some((vocab, merges)) => Bpe::of_ids(vocab, merges, read_options(node, Alphabet::Bytes)?),
+        // What is wrong is found the slow way.
+        None => {
+            let bytes = |token: &str| printable::decode(token).unwrap_or_else(|| token.into());
+            let entries = kept(entries, left_out);
+            let vocab = Vocab::new(entries.map(|(token, id)| (bytes(token), *id)));
+            let vocab = vocab.map_err(|error| in_vocab(node, error))?;
+            let merges = merges.as_ref().map_err(Clone::clone)?.iter();
+            let merges = merges.map(|(left, right)| (bytes(left), bytes(right)));
+            Bpe::by_merges(vocab, merges, read_options(node, Alphabet::Bytes)?)
+        }
+    };
+    bpe.map_err(|error| node.locate(error))
+}
+
+/// The error of a model's vocabulary, with its place.
+fn in_vocab(model: &Node<'_>, error: Error) -> Error {
+    match model.field("vocab") {
+        Ok(vocab) => vocab.locate(error),
+        Err(other) => other,
+    }
+}
+
+/// Adds the bytes that a token stands for, or is.
+fn push_raw(token: &str, bytes: &mut Vec<u8>) {
+    if !printable::decode_into(token, bytes) {
+        bytes.extend_from_slice(token.as_bytes());
+    }
+}
+
+/// The tokens that are not left out.
+fn kept<'e, 'j>(
+    entries: &'e Entries<'j>,
+    left_out: &HashSet<usize>,
+) -> impl Iterator<Item = &'e (&'j str, u32)> {
+    let is_in = |place: &usize| left_out.is_empty() || !left_out.contains(place);
+    let places = entries.iter().enumerate();
+    places.filter_map(move |(place, entry)| is_in(&place).then_some(entry))
+}
+
+/// The vocabulary of the bytes that tokens stand for; none where [`Vocab::new`] would refuse it.
+fn raw_vocab(entries: &Entries<'_>, left_out: &HashSet<usize>) -> Option<Vocab> {
+    let ids = kept(entries, left_out).map(|(_, id)| *id);
+    let ids = ids.max().map_or(0, |last| last as usize + 1);
+    if ids > MAX_ID as usize + 1 {
+        return None;
+    }
+    let mut ranges = vec![ABSENT; ids];
+    let mut bytes = Vec::with_capacity(entries.iter().map(|(token, _)| token.len()).sum());
+    for (token, id) in kept(entries, left_out) {
+        let start = bytes.len();
+        push_raw(token, &mut bytes);
+        let range = (start as u32, bytes.len() as u32);
+        if std::mem::replace(&mut ranges[*id as usize], range) != ABSENT {
+            return None;
+        }
+    }
+    Vocab::of_ranges(bytes, ranges)
+}
+
+/// The ids of the tokens that are merged, and of what they make; none if one is not there.
+fn raw_merges(merges: &[(&str, &str)], vocab: &Vocab) -> Option<Vec<((u32, u32), u32)>> {
+    let resolve = |merges: &[(&str, &str)]| {
+        let mut text = Vec::new();
+        let mut next = 0;
+        let mut resolved = Vec::with_capacity(merges.len());
+        for (left, right) in merges {
+            text.clear();
+            push_raw(left, &mut text);
+            let middle = text.len();
+            push_raw(right, &mut text);
+            let end = text.len();
+            // Tokens are found sooner where text goes on behind them.
+            text.extend([0; 16]);
+            let token = |start, end| vocab.id_of_part(&text, start, end - start);
+            let pair = (token(0, middle)?, token(middle, end)?);
+            // Merges mostly stand in the order of the ids that they make.
+            let made = match vocab.token(next) == Some(&text[..end]) {
+                true => next,
+                false => token(0, end)?,
+            };
+            next = made + 1;
+            resolved.push((pair, made));
+        }
+        Some(resolved)
+    };
+    let (first, second) = merges.split_at(merges.len() / 2);
+    let (first, second) = both(merges.len() >= LARGE, || resolve(first), || resolve(second));
+    let mut resolved = first?;
+    resolved.extend(second?);
+    Some(resolved)
+}
+
+fn read_options(node: &Node<'_>, alphabet: Alphabet) -> Result<BpeOptions> {
+    let text = |name: &str| node.optional(name)?.map(|node| node.string()).transpose();
+    let dropout = node.optional("dropout")?;
+    Ok(BpeOptions {
+        alphabet,
+        unk_token: text("unk_token")?,
+        fuse_unk: node.bool_or("fuse_unk", false)?,
+        byte_fallback: node.bool_or("byte_fallback", false)?,
+        ignore_merges: node.bool_or("ignore_merges", false)?,
+        continuing_subword_prefix: text("continuing_subword_prefix")?,
+        end_of_word_suffix: text("end_of_word_suffix")?,
+        separate_suffix: false,
+        dropout: dropout
+            .map(|node| node.f64())
+            .transpose()?
+            .map(|p| p as f32),
+    })
+}
+
+/// The merges: pairs of tokens, or in old files two tokens with a space between them.
+fn read_merges<'j>(node: &Node<'j>) -> Result<Vec<(&'j str, &'j str)>> {
+    let node = node.field("merges")?;
+    let items = node.merges()?;
+    let as_texts = matches!(items.clone().next(), Some(Some((_, None))));
+    let mut merges = Vec::with_capacity(items.size_hint().0);
+    for (index, item) in items.enumerate() {
+        let pair = match item {
+            Some((text, None)) if as_texts => {
+                if text.starts_with("#version") {
+                    continue;
+                }
+                text.split_once(' ')
+                    .filter(|(_, right)| !right.contains(' '))
+            }
+            Some((left, Some(right))) if !as_texts => Some((left, right)),
+            _ => None,
+        };
+        merges.push(pair.ok_or_else(|| {
+            node.item(index, node.json).error(match as_texts {
+                true => "expected two tokens with one space between them",
+                false => "expected an array of two tokens",
+            })
+        })?);
+    }
+    Ok(merges)
+}
+
+/// The model as the format holds it, with `extra` tokens in its vocabulary.
+pub(super) fn write(model: &Model, extra: &[(&str, u32)]) -> Result<Value> {
+    match model {
+        Model::Bpe(bpe) => write_bpe(bpe, extra),
+        Model::WordPiece(model) => Ok(json!({
+            "type": "WordPiece",
+            "unk_token": model.unk_token(),
+            "continuing_subword_prefix": model.continuing_subword_prefix(),
+            "max_input_chars_per_word": model.max_input_chars_per_word(),
+            "vocab": write_vocab(model.vocab(), extra, text)?,
+        })),
+        Model::WordLevel(model) => Ok(json!({
+            "type": "WordLevel",
+            "vocab": write_vocab(model.vocab(), extra, text)?,
+            "unk_token": model.unk_token(),
+        })),
+        Model::Unigram(model) => {
+            if let Some((token, id)) = extra.first() {
+                return Err(cannot_hold(
+                    TOKENIZER_JSON,
+                    format!(
+                        "the added token {token:?} with id {id}: after a Unigram model, ids go on \
+                         without a gap"
+                    ),
+                ));
+            }
+            let pieces = model.vocab().iter().zip(model.scores());
+            Ok(json!({
+                "type": "Unigram",
+                "unk_id": model.unk_id(),
+                "vocab": pieces
+                    .map(|((token, _), score)| Ok(json!([text(token)?, finite(token, *score)?])))
+                    .collect::<Result<Value>>()?,
+                "byte_fallback": model.byte_fallback(),
+            }))
+        }
+        Model::Characters(_) => Err(Error::new(
+            ErrorKind::Unsupported,
+            "tokenizer.json has no model of single characters but as words",
+        )),
+        Model::SentencePiece(_) => Err(super::only_sentencepiece("model")),
+    }
+}
+
+fn write_bpe(bpe: &Bpe, extra: &[(&str, u32)]) -> Result<Value> {
+    let options = bpe.options();
+    if options.separate_suffix {
+        return Err(Error::new(
+            ErrorKind::Unsupported,
+            "tokenizer.json has no end-of-word suffix that is a symbol of its own",
+        )
+        .hint("train with the suffix as a part of the last character"));
+    }
+    let spell = |token: &[u8]| match options.alphabet {
+        Alphabet::Bytes => Ok(printable::encode(token)),
+        Alphabet::Characters => text(token),
+    };
+    // A token of a rank file that no merge makes is only ever found as a whole piece, which is
+    // what `ignore_merges` says.
+    let merges = bpe.merges().merges;
+    let token = |id: u32| spell(bpe.vocab().token(id).unwrap_or_default());
+    Ok(json!({
+        "type": "BPE",
+        "dropout": options.dropout.and_then(shortest),
+        "unk_token": options.unk_token,
+        "continuing_subword_prefix": options.continuing_subword_prefix,
+        "end_of_word_suffix": options.end_of_word_suffix,
+        "fuse_unk": options.fuse_unk,
+        "byte_fallback": options.byte_fallback,
+        "ignore_merges": options.ignore_merges || *bpe.rule() == MergeRule::Ranks,
+        "vocab": write_vocab(bpe.vocab(), extra, spell)?,
+        "merges": merges
+            .iter()
+            .map(|&(left, right)| Ok(json!([token(left)?, token(right)?])))
+            .collect::<Result<Value>>()?,
+    }))
+}
+
+/// The shortest decimal that is this number, as the format writes it.
+pub fn shortest(number: f32) -> Option<f64> {
+    number.to_string().parse().ok()
+}
+
+/// A score as the format writes it. One of seventeen digits may be read as its neighbour, here as in
+/// `tokenizers`; up to fifteen digits are safe.
+fn finite(token: &[u8], score: f64) -> Result<f64> {
+    match score.is_finite() {
+        true => Ok(score),
+        false => Err(Error::new(
+            ErrorKind::Unsupported,
+            format!(
+                "the score of {} is {score}, and JSON has finite numbers only",
+                show(token)
+            ),
+        )),
+    }
+}
+
+fn text(token: &[u8]) -> Result<String> {
+    std::str::from_utf8(token).map(str::to_owned).map_err(|_| {
+        Error::new(
+            ErrorKind::Unsupported,
+            format!(
+                "the token {} is not text, and tokenizer.json holds text only",
+                show(token)
+            ),
+        )
+    })
+}
+
+/// The tokens in the order of ids.
+fn write_vocab(
+    vocab: &Vocab,
+    extra: &[(&str, u32)],
+    spell: impl Fn(&[u8]) -> Result<String>,
+) -> Result<Value> {
+    let mut entries = vocab
+        .iter()
+        .map(|(token, id)| Ok((spell(token)?, id)))
+        .chain(
+            extra
+                .iter()
+                .map(|(token, id)| Ok(((*token).to_owned(), *id))),
+        )
+        .collect::<Result<Vec<_>>>()?;
+    entries.sort_by_key(|(_, id)| *id);
+    let fields = entries.into_iter().map(|(token, id)| (token, id.into()));
+    Ok(Value::Object(fields.collect::<Map<_, _>>()))
+}

@@ -1,0 +1,429 @@
+//! Loading: the format of a file is told by its content.
+//!
+//! Look here for what may be said beside a path, and for how a folder is read.
+
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::sniff::{self, Format};
+use super::{gpt2, huggingface, sentencepiece, tiktoken, wordpiece};
+use crate::special_token_roles::Role;
+use jeton_models::stages::Stages;
+use jeton_stages::added_tokens::{AddedToken, check_ids};
+use jeton_stages::pre_tokenizer::named;
+use jeton_stages::published_ranks;
+use jeton_stages::published_ranks::Encoding;
+use jeton_stages::vocab::show;
+use jeton_text::error::{Error, ErrorKind, Result, did_you_mean};
+use jeton_text::files;
+use jeton_text::threads::both;
+
+/// Bytes from which on a file is read by two threads.
+const LARGE_FILE: usize = 1 << 17;
+
+/// What a caller may say beside the path, for formats whose files do not say it. Saying what the file
+/// says itself is an error, so that nothing said is passed over.
+#[derive(Clone, Debug, Default)]
+pub struct LoadOptions {
+    /// The published encoding that ranks are; see [`published_ranks::ENCODINGS`].
+    pub encoding: Option<String>,
+    /// The pattern that cuts text before ranks: the name of one, or a regular expression.
+    pub pattern: Option<String>,
+    /// The special tokens of ranks or of a GPT-2 pair, with their ids.
+    pub special_tokens: Option<Vec<(String, u32)>>,
+    /// The `merges.txt` of a `vocab.json`, where it does not lie beside it.
+    pub merges: Option<PathBuf>,
+    /// Whether a `vocab.txt` lower-cases text; unset means as [`wordpiece::read`] tells.
+    pub lowercase: Option<bool>,
+}
+
+impl LoadOptions {
+    /// Refuses every option but those that `format` takes.
+    fn allow(&self, format: &str, taken: &[&str]) -> Result<()> {
+        for (name, given) in [
+            ("encoding", self.encoding.is_some()),
+            ("pattern", self.pattern.is_some()),
+            ("special_tokens", self.special_tokens.is_some()),
+            ("merges", self.merges.is_some()),
+            ("lowercase", self.lowercase.is_some()),
+        ] {
+            if given && !taken.contains(&name) {
+                return Err(Error::new(
+                    ErrorKind::Argument,
+                    format!("{name} is not accepted for {format}"),
+                )
+                .hint(format!("leave {name} out")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a file says: the stages of a tokenizer, and what is told beside them.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The file or the folder that was read, as errors name it.
+    pub path: PathBuf,
+    /// The stages of the tokenizer.
+    pub stages: Stages,
+    /// What about the file suggests that it is not what it was meant to be, though the library that
+    /// it belongs to reads it in the same way. Each warning names the file.
+    pub warnings: Vec<String>,
+    /// The roles of special tokens that go with the format or the published encoding, beside those
+    /// that the stages tell.
+    pub roles: Vec<Role>,
+}
+
+/// What a file says, or a folder that holds one.
+///
+/// # Errors
+/// Content that shows the mark of no format, or is not what its mark promises, with the place; an
+/// option that the format does not take; a pattern that is missing.
+pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded> {
+    if path.is_dir() {
+        return load_folder(path, options);
+    }
+    let data = files::read(path)?;
+    let place = |error: Error| error.at(path.display().to_string());
+    read(path, &data, options)
+        .map(|contents| contents.at(path))
+        .map_err(place)
+}
+
+/// What the bytes of a file say.
+struct Contents {
+    stages: Stages,
+    warnings: Vec<String>,
+    roles: Vec<Role>,
+}
+
+impl Contents {
+    /// What the file or folder at this path says.
+    fn at(self, path: &Path) -> Loaded {
+        let warnings = [self.stages.warnings(), self.warnings].concat();
+        let name = |warning| format!("{}: {warning}", path.display());
+        Loaded {
+            path: path.to_owned(),
+            stages: self.stages,
+            warnings: warnings.into_iter().map(name).collect(),
+            roles: self.roles,
+        }
+    }
+}
+
+impl From<Stages> for Contents {
+    fn from(stages: Stages) -> Self {
+        Self {
+            stages,
+            warnings: Vec::new(),
+            roles: Vec::new(),
+        }
+    }
+}
+
+fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<Contents> {
+    if data.starts_with(b"version https://git-lfs.github.com/spec/") {
+        return Err(Error::new(
+            ErrorKind::Format,
+            "this is a Git LFS pointer, which stands for a file that was not fetched",
+        )
+        .hint("run `git lfs pull` where it came from"));
+    }
+    let Some(format) = sniff::format_of(data) else {
+        return Err(Error::new(
+            ErrorKind::Format,
+            match data.is_empty() {
+                true => "the file is empty".to_owned(),
+                false => format!(
+                    "this is not a tokenizer of a known format; tried {}",
+                    Format::MARKS.join(", ")
+                ),
+            },
+        ));
+    };
+    Ok(match format {
+        Format::Ranks => {
+            options.allow(format.name(), &["encoding", "pattern", "special_tokens"])?;
+            read_ranks(data, options)?
+        }
+        Format::VocabJson => {
+            options.allow(format.name(), &["merges", "special_tokens"])?;
+            read_pair(path, data, options)?
+        }
+        Format::Merges => {
+            return Err(Error::new(
+                ErrorKind::Argument,
+                "each line holds two words: this is a merge list without its vocabulary, or not a tokenizer",
+            )
+            .hint("load the vocab.json that belongs to it, with this file as merges="));
+        }
+        Format::HuggingFace => {
+            options.allow(format.name(), &[])?;
+            huggingface::read(data)?.into()
+        }
+        Format::SentencePiece => {
+            options.allow(format.name(), &[])?;
+            let stages = sentencepiece::read(data)?;
+            Contents {
+                warnings: sentencepiece::warnings(&stages),
+                ..stages.into()
+            }
+        }
+        Format::SentencePieceList => {
+            return Err(Error::new(
+                ErrorKind::Format,
+                "each line holds a piece and its score: this is the list of pieces that SentencePiece \
+                 writes for people to read",
+            )
+            .hint("load the .model file that belongs to it"));
+        }
+        Format::VocabText => {
+            options.allow(format.name(), &["lowercase"])?;
+            let stages = wordpiece::read(data, options.lowercase)?;
+            Contents {
+                warnings: wordpiece::warnings(data, stages.model.vocab()),
+                ..stages.into()
+            }
+        }
+    })
+}
+
+fn read_ranks(data: &[u8], options: &LoadOptions) -> Result<Contents> {
+    let (ranks, encoding) = both(
+        data.len() >= LARGE_FILE,
+        || tiktoken::read_ranks(data),
+        || {
+            let encoding = encoding_of(data, options.encoding.as_deref())?;
+            let pattern = options.pattern.as_deref();
+            let pattern = pattern.or(encoding.map(|encoding| encoding.pattern));
+            Ok((encoding, pattern.map(named::from_pattern)))
+        },
+    );
+    let (encoding, pre_tokenizer) = encoding?;
+    let ranks = ranks?;
+    let Some(pre_tokenizer) = pre_tokenizer.transpose()? else {
+        return Err(Error::new(
+            ErrorKind::Argument,
+            "a file of ranks holds no pattern, and this file is not a published encoding",
+        )
+        .hint(
+            "say how text is cut: pattern=\"cl100k\" or another known name, or a regular \
+             expression; and special_tokens={...} if there are any",
+        ));
+    };
+    let special_tokens = match (&options.special_tokens, encoding) {
+        (Some(tokens), _) => tokens.clone(),
+        (None, Some(encoding)) => encoding.special_tokens().collect(),
+        (None, None) => Vec::new(),
+    };
+    let stages = tiktoken::stages(ranks, pre_tokenizer, special_tokens)?;
+    let known = encoding.map_or(&[][..], |encoding| encoding.roles);
+    Ok(Contents {
+        roles: roles_among(known, &stages.added_tokens),
+        ..stages.into()
+    })
+}
+
+/// The roles whose tokens are there.
+fn roles_among(known: &[(&'static str, &str)], tokens: &[AddedToken]) -> Vec<Role> {
+    let is_there = |spelled: &str| tokens.iter().any(|token| token.content == spelled);
+    let known = known.iter().filter(|(_, spelled)| is_there(spelled));
+    known
+        .map(|(role, spelled)| (*role, (*spelled).to_owned()))
+        .collect()
+}
+
+/// The published encoding that `data` is, if it is one; it must be the one called `name`.
+fn encoding_of(data: &[u8], name: Option<&str>) -> Result<Option<&'static Encoding>> {
+    let mut sha256 = String::new();
+    for byte in Sha256::digest(data) {
+        // Writing to a string cannot fail.
+        let _ = write!(sha256, "{byte:02x}");
+    }
+    let Some(name) = name else {
+        return Ok(published_ranks::by_sha256(&sha256));
+    };
+    let Some(encoding) = published_ranks::by_name(name) else {
+        let names = published_ranks::ENCODINGS
+            .iter()
+            .map(|encoding| encoding.name);
+        let error = Error::new(ErrorKind::Argument, format!("unknown encoding {name:?}"));
+        return Err(match did_you_mean(name, names) {
+            Some(close) => error.hint(format!("did you mean {close:?}?")),
+            None => error,
+        });
+    };
+    if encoding.sha256 != sha256 {
+        return Err(Error::new(
+            ErrorKind::Format,
+            format!(
+                "this is not the file of {name}: its sha256 is {sha256}, published is {}",
+                encoding.sha256
+            ),
+        )
+        .hint("fetch the file again, or give pattern= and special_tokens= instead"));
+    }
+    Ok(Some(encoding))
+}
+
+fn read_pair(path: &Path, vocab_json: &[u8], options: &LoadOptions) -> Result<Contents> {
+    let merges_path = match &options.merges {
+        Some(merges) => merges.clone(),
+        None => merges_beside(path)?,
+    };
+    let merges_txt = files::read(&merges_path)?;
+    let vocab = gpt2::read_vocab(vocab_json)?;
+    let merges = gpt2::read_merges(&merges_txt, &vocab)
+        .map_err(|error| error.at(merges_path.display().to_string()))?;
+    let mut stages = gpt2::stages(vocab, merges)?;
+    if let Some(tokens) = &options.special_tokens {
+        add_special_tokens(&mut stages, tokens)?;
+    }
+    Ok(Contents {
+        warnings: gpt2::warnings(&stages),
+        roles: roles_among(gpt2::ROLES, &stages.added_tokens),
+        ..stages.into()
+    })
+}
+
+/// Where the merges of `vocab.json` usually lie: in the same folder, under the same prefix.
+fn merges_beside(vocab_json: &Path) -> Result<PathBuf> {
+    let candidates = [
+        merges_path_for(vocab_json),
+        vocab_json.with_file_name("merges.txt"),
+    ];
+    match candidates.iter().find(|path| path.is_file()) {
+        Some(path) => Ok(path.clone()),
+        None => Err(Error::new(
+            ErrorKind::FileMissing,
+            format!(
+                "this is a vocabulary whose merges are missing: there is no {}",
+                candidates[0].display()
+            ),
+        )
+        .hint("give merges=\"path/to/merges.txt\"")),
+    }
+}
+
+/// Makes `tokens` special, beside those that are.
+fn add_special_tokens(stages: &mut Stages, tokens: &[(String, u32)]) -> Result<()> {
+    for (content, id) in tokens {
+        let vocab = stages.model.vocab();
+        let by_content = vocab.id(content.as_bytes());
+        if by_content.is_some_and(|known| known != *id)
+            || (by_content.is_none() && vocab.token(*id).is_some())
+        {
+            let known = vocab.token(*id).map_or("no token".to_owned(), show);
+            return Err(Error::new(
+                ErrorKind::Argument,
+                format!(
+                    "the special token {content:?} has id {id}, which is {known} in the vocabulary"
+                ),
+            ));
+        }
+        if stages
+            .added_tokens
+            .iter()
+            .all(|token| token.content != *content)
+        {
+            stages.added_tokens.push(AddedToken::special(*id, content));
+        }
+    }
+    stages.added_tokens.sort_by_key(|token| token.id);
+    check_ids(&stages.added_tokens).map_err(|error| error.of_kind(ErrorKind::Argument))
+}
+
+/// The tokenizer in a folder: that of its `tokenizer.json`, or of the one other known file in it.
+fn load_folder(folder: &Path, options: &LoadOptions) -> Result<Loaded> {
+    let place = |error: Error| error.at(folder.display().to_string());
+    let present = |name: &&str| folder.join(name).is_file();
+    if present(&"tokenizer.json") {
+        let beside = |name: &str| match present(&name) {
+            true => files::read(&folder.join(name)).map(Some),
+            false => Ok(None),
+        };
+        options
+            .allow(Format::HuggingFace.name(), &[])
+            .map_err(place)?;
+        let [config, special_tokens, added_tokens] = [
+            beside("tokenizer_config.json")?,
+            beside("special_tokens_map.json")?,
+            beside("added_tokens.json")?,
+        ];
+        let stages = huggingface::read_folder(
+            &files::read(&folder.join("tokenizer.json"))?,
+            huggingface::Beside {
+                config: config.as_deref(),
+                special_tokens: special_tokens.as_deref(),
+                added_tokens: added_tokens.as_deref(),
+            },
+        );
+        return Ok(Contents::from(stages.map_err(place)?).at(folder));
+    }
+    const OTHERS: [&str; 4] = ["tokenizer.model", "vocab.json", "encoder.json", "vocab.txt"];
+    let mut found: Vec<PathBuf> = OTHERS
+        .iter()
+        .copied()
+        .filter(present)
+        .map(|name| folder.join(name))
+        .collect();
+    found.extend(ranks_in(folder)?);
+    match found.as_slice() {
+        [one] => load(one, options),
+        [] => Err(place(
+            Error::new(
+                ErrorKind::FileMissing,
+                format!(
+                    "no tokenizer in this folder; looked for tokenizer.json, {} and *.tiktoken",
+                    OTHERS.join(", ")
+                ),
+            )
+            .hint("give the path of the file"),
+        )),
+        several => {
+            let names: Vec<_> = several
+                .iter()
+                .filter_map(|path| Some(path.file_name()?.to_string_lossy()))
+                .collect();
+            Err(place(
+                Error::new(
+                    ErrorKind::Argument,
+                    format!(
+                        "more than one tokenizer in this folder: {}",
+                        names.join(", ")
+                    ),
+                )
+                .hint("give the path of the one you mean"),
+            ))
+        }
+    }
+}
+
+/// The `.tiktoken` files of a folder, by name.
+fn ranks_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut paths = files::list(folder)?;
+    paths.retain(|path| {
+        path.extension()
+            .is_some_and(|extension| extension == "tiktoken")
+    });
+    paths.sort();
+    Ok(paths)
+}
+
+/// Where the merges of a new `vocab.json` go.
+pub fn merges_path_for(vocab_json: &Path) -> PathBuf {
+    let name = vocab_json.file_name().unwrap_or_default();
+    let (ending, other) = match name.as_encoded_bytes().ends_with(b"encoder.json") {
+        true => ("encoder.json", "vocab.bpe"),
+        false => ("vocab.json", "merges.txt"),
+    };
+    let prefix = name.as_encoded_bytes().strip_suffix(ending.as_bytes());
+    // SAFETY: what stands before a suffix of ASCII ends where a character does.
+    let prefix = unsafe { OsStr::from_encoded_bytes_unchecked(prefix.unwrap_or_default()) };
+    let mut merges = prefix.to_owned();
+    merges.push(other);
+    vocab_json.with_file_name(merges)
+}

@@ -1,0 +1,520 @@
+//! tiktoken's ranks: a line for each token, its bytes in base64 and its rank.
+//!
+//! Look here for `.tiktoken` files, which Llama 3 publishes under the name `.model`. Such a file
+//! holds neither the pattern that cuts text nor the special tokens; they come from elsewhere.
+//!
+//! ```text
+//! IQ== 0
+//! Ig== 1
+//! IHRoZQ== 262
+//! ```
+
+use std::cell::Cell;
+use std::collections::HashSet;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+
+use super::cannot_hold::stage;
+use super::plain_bpe::plain_bpe;
+use jeton_models::model::bpe::MergeRule;
+use jeton_models::model::{Bpe, Model};
+use jeton_models::stages::Stages;
+use jeton_stages::added_tokens::{AddedToken, check_ids};
+use jeton_stages::decoder::Decoder;
+use jeton_stages::pre_tokenizer::{PreTokenizer, SplitBehavior};
+use jeton_stages::vocab::{ABSENT, MAX_ID, Vocab, show};
+use jeton_text::error::{Error, ErrorKind, Result};
+
+/// The ranks in a file.
+///
+/// Lines end as tiktoken reads them (`\n`, `\r\n` or `\r`), and empty ones are passed over. The
+/// base64 must be whole and canonical, so that a damaged file is refused rather than misread.
+///
+/// ```
+/// use jeton_formats::tiktoken;
+///
+/// let ranks = tiktoken::read_ranks(b"YQ== 0\nYg== 1\nYWI= 2\n")?;
+/// assert_eq!(ranks.id(b"ab"), Some(2));
+///
+/// let error = tiktoken::read_ranks(b"YQ== 0\nYg==\n").unwrap_err();
+/// assert_eq!(error.to_string(), "line 2: no rank after the token \"Yg==\"");
+/// # Ok::<(), jeton_text::Error>(())
+/// ```
+///
+/// # Errors
+/// The first line that is not a token and a rank, or that contradicts one before it.
+pub fn read_ranks(data: &[u8]) -> Result<Vocab> {
+    match read_plain(data) {
+        Some(vocab) => Ok(vocab),
+        None => read_lines(data),
+    }
+}
+
+/// The ranks in a file whose lines are all as the published files have them, which is most quickly
+/// read: a token, a space, a rank, `\n`. `None` for any other file, broken ones too.
+fn read_plain(data: &[u8]) -> Option<Vocab> {
+    let mut bytes = vec![0; data.len() / 4 * 3 + 4];
+    let mut ranges = Vec::with_capacity(data.len() / 16);
+    let (mut start, mut rest) = (0, data);
+    while !rest.is_empty() {
+        let mut end = start;
+        let last = loop {
+            let (letters, behind) = rest.split_first_chunk()?;
+            let value = sextets(letters);
+            if value >= NO_LETTER {
+                break letters;
+            }
+            bytes[end..end + 4].copy_from_slice(&(value << 8).to_be_bytes());
+            (end, rest) = (end + 3, behind);
+        };
+        if let &[a, b, c, b'='] = last {
+            let (value, length) = match c {
+                b'=' => (sextets(&[a, b, b'A', b'A']), 1),
+                _ => (sextets(&[a, b, c, b'A']), 2),
+            };
+            if value >= NO_LETTER || value << (8 + 8 * length) != 0 {
+                return None;
+            }
+            bytes[end..end + 4].copy_from_slice(&(value << 8).to_be_bytes());
+            (end, rest) = (end + length, &rest[4..]);
+        }
+        let behind = rest.strip_prefix(b" ")?;
+        let digits = behind
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
+        let (number, behind) = behind.split_at(digits);
+        if !(1..=8).contains(&digits) || end == start {
+            return None;
+        }
+        let rank = number
+            .iter()
+            .fold(0, |rank, digit| 10 * rank + usize::from(digit - b'0'));
+        if rank >= ranges.len() {
+            if rank > MAX_ID as usize {
+                return None;
+            }
+            ranges.resize(rank + 1, ABSENT);
+        }
+        if std::mem::replace(&mut ranges[rank], (start as u32, end as u32)) != ABSENT {
+            return None;
+        }
+        start = end;
+        rest = match behind.split_first() {
+            Some((b'\n', next)) => next,
+            None => behind,
+            _ => return None,
+        };
+    }
+    bytes.truncate(start);
+    Vocab::of_ranges(bytes, ranges)
+}
+
+/// What [`sextets`] of anything else than four letters is no less than.
+const NO_LETTER: u32 = 1 << 24;
+
+/// The 24 bits that four letters of base64 stand for.
+#[inline(always)]
+fn sextets(letters: &[u8; 4]) -> u32 {
+    /// The six bits of each letter.
+    const BITS: [u32; 256] = {
+        let mut bits = [NO_LETTER; 256];
+        let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let mut value = 0;
+        while value < letters.len() {
+            bits[letters[value] as usize] = value as u32;
+            value += 1;
+        }
+        bits
+    };
+    let [a, b, c, d] = letters.map(|letter| BITS[usize::from(letter)]);
+    // What is no letter is seen wherever it stands: its bit is the highest, or is shifted out.
+    (a << 18 | b << 12 | c << 6 | d) | (a | b | c | d) & NO_LETTER
+}
+
+/// The ranks in any file, line by line.
+fn read_lines(data: &[u8]) -> Result<Vocab> {
+    let mut bytes = Vec::with_capacity(data.len());
+    let mut entries = Vec::with_capacity(data.len() / 16);
+    let mut failure = None;
+    for (number, line) in lines(data).filter(|(_, line)| !line.is_empty()) {
+        match read_line(line, &mut bytes) {
+            Ok(rank) => entries.push((bytes.len(), rank, number)),
+            Err(error) => {
+                failure = Some(error.at(format!("line {number}")));
+                break;
+            }
+        }
+    }
+    let at = Cell::new(0);
+    let mut start = 0;
+    let vocab = Vocab::new(entries.iter().map(|&(end, rank, number)| {
+        at.set(number);
+        (&bytes[std::mem::replace(&mut start, end)..end], rank)
+    }));
+    // Lines that contradict each other come before the one that ended the reading.
+    let vocab = vocab.map_err(|error| error.at(format!("line {}", at.get())))?;
+    failure.map_or(Ok(vocab), Err)
+}
+
+/// Appends the token of a line to `bytes`; returns its rank.
+fn read_line(line: &[u8], bytes: &mut Vec<u8>) -> Result<u32> {
+    let broken = |message: String| Err(Error::new(ErrorKind::Format, message));
+    let mut fields = line
+        .split(u8::is_ascii_whitespace)
+        .filter(|field| !field.is_empty());
+    let Some(base64) = fields.next() else {
+        return broken("no token and no rank".to_owned());
+    };
+    let Some(rank) = fields.next() else {
+        return broken(format!("no rank after the token {}", excerpt(base64)));
+    };
+    if let Some(more) = fields.next() {
+        return broken(format!("{} after the rank", excerpt(more)));
+    }
+    let start = bytes.len();
+    if BASE64_STANDARD.decode_vec(base64, bytes).is_err() {
+        return broken(format!("the token {} is not base64", excerpt(base64)));
+    }
+    if bytes.len() == start {
+        return broken("the token is empty".to_owned());
+    }
+    let digits = rank.iter().all(u8::is_ascii_digit);
+    match std::str::from_utf8(rank)
+        .ok()
+        .filter(|_| digits)
+        .map(str::parse)
+    {
+        Some(Ok(rank)) => Ok(rank),
+        Some(Err(_)) => broken(format!("the rank {} is too large", excerpt(rank))),
+        None => broken(format!("the rank {} is not a number", excerpt(rank))),
+    }
+}
+
+/// The lines of a file with their numbers from 1, without their ends.
+fn lines(data: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut rest = data;
+    let mut number = 0;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        number += 1;
+        let end = rest
+            .iter()
+            .position(|byte| matches!(byte, b'\n' | b'\r'))
+            .unwrap_or(rest.len());
+        let (line, after) = rest.split_at(end);
+        rest = after
+            .strip_prefix(b"\r\n")
+            .unwrap_or_else(|| after.get(1..).unwrap_or_default());
+        Some((number, line))
+    })
+}
+
+/// A field as messages show it: no more than the beginning.
+fn excerpt(field: &[u8]) -> String {
+    /// Characters that are shown.
+    const MAX_SHOWN: usize = 40;
+    match field.get(..MAX_SHOWN) {
+        Some(beginning) if field.len() > MAX_SHOWN => format!("{}…", show(beginning)),
+        _ => show(field),
+    }
+}
+
+/// Ranks as a file, byte for byte as the published files are laid out. Those that a tokenizer has as
+/// special tokens are not among them: who reads the file says them.
+pub fn write_ranks(ranks: &Vocab) -> Vec<u8> {
+    let mut data = Vec::new();
+    for (token, rank) in ranks.texts() {
+        data.extend_from_slice(BASE64_STANDARD.encode(token).as_bytes());
+        data.extend_from_slice(format!(" {rank}\n").as_bytes());
+    }
+    data
+}
+
+/// The ranks of a tokenizer as a file. The pattern and the special tokens are not part of it: who
+/// reads the file must know them.
+///
+/// A merge list becomes ranks where both say the same: each token is what the ranks before it make
+/// of its bytes, and the merges stand in the order of the ids.
+///
+/// # Errors
+/// What ranks cannot say, by name.
+pub fn write(stages: &Stages) -> Result<Vec<u8>> {
+    const FORMAT: &str = "a file of ranks";
+    let cannot = |what: String| Err(Error::new(ErrorKind::Unsupported, what));
+    let bpe = plain_bpe(stages, FORMAT)?;
+    if let Some(byte) =
+        (0..=u8::MAX).find(|&byte| bpe.vocab().text_id(&[byte]) != bpe.vocab().id(&[byte]))
+    {
+        return cannot(format!(
+            "{FORMAT} holds every byte, and the only token for {} is a special one",
+            show(&[byte])
+        ));
+    }
+    match &stages.pre_tokenizer {
+        Some(pre_tokenizer) if cuts_bytes_by_pattern(pre_tokenizer) => {}
+        Some(other) => {
+            let other = stage("pre-tokenizer", Some(other));
+            return cannot(format!("{FORMAT} goes with one pattern, not with {other}"));
+        }
+        None => {
+            return cannot(format!(
+                "{FORMAT} goes with a pattern, and this cuts nowhere"
+            ));
+        }
+    }
+    match bpe.rule() {
+        MergeRule::Ranks => Ok(write_ranks(bpe.vocab())),
+        MergeRule::Merges(merges) => {
+            ranks_of(bpe, merges, &stages.added_tokens).map(|ranks| write_ranks(&ranks))
+        }
+    }
+}
+
+/// Whether the pieces that the model sees are what one pattern finds.
+fn cuts_bytes_by_pattern(pre_tokenizer: &PreTokenizer) -> bool {
+    match pre_tokenizer {
+        PreTokenizer::Matches { .. } => true,
+        PreTokenizer::Split {
+            behavior: SplitBehavior::Isolated,
+            invert: false,
+            ..
+        } => true,
+        PreTokenizer::ByteLevel {
+            add_prefix_space: false,
+            use_regex: true,
+            printable: false,
+            ..
+        } => true,
+        PreTokenizer::Sequence(stages) => match stages.as_slice() {
+            [
+                first,
+                PreTokenizer::ByteLevel {
+                    add_prefix_space: false,
+                    use_regex: false,
+                    printable: false,
+                    ..
+                },
+            ] => cuts_bytes_by_pattern(first),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// The ranks that say the same as a merge list.
+///
+/// They do when (1) the bytes of each token, merged by the ranks below its own, end in two tokens,
+/// (2) each such pair is in the list, and (3) the list is in the order of what it makes. Then by
+/// (1) no other pair is ever the lowest, whatever the text: were it, its token's own bytes would
+/// have been merged to that pair as well. A token that its bytes are not merged to is one only as a
+/// whole piece, which a list that ignores merges for such pieces says as well.
+fn ranks_of(bpe: &Bpe, merges: &[(u32, u32)], added_tokens: &[AddedToken]) -> Result<Vocab> {
+    let cannot = |what: String| Err(Error::new(ErrorKind::Unsupported, what));
+    let vocab = bpe.vocab();
+    let added: HashSet<u32> = added_tokens.iter().map(|token| token.id).collect();
+    let made: HashSet<Vec<u8>> = merges.iter().map(|pair| made_of(vocab, *pair)).collect();
+    // An added token that text can become as well is among the ranks; any other is not.
+    let is_rank =
+        |token: &[u8], id: u32| !added.contains(&id) || token.len() == 1 || made.contains(token);
+    let ranks = vocab.iter().filter(|(token, id)| is_rank(token, *id));
+    let ranks = Bpe::by_ranks(Vocab::new(ranks)?)?;
+    let derived = ranks.merges();
+    if let Some(&id) = derived.underivable.first()
+        && !bpe.options().ignore_merges
+    {
+        return cannot(format!(
+            "ranks would make {} where the merge list never does",
+            show(vocab.token(id).unwrap_or_default())
+        ));
+    }
+    let made = |pair: &(u32, u32)| ranks.vocab().id(&made_of(vocab, *pair));
+    let made: Vec<u32> = merges.iter().filter_map(made).collect();
+    if let Some(at) = made.windows(2).position(|pair| pair[0] > pair[1]) {
+        let token = |id| show(vocab.token(id).unwrap_or_default());
+        return cannot(format!(
+            "ranks are ids, but the merge list makes {} before {}, whose id is lower",
+            token(made[at]),
+            token(made[at + 1])
+        ));
+    }
+    let listed: HashSet<_> = merges.iter().collect();
+    if let Some((left, right)) = derived.merges.iter().find(|pair| !listed.contains(pair)) {
+        let token = |id: &u32| show(vocab.token(*id).unwrap_or_default());
+        return cannot(format!(
+            "ranks would merge {} and {}, which the merge list does not",
+            token(left),
+            token(right)
+        ));
+    }
+    Ok(ranks.vocab().clone())
+}
+
+/// The bytes of two tokens.
+fn made_of(vocab: &Vocab, pair: (u32, u32)) -> Vec<u8> {
+    let token = |id| vocab.token(id).unwrap_or_default();
+    [token(pair.0), token(pair.1)].concat()
+}
+
+/// The tokenizer that tiktoken makes of ranks, a pattern and special tokens.
+///
+/// # Errors
+/// Ranks that lack one of the 256 bytes; a special token whose id is that of other bytes.
+pub fn stages(
+    ranks: Vocab,
+    pre_tokenizer: impl Into<PreTokenizer>,
+    special_tokens: impl IntoIterator<Item = (String, u32)>,
+) -> Result<Stages> {
+    let mut added_tokens = Vec::new();
+    for (content, id) in special_tokens {
+        if let Some(token) = ranks.token(id)
+            && token != content.as_bytes()
+        {
+            return Err(Error::new(
+                ErrorKind::Argument,
+                format!(
+                    "the special token {content:?} has id {id}, which is the rank of {}",
+                    show(token)
+                ),
+            )
+            .hint(match ranks.max_id() {
+                Some(max) => format!("ids from {} on are free", max + 1),
+                None => "give it another id".to_owned(),
+            }));
+        }
+        added_tokens.push(AddedToken::special(id, content));
+    }
+    added_tokens.sort_by_key(|token| token.id);
+    check_ids(&added_tokens).map_err(|error| error.of_kind(ErrorKind::Argument))?;
+    Ok(Stages {
+        added_tokens,
+        pre_tokenizer: Some(pre_tokenizer.into()),
+        decoder: Some(Decoder::ByteLevel { printable: false }),
+        ..Stages::of_model(Model::Bpe(Bpe::by_ranks(ranks)?))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end_as_tiktoken_reads_them() {
+        let ranks = read_ranks(b"YQ== 0\r\n\r\nYg==\t1\rYw==  2\n\n ZA== 3").unwrap();
+        let tokens: Vec<_> = ranks.iter().map(|(token, _)| token.to_vec()).collect();
+        assert_eq!(tokens, [b"a", b"b", b"c", b"d"]);
+    }
+
+    #[test]
+    fn what_is_written_is_what_was_read() {
+        let file = b"YQ== 0\nYg== 1\nYWI= 7\n4oI= 9\n";
+        assert_eq!(write_ranks(&read_ranks(file).unwrap()), file);
+    }
+
+    #[test]
+    fn plain_files_are_read_as_line_by_line() {
+        let bytes = (0..=u8::MAX).map(|byte| vec![byte]);
+        let tokens = bytes.chain(["ab", "the", "abcd", " token", "ein Wort"].map(Vec::from));
+        let file = write_ranks(&Vocab::new(tokens.zip(0..)).unwrap());
+        assert_eq!(read_plain(&file), read_lines(&file).ok());
+        let mut plain = 0;
+        for at in 0..file.len() {
+            for byte in *b"\n\r \t=A/+0917\xff" {
+                let mut file = file.clone();
+                file[at] = byte;
+                let Some(ranks) = read_plain(&file) else {
+                    continue;
+                };
+                plain += 1;
+                assert_eq!(Some(ranks), read_lines(&file).ok(), "{byte} at {at}");
+            }
+        }
+        assert!(plain > file.len(), "{plain}");
+        assert!(read_plain(b"YQ== 0\nYWI= 1").is_some());
+        for no_plain in [
+            "YQ== 0\r\n",
+            "YQ==  0\n",
+            "\nYQ== 0\n",
+            "YR== 0\n",
+            "YWJ= 0\n",
+            "YQ 0\n",
+        ] {
+            assert!(read_plain(no_plain.as_bytes()).is_none(), "{no_plain}");
+        }
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        let cases: &[(&str, &[u8], &str)] = &[
+            (
+                "bad base64",
+                b"YQ== 0\n?? 1\n",
+                "line 2: the token \"??\" is not base64",
+            ),
+            (
+                "cut base64",
+                b"YQ 0\n",
+                "line 1: the token \"YQ\" is not base64",
+            ),
+            (
+                "missing rank",
+                b"\n\nYQ==\n",
+                "line 3: no rank after the token \"YQ==\"",
+            ),
+            (
+                "truncated",
+                b"YQ== 0\r\nYg",
+                "line 2: no rank after the token \"Yg\"",
+            ),
+            ("no token", b"YQ== 0\n   \n", "line 2: no token and no rank"),
+            (
+                "words",
+                b"YQ== one\n",
+                "line 1: the rank \"one\" is not a number",
+            ),
+            (
+                "negative",
+                b"YQ== -1\n",
+                "line 1: the rank \"-1\" is not a number",
+            ),
+            (
+                "huge",
+                b"YQ== 99999999999\n",
+                "line 1: the rank \"99999999999\" is too large",
+            ),
+            (
+                "past the limit",
+                b"YQ== 16777216\n",
+                "line 1: token \"a\" has id 16777216, past the largest supported id 16777215",
+            ),
+            (
+                "three fields",
+                b"YQ== 0 x\n",
+                "line 1: \"x\" after the rank",
+            ),
+            (
+                "not UTF-8",
+                b"YQ== 0\n\xff\xfe 1\n",
+                "line 2: the token b\"\\xff\\xfe\" is not base64",
+            ),
+            (
+                "twice a rank",
+                b"YQ== 0\nYg== 0\nYw==",
+                "line 2: id 0 stands for both \"a\" and \"b\"",
+            ),
+            (
+                "twice a token",
+                b"YQ== 0\nYg== 1\nYQ== 2\n",
+                "line 3: token \"a\" has two ids, 0 and 2",
+            ),
+        ];
+        for (name, file, message) in cases {
+            let error = read_ranks(file).expect_err(name);
+            assert_eq!(error.to_string(), *message, "{name}");
+            assert_eq!(error.kind(), ErrorKind::Format, "{name}");
+        }
+    }
+}

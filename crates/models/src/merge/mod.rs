@@ -1,0 +1,20 @@
+//! What every byte pair encoding merges with: merges found by their pair, a piece as a row of symbols,
+//! and queues for text that is too long to look for the best pair.
+//!
+//! Look here for how a piece of bytes becomes tokens. The model of BPE derives its merges with these
+//! tables, and the fast path merges new words with them.
+
+pub(crate) mod growing_pairs;
+pub mod long_words;
+pub mod merges;
+pub mod pair_table;
+pub(crate) mod pairs;
+pub mod queue;
+pub(crate) mod row;
+pub mod short_word;
+pub(crate) mod token_reachability;
+
+pub(crate) use growing_pairs::GrowingPairs;
+pub use merges::{Merges, SCANNED};
+pub use pairs::Pairs;
+pub use short_word::ShortWord;

@@ -1,0 +1,154 @@
+//! Models: from a piece of text to tokens.
+//!
+//! A model knows nothing of spans in the original or of special tokens. It sees one piece and says
+//! which tokens it consists of, and which bytes of the piece each holds.
+
+use serde::{Deserialize, Serialize};
+
+pub mod bpe;
+pub mod characters;
+#[cfg(test)]
+mod golden_tests;
+mod sampling;
+pub mod sentencepiece;
+mod token;
+pub mod unigram;
+pub mod word_level;
+pub mod wordpiece;
+
+pub use bpe::Bpe;
+pub use characters::Characters;
+pub use sampling::{Sampler, Sampling};
+pub use sentencepiece::SentencePiece;
+pub use token::Token;
+pub use token::byte_token;
+pub use unigram::Unigram;
+pub use word_level::WordLevel;
+pub use wordpiece::WordPiece;
+
+use jeton_stages::vocab::Vocab;
+use jeton_text::error::{Error, ErrorKind, Result};
+
+/// One model. The names are those of Hugging Face `tokenizers`, and so are the meanings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Model {
+    /// Byte pair encoding, by merges or by ranks.
+    Bpe(Bpe),
+    /// Whole words.
+    WordLevel(WordLevel),
+    /// Longest match first.
+    WordPiece(WordPiece),
+    /// The most probable segmentation.
+    Unigram(Unigram),
+    /// One token a character.
+    Characters(Characters),
+    /// What a SentencePiece `.model` file says, as SentencePiece does it.
+    SentencePiece(SentencePiece),
+}
+
+/// Options whose text marks a part of a word.
+const MARKS: [&str; 2] = ["continuing_subword_prefix", "end_of_word_suffix"];
+/// Bytes that such a text may have.
+const LONGEST_MARK: usize = 128;
+
+impl Model {
+    /// The tokens of `piece`.
+    ///
+    /// # Errors
+    /// When the piece holds something that the model has no token for.
+    pub fn tokenize(
+        &self,
+        piece: &str,
+        sampling: &mut Sampler,
+        tokens: &mut Vec<Token>,
+    ) -> Result<()> {
+        match self {
+            Self::Bpe(model) => model.tokenize(piece, sampling, tokens),
+            Self::WordLevel(model) => model.tokenize(piece, tokens),
+            Self::WordPiece(model) => model.tokenize(piece, tokens),
+            Self::Unigram(model) => model.tokenize(piece, tokens),
+            Self::Characters(model) => model.tokenize(piece, tokens),
+            Self::SentencePiece(model) => model.tokenize(piece, sampling, tokens),
+        }
+    }
+
+    /// Checks that a word does not cost as much as a file has bytes: what marks its parts is looked up
+    /// with each of them.
+    ///
+    /// # Errors
+    /// A prefix or suffix of more than `LONGEST_MARK` bytes.
+    pub fn check_marks(&self) -> Result<()> {
+        let marks = match self {
+            Self::Bpe(model) => [
+                model.options().continuing_subword_prefix.as_deref(),
+                model.options().end_of_word_suffix.as_deref(),
+            ],
+            Self::WordPiece(model) => [Some(model.continuing_subword_prefix()), None],
+            _ => [None, None],
+        };
+        for (name, mark) in MARKS.into_iter().zip(marks) {
+            let length = mark.map_or(0, str::len);
+            if length > LONGEST_MARK {
+                let message =
+                    format!("{name} has {length} bytes, and may have {LONGEST_MARK} at most");
+                return Err(Error::new(ErrorKind::Unsupported, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// The vocabulary.
+    pub fn vocab(&self) -> &Vocab {
+        match self {
+            Self::Bpe(model) => model.vocab(),
+            Self::WordLevel(model) => model.vocab(),
+            Self::WordPiece(model) => model.vocab(),
+            Self::Unigram(model) => model.vocab(),
+            Self::Characters(model) => model.vocab(),
+            Self::SentencePiece(model) => model.vocab(),
+        }
+    }
+
+    /// The score of each token, by id, of a model that goes by scores.
+    pub fn scores(&self) -> Option<Vec<f64>> {
+        match self {
+            Self::Unigram(model) => Some(model.scores().to_vec()),
+            Self::SentencePiece(model) => {
+                let scores = model.proto().pieces.scores();
+                Some(scores.iter().copied().map(f64::from).collect())
+            }
+            _ => None,
+        }
+    }
+
+    /// From now on text becomes none of these tokens, as if the vocabulary did not have them; but what
+    /// stands for text that no token spells, the unknown token and the tokens of bytes, still does. Ids
+    /// that were withheld before are not, unless they are among these.
+    pub fn withhold(&mut self, ids: &[u32]) {
+        match self {
+            Self::Bpe(model) => model.withhold(ids),
+            Self::WordLevel(model) => model.withhold(ids),
+            Self::WordPiece(model) => model.withhold(ids),
+            Self::Unigram(model) => model.withhold(ids),
+            Self::Characters(model) => model.withhold(ids),
+            Self::SentencePiece(model) => model.withhold(ids),
+        }
+    }
+
+    /// Whether its tokens are bytes as they are: those of a BPE whose alphabet is bytes.
+    pub fn has_raw_tokens(&self) -> bool {
+        matches!(self, Self::Bpe(bpe) if bpe.options().alphabet == bpe::Alphabet::Bytes)
+    }
+
+    /// The name of the algorithm.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Bpe(_) => "BPE",
+            Self::WordLevel(_) => "WordLevel",
+            Self::WordPiece(_) => "WordPiece",
+            Self::Unigram(_) => "Unigram",
+            Self::Characters(_) => "Characters",
+            Self::SentencePiece(_) => "SentencePiece",
+        }
+    }
+}

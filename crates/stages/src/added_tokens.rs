@@ -1,0 +1,615 @@
+//! Special and added tokens, which are cut out of the text before any other stage sees it.
+//!
+//! Look here for what the text of a special token means ([`SpecialPolicy`]) and for how overlaps
+//! are settled: of the tokens that begin first, the longest is found, and the search goes on
+//! behind it. The white space that an [`rstrip`](AddedToken::rstrip) token takes does not count
+//! as behind it: a token that is found in that white space is cut out once more, as
+//! `tokenizers` does.
+
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
+use std::rc::Rc;
+
+use regex_syntax::is_word_character;
+use serde::{Deserialize, Serialize};
+
+use crate::normalizer::Normalizer;
+use jeton_text::error::{Error, ErrorKind, Result, did_you_mean};
+use jeton_text::interrupt::paced;
+use jeton_text::length_limit::LengthLimit;
+use jeton_text::text::{AlignedText, white_space};
+
+mod automaton;
+mod ids;
+mod search;
+
+use automaton::Automaton;
+use ids::check;
+pub use ids::check_ids;
+pub use ids::{assign_ids, numbered, with_more};
+use search::{Search, Searches};
+
+/// A token that is found in text by its spelling, whatever the model would make of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AddedToken {
+    /// Its id.
+    pub id: u32,
+    /// How it is spelled in text.
+    pub content: String,
+    /// A control token: found only where the caller allows it, and skipped in decoding on request.
+    pub special: bool,
+    /// Only as a whole word.
+    pub single_word: bool,
+    /// White space before it belongs to it.
+    pub lstrip: bool,
+    /// White space after it belongs to it.
+    pub rstrip: bool,
+    /// Looked for in normalized text, by its normalized spelling; not where SentencePiece or a
+    /// function of the caller normalizes, which leaves it unset.
+    pub normalized: bool,
+}
+
+impl AddedToken {
+    /// A token that is found wherever its spelling stands in the text as it is given.
+    pub fn plain(id: u32, content: impl Into<String>) -> Self {
+        Self {
+            id,
+            content: content.into(),
+            special: false,
+            single_word: false,
+            lstrip: false,
+            rstrip: false,
+            normalized: false,
+        }
+    }
+
+    /// A control token without any other flag.
+    pub fn special(id: u32, content: impl Into<String>) -> Self {
+        Self {
+            special: true,
+            ..Self::plain(id, content)
+        }
+    }
+}
+
+/// What the spelling of a special token in text means. Added tokens that are not special are
+/// always found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum SpecialPolicy {
+    /// It is text like any other. It still shadows what it overlaps: a token that begins inside
+    /// its spelling is not found.
+    #[default]
+    Ignore,
+    /// It is that token.
+    Allow,
+    /// It is an error.
+    Raise,
+    /// These are tokens; the others are not looked for at all. Unless the set holds all of them
+    /// or none (which is [`Allow`](Self::Allow) and [`Ignore`](Self::Ignore)), the search is
+    /// compiled for this call.
+    Only(HashSet<String>),
+}
+
+/// The added tokens of a tokenizer, ready to be found.
+#[derive(Clone, Debug, Default)]
+pub struct AddedTokens {
+    /// In the order of ids.
+    tokens: Vec<AddedToken>,
+    /// What the normalizer makes of a token that is looked for in normalized text, by index.
+    normalized: BTreeMap<usize, String>,
+    /// Indices, in the order of contents.
+    by_content: Vec<usize>,
+    all: Searches,
+}
+
+/// Bytes before a place that are searched for tokens on which the cut there may depend.
+const WINDOW: usize = 1 << 10;
+
+/// A stretch of text between added tokens, or one of them.
+#[derive(Clone, Debug)]
+pub enum TextOrToken {
+    /// Normalized text.
+    Text(AlignedText),
+    /// An added token, with the text that it took.
+    Token(u32, AlignedText),
+}
+
+/// What becomes of a special token that is found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Found {
+    Passed,
+    Taken,
+    Refused,
+}
+
+impl AddedTokens {
+    /// Makes `tokens` ready to be found in text and in what `normalizer` makes of it.
+    ///
+    /// Of tokens that the normalizer makes equal, the one with the smallest id is found.
+    ///
+    /// # Errors
+    /// Two tokens with one content or one id; no content; too many to search for; what
+    /// `normalizer` says of a content.
+    pub fn new(mut tokens: Vec<AddedToken>, normalizer: Option<&Normalizer>) -> Result<Self> {
+        tokens.sort_by_key(|token| token.id);
+        if normalizer.is_some_and(Normalizer::leaves_added_tokens) {
+            tokens.iter_mut().for_each(|token| token.normalized = false);
+        }
+        let mut by_content: Vec<usize> = (0..tokens.len()).collect();
+        by_content.sort_by_key(|index| &tokens[*index].content);
+        check(&tokens, &by_content)?;
+
+        let mut normalized = BTreeMap::new();
+        if let Some(normalizer) = normalizer {
+            let lengths = tokens.iter().map(|token| token.content.len());
+            let limit = Rc::new(LengthLimit::of(lengths.sum()));
+            for (index, token) in tokens.iter().enumerate().filter(|(_, t)| t.normalized) {
+                let mut text = AlignedText::within(&token.content, &limit);
+                normalizer
+                    .normalize(&mut text)
+                    .map_err(|error| error.at(format!("added token {:?}", token.content)))?;
+                if text.as_str() != token.content {
+                    normalized.insert(index, text.as_str().to_owned());
+                }
+            }
+        }
+        let mut added = Self {
+            tokens,
+            normalized,
+            by_content,
+            all: Searches::default(),
+        };
+        added.all = added.searches(|_| true)?;
+        Ok(added)
+    }
+
+    /// The tokens in the order of ids.
+    pub fn list(&self) -> &[AddedToken] {
+        &self.tokens
+    }
+
+    /// The ids of the special tokens.
+    pub fn special_ids(&self) -> Vec<u32> {
+        let specials = self.tokens.iter().filter(|token| token.special);
+        specials.map(|token| token.id).collect()
+    }
+
+    /// The token of an id.
+    pub fn by_id(&self, id: u32) -> Option<&AddedToken> {
+        self.index(id).map(|index| &self.tokens[index])
+    }
+
+    /// The token of a content.
+    pub fn by_content(&self, content: &str) -> Option<&AddedToken> {
+        self.by_content
+            .binary_search_by_key(&content, |index| &self.tokens[*index].content)
+            .ok()
+            .map(|at| &self.tokens[self.by_content[at]])
+    }
+
+    /// The tokens in the order of ids, each with the spelling that is looked for.
+    pub fn spellings(&self) -> impl Iterator<Item = (&AddedToken, &str)> {
+        self.tokens.iter().enumerate().map(|(index, token)| {
+            let normalized = self.normalized.get(&index);
+            (token, normalized.unwrap_or(&token.content).as_str())
+        })
+    }
+
+    /// What a decoder gets for an id: the content, but for a token that is looked for in
+    /// normalized text the normalized content, which is what the decoder undoes.
+    pub fn decoder_input(&self, id: u32) -> Option<&str> {
+        let index = self.index(id)?;
+        Some(match self.normalized.get(&index) {
+            Some(normalized) => normalized,
+            None => &self.tokens[index].content,
+        })
+    }
+
+    /// Whether no text can hold a token that `special` lets be found, nor `special` name a wrong one.
+    pub fn finds_nothing(&self, special: &SpecialPolicy) -> bool {
+        if matches!(special, SpecialPolicy::Only(names) if !names.is_empty()) {
+            return false;
+        }
+        [&self.all.original, &self.all.normalized]
+            .into_iter()
+            .flatten()
+            .all(|search| search.all_special && *special == SpecialPolicy::Ignore)
+    }
+
+    /// Whether normalized text may hold a token that `special` lets be found.
+    pub fn looks_in_normalized(&self, special: &SpecialPolicy) -> bool {
+        let search = self.all.normalized.as_ref();
+        search.is_some_and(|search| !search.all_special || *special != SpecialPolicy::Ignore)
+    }
+
+    /// Whether the place `at` of `text`, which is not normalized before tokens are looked for, surely
+    /// lies between tokens, and the text around it in one stretch: then the parts of the text on both
+    /// sides hold the tokens of the text. White space around it may belong to a token far away.
+    pub fn surely_apart_from(&self, text: &str, at: usize) -> bool {
+        let longest = self.longest();
+        let near = at.saturating_sub(WINDOW)..text.len().min(at + longest);
+        // With tokens that only end near.
+        let searched = near.start.saturating_sub(longest)..near.end;
+        let (before, behind) = text.split_at(at);
+        let spaces = before.chars().rev().take_while(|it| it.is_whitespace());
+        let spaces: usize = spaces.take(WINDOW).map(char::len_utf8).sum();
+        let goes_on = spaces > 0 && behind.starts_with(char::is_whitespace);
+        longest <= WINDOW
+            && at > near.start + spaces
+            && !goes_on
+            // Two families find places by what stands there from a space on, or behind a line end.
+            && (before.ends_with('\n') || text.as_bytes()[near.start..at].contains(&b' '))
+            && (self.automata()).all(|it| it.find(text.as_bytes(), searched.clone()).is_none())
+    }
+
+    /// Whether [`Self::surely_apart_from`] may say so of any place.
+    pub fn may_be_apart(&self) -> bool {
+        self.longest() <= WINDOW
+    }
+
+    /// How many bytes the longest token has that is looked for.
+    pub fn longest(&self) -> usize {
+        self.automata().map(Automaton::longest).max().unwrap_or(0)
+    }
+
+    fn automata(&self) -> impl Iterator<Item = &Automaton> {
+        let searches = [&self.all.original, &self.all.normalized];
+        searches.into_iter().flatten().map(|it| &it.automaton)
+    }
+
+    fn index(&self, id: u32) -> Option<usize> {
+        let first = self.tokens.partition_point(|token| token.id < id);
+        (self.tokens.get(first)?.id == id).then_some(first)
+    }
+
+    /// Cuts the added tokens out of `text` and normalizes what lies between them.
+    ///
+    /// Tokens that are not looked for in normalized text are found first. Of tokens that begin at
+    /// the same place the longest wins.
+    ///
+    /// # Errors
+    /// Under [`SpecialPolicy::Raise`], a special token in the text; under [`SpecialPolicy::Only`],
+    /// a name that is no special token; what `normalizer` says.
+    pub fn cut(
+        &self,
+        text: AlignedText,
+        normalizer: Option<&Normalizer>,
+        special: &SpecialPolicy,
+    ) -> Result<Vec<TextOrToken>> {
+        match special {
+            SpecialPolicy::Ignore => self.cut_by(&self.all, Found::Passed, text, normalizer),
+            SpecialPolicy::Allow => self.cut_by(&self.all, Found::Taken, text, normalizer),
+            SpecialPolicy::Raise => self.cut_by(&self.all, Found::Refused, text, normalizer),
+            SpecialPolicy::Only(names) => {
+                self.check_names(names)?;
+                let count = self.tokens.iter().filter(|token| token.special).count();
+                match names.len() {
+                    0 => self.cut_by(&self.all, Found::Passed, text, normalizer),
+                    n if n == count => self.cut_by(&self.all, Found::Taken, text, normalizer),
+                    _ => {
+                        let some = self
+                            .searches(|token| !token.special || names.contains(&token.content))?;
+                        self.cut_by(&some, Found::Taken, text, normalizer)
+                    }
+                }
+            }
+        }
+    }
+
+    fn check_names(&self, names: &HashSet<String>) -> Result<()> {
+        let unknown = names
+            .iter()
+            .filter(|name| !self.by_content(name).is_some_and(|token| token.special))
+            .min();
+        let Some(name) = unknown else {
+            return Ok(());
+        };
+        let error = Error::new(
+            ErrorKind::Argument,
+            format!("{name:?} is not a special token of this tokenizer"),
+        );
+        let specials = self.tokens.iter().filter(|token| token.special);
+        Err(
+            match did_you_mean(name, specials.map(|token| token.content.as_str())) {
+                Some(close) => error.hint(format!("did you mean {close:?}?")),
+                None if self.by_content(name).is_some() => {
+                    error.hint("it is an added token that is not special, and is always found")
+                }
+                None => error.hint("name only special tokens that it has"),
+            },
+        )
+    }
+
+    fn cut_by(
+        &self,
+        searches: &Searches,
+        special: Found,
+        text: AlignedText,
+        normalizer: Option<&Normalizer>,
+    ) -> Result<Vec<TextOrToken>> {
+        let mut cuts = Vec::new();
+        let found = self.find(&searches.original, special, &text, &text)?;
+        for (token, range) in paced(found.into_iter()) {
+            let mut piece = text.slice(range);
+            if piece.is_empty() {
+                continue;
+            }
+            if let Some(id) = token {
+                cuts.push(TextOrToken::Token(id, piece));
+                continue;
+            }
+            if let Some(normalizer) = normalizer {
+                normalizer.normalize(&mut piece)?;
+            }
+            let found = self.find(&searches.normalized, special, &piece, &text)?;
+            for (token, range) in paced(found.into_iter()) {
+                let piece = piece.slice(range);
+                match token {
+                    _ if piece.is_empty() => {}
+                    Some(id) => cuts.push(TextOrToken::Token(id, piece)),
+                    None => cuts.push(TextOrToken::Text(piece)),
+                }
+            }
+        }
+        Ok(cuts)
+    }
+
+    /// The tokens in `text`, each with its id, and the stretches between them.
+    fn find(
+        &self,
+        search: &Option<Search>,
+        special: Found,
+        text: &AlignedText,
+        original: &AlignedText,
+    ) -> Result<Vec<(Option<u32>, Range<usize>)>> {
+        let mut found = Vec::new();
+        let mut done = 0;
+        let whole = text;
+        let text = text.as_str();
+        let search = search
+            .as_ref()
+            .filter(|search| !(search.all_special && special == Found::Passed));
+        // The white space that the last token with `rstrip` took, so that none is read twice.
+        let mut spaces = 0..0;
+        for hit in paced(
+            search
+                .iter()
+                .flat_map(|s| s.automaton.hits(text).map(|hit| (*s, hit))),
+        ) {
+            let (search, hit) = hit;
+            let token = &self.tokens[search.owners[hit.spelling]];
+            let Range { mut start, mut end } = hit.range;
+            // Only a token that the normalizer leaves nothing of is found inside a character.
+            if token.special && special == Found::Passed || !text.is_char_boundary(start) {
+                continue;
+            }
+            if token.single_word
+                && (text[..start]
+                    .chars()
+                    .next_back()
+                    .is_some_and(is_word_character)
+                    || text[end..].chars().next().is_some_and(is_word_character))
+            {
+                continue;
+            }
+            if token.special && special == Found::Refused {
+                return Err(refused(token, whole.span_of(start..end).start, original));
+            }
+            if token.lstrip {
+                start = match text.get(done..start) {
+                    Some(before) => start - white_space(before.chars().rev()),
+                    None => done,
+                };
+            }
+            if token.rstrip {
+                if !spaces.contains(&end) {
+                    spaces = end..end + white_space(text[end..].chars());
+                }
+                end = end.max(spaces.end);
+            }
+            // An earlier `rstrip` took all that `lstrip` left.
+            if start > end {
+                continue;
+            }
+            if done < start {
+                found.push((None, done..start));
+            }
+            found.push((Some(token.id), start..end));
+            done = end;
+        }
+        if done < text.len() {
+            found.push((None, done..text.len()));
+        }
+        Ok(found)
+    }
+}
+
+/// The error about a special token that begins at byte `at` of the original.
+fn refused(token: &AddedToken, at: usize, original: &AlignedText) -> Error {
+    let before = original
+        .as_str()
+        .char_indices()
+        .take_while(|(byte, _)| original.original_start() + byte < at)
+        .count();
+    Error::new(
+        ErrorKind::SpecialToken,
+        format!(
+            "the special token {:?} stands in the text at character {before}",
+            token.content
+        ),
+    )
+    .hint("allow special tokens if the text is trusted, or ignore them to read it as plain text")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token(id: u32, content: &str, special: bool) -> AddedToken {
+        AddedToken {
+            special,
+            ..AddedToken::plain(id, content)
+        }
+    }
+
+    fn ids(added: &AddedTokens, text: &str, policy: &SpecialPolicy) -> Result<Vec<u32>> {
+        let cuts = added.cut(AlignedText::original(text), None, policy)?;
+        Ok((cuts.iter())
+            .map(|cut| match cut {
+                TextOrToken::Text(_) => 0,
+                TextOrToken::Token(id, _) => *id,
+            })
+            .collect())
+    }
+
+    fn only(names: &[&str]) -> SpecialPolicy {
+        SpecialPolicy::Only(names.iter().map(|name| (*name).to_owned()).collect())
+    }
+
+    fn some() -> AddedTokens {
+        let tokens = vec![
+            token(1, "<|end|>", true),
+            token(2, "<|end|><|of|>", true),
+            token(3, "end", false),
+        ];
+        AddedTokens::new(tokens, None).unwrap()
+    }
+
+    #[test]
+    fn only_named_specials_take_part() {
+        let text = "<|end|><|of|>";
+        let found = |policy: &SpecialPolicy| ids(&some(), text, policy).unwrap();
+        assert_eq!(found(&SpecialPolicy::Allow), [2]);
+        assert_eq!(found(&SpecialPolicy::Ignore), [0]);
+        assert_eq!(found(&only(&["<|end|>"])), [1, 0]);
+        assert_eq!(found(&only(&["<|end|>", "<|end|><|of|>"])), [2]);
+        assert_eq!(found(&only(&[])), [0]);
+    }
+
+    #[test]
+    fn an_unknown_name_is_refused_with_a_suggestion() {
+        let error = ids(&some(), "", &only(&["<|ende|>"])).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Argument);
+        assert_eq!(
+            error.to_string(),
+            "\"<|ende|>\" is not a special token of this tokenizer (did you mean \"<|end|>\"?)"
+        );
+        let error = ids(&some(), "", &only(&["end"])).unwrap_err();
+        assert!(error.to_string().contains("always found"), "{error}");
+    }
+
+    #[test]
+    fn places_without_tokens_near() {
+        let added = AddedTokens::new(vec![token(1, "<a>", false)], None).unwrap();
+        let words = "some words ".repeat(WINDOW / 8);
+        let text = [&words, "  <a> and ", &words].concat();
+        let behind = words.len() + "  <a> and".len();
+        for (at, is_alone) in [
+            (words.len() - 7, true),
+            (words.len() - 1, true),
+            // White space that a token might take, the token, and what stands behind it.
+            (words.len() + 1, false),
+            (words.len() + 2, false),
+            (words.len() + 3, false),
+            (behind, false),
+            (behind + WINDOW, true),
+            // White space behind a word, and behind a token that may take it.
+            (text.len() - 1, true),
+            (text.len() + 9, true),
+            (text.len() + 9 + "x<a>".len() + 2 * WINDOW, false),
+        ] {
+            let text = [&text, "         x<a>", &" ".repeat(2 * WINDOW), "word"].concat();
+            assert_eq!(added.surely_apart_from(&text, at), is_alone, "{at}");
+        }
+        assert!(!added.surely_apart_from(&"a".repeat(4 * WINDOW), 2 * WINDOW));
+        let long = AddedTokens::new(vec![token(1, &"b".repeat(WINDOW + 1), false)], None).unwrap();
+        assert!(!long.surely_apart_from(&text, behind + WINDOW));
+        assert!(!long.may_be_apart());
+        // A token of which only the end is near, and line ends of a text without spaces.
+        for spaces in WINDOW - 9..WINDOW + 9 {
+            let text = ["words <a>", &" ".repeat(spaces), "\nwords"].concat();
+            assert!(!added.surely_apart_from(&text, text.len() - 5), "{spaces}");
+        }
+        let lines = "line\n".repeat(WINDOW);
+        assert!(added.surely_apart_from(&lines, 5 * WINDOW / 2 / 5 * 5));
+        assert!(!added.surely_apart_from(&lines, 5 * WINDOW / 2 / 5 * 5 + 1));
+    }
+
+    #[test]
+    fn a_refused_special_token_is_named_with_its_place() {
+        let error = ids(&some(), "é end <|end|>", &SpecialPolicy::Raise).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::SpecialToken);
+        let message = error.to_string();
+        assert!(
+            message.starts_with("the special token \"<|end|>\" stands in the text at character 6"),
+            "{message}"
+        );
+        assert_eq!(
+            ids(&some(), "an end", &SpecialPolicy::Raise).unwrap(),
+            [0, 3]
+        );
+    }
+
+    #[test]
+    fn lists_that_contradict_themselves_are_refused() {
+        for tokens in [
+            vec![token(1, "a", false), token(2, "a", false)],
+            vec![token(1, "a", false), token(1, "b", false)],
+            vec![token(1, "a", true), token(1, "b", true)],
+            vec![token(1, "", false)],
+        ] {
+            let error = AddedTokens::new(tokens, None).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Format);
+        }
+    }
+
+    #[test]
+    fn a_decoder_gets_the_normalized_content() {
+        let mut tokens = vec![token(1, "Ab", false), token(2, "Cd", false)];
+        tokens[0].normalized = true;
+        let added = AddedTokens::new(tokens, Some(&Normalizer::Lowercase)).unwrap();
+        assert_eq!(added.decoder_input(1), Some("ab"));
+        assert_eq!(added.decoder_input(2), Some("Cd"));
+        assert_eq!(added.decoder_input(3), None);
+        assert_eq!(added.by_content("Ab").map(|token| token.id), Some(1));
+    }
+
+    #[test]
+    fn a_token_whose_white_space_is_taken_is_not_found_again() {
+        let mut tokens = vec![token(1, "<a>", false), token(2, " ", false)];
+        tokens[0].rstrip = true;
+        tokens[1].lstrip = true;
+        let added = AddedTokens::new(tokens, None).unwrap();
+        assert_eq!(
+            ids(&added, "<a>   b", &SpecialPolicy::Allow).unwrap(),
+            [1, 0]
+        );
+    }
+
+    #[test]
+    fn a_long_spelling_that_repeats_itself_takes_no_quadratic_time() {
+        let long = "a".repeat(100_000);
+        let added = AddedTokens::new(vec![token(5, &long, false)], None).unwrap();
+        assert_eq!(ids(&added, &long, &SpecialPolicy::Ignore).unwrap(), [5]);
+    }
+
+    #[test]
+    fn a_million_spaces_take_linear_time() {
+        // Quadratic time would be hours.
+        let text = " ".repeat(1_000_000);
+        let mut tokens: Vec<_> = (1..=30)
+            .map(|n| token(n, &" ".repeat(n as usize), false))
+            .collect();
+        let plain = AddedTokens::new(tokens.clone(), None).unwrap();
+        for token in &mut tokens {
+            token.lstrip = true;
+            token.rstrip = true;
+        }
+        let greedy = AddedTokens::new(tokens, None).unwrap();
+        assert_eq!(
+            ids(&plain, &text, &SpecialPolicy::Allow).unwrap().len(),
+            33_334
+        );
+        ids(&greedy, &text, &SpecialPolicy::Allow).unwrap();
+    }
+}

@@ -1,0 +1,394 @@
+//! An automaton that finds any of many spellings in one pass: of those that begin first, the
+//! longest.
+//!
+//! Look here for why there are two automata. That of the crate `aho-corasick` is the faster one, and
+//! serves the usual few; but putting its states in order may take the square of their number, which is
+//! half a minute for 200,000 added tokens. The plain one takes time in proportion to the spellings.
+
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, Match, MatchKind};
+
+use jeton_text::error::{Error, ErrorKind, Result};
+use jeton_text::interrupt::{self, Pace};
+
+/// Bytes of all spellings from which on the plain automaton finds them.
+const PLAIN_FROM: usize = 1 << 14;
+
+/// Bytes of one spelling above which the automaton of the crate is not made deterministic: that takes
+/// time in the square of a spelling that repeats itself.
+const MAX_DETERMINISTIC: usize = 512;
+
+/// Bytes that are searched in one go.
+const STRETCH: usize = 1 << 20;
+
+/// An automaton over some spellings.
+#[derive(Clone, Debug)]
+pub(super) struct Automaton {
+    kind: Kind,
+    /// Bytes of the longest spelling.
+    longest: usize,
+    /// One of the spellings is empty, as a normalizer may make it.
+    has_empty: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Few(AhoCorasick),
+    Many(Plain),
+}
+
+/// Where a spelling stands, and its number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Hit {
+    pub spelling: usize,
+    pub range: Range<usize>,
+}
+
+impl From<Match> for Hit {
+    fn from(hit: Match) -> Self {
+        Self {
+            spelling: hit.pattern().as_usize(),
+            range: hit.range(),
+        }
+    }
+}
+
+impl Automaton {
+    /// The automaton of these spellings, no two of which are equal.
+    ///
+    /// # Errors
+    /// There are too many.
+    pub fn new(spellings: &[&str]) -> Result<Self> {
+        let lengths = || spellings.iter().map(|spelling| spelling.len());
+        let has_empty = lengths().any(|length| length == 0);
+        let kind = match lengths().sum::<usize>() {
+            PLAIN_FROM.. if !has_empty => Kind::Many(Plain::new(spellings)?),
+            _ => Kind::Few(few(
+                spellings,
+                lengths().any(|length| length > MAX_DETERMINISTIC),
+            )?),
+        };
+        Ok(Self {
+            kind,
+            longest: lengths().max().unwrap_or(0),
+            has_empty,
+        })
+    }
+
+    /// Bytes of the longest spelling.
+    pub fn longest(&self) -> usize {
+        self.longest
+    }
+
+    /// The first hit in a part of `text`.
+    pub fn find(&self, text: &[u8], part: Range<usize>) -> Option<Hit> {
+        match &self.kind {
+            Kind::Few(automaton) => automaton.find(Input::new(text).range(part)).map(Hit::from),
+            Kind::Many(automaton) => automaton.find(text, part),
+        }
+    }
+
+    /// The hits in a text, from left to right and beside each other. An interrupt is heard between them,
+    /// and where there is none.
+    pub fn hits<'s>(&'s self, text: &'s str) -> impl Iterator<Item = Hit> + 's {
+        self.hits_by(text, STRETCH)
+    }
+
+    /// The hits, where `stretch` bytes are searched in one go.
+    fn hits_by<'s>(&'s self, text: &'s str, stretch: usize) -> impl Iterator<Item = Hit> + 's {
+        let bytes = text.as_bytes();
+        // What is empty is found between any two bytes, which takes no time.
+        let mut all = match &self.kind {
+            Kind::Few(automaton) if self.has_empty => Some(automaton.find_iter(text)),
+            _ => None,
+        };
+        let mut pace = Pace::default();
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            pace.step();
+            if let Some(all) = &mut all {
+                return all.next().map(Hit::from);
+            }
+            while at < bytes.len() {
+                // A hit that begins before `sure` ends before `seen`.
+                let sure = bytes.len().min(at.saturating_add(stretch));
+                let seen = bytes.len().min(sure.saturating_add(self.longest));
+                let hit = self.find(bytes, at..seen);
+                if let Some(hit) = hit.filter(|hit| hit.range.start < sure) {
+                    at = hit.range.end;
+                    return Some(hit);
+                }
+                interrupt::poll();
+                at = sure;
+            }
+            None
+        })
+    }
+}
+
+fn few(spellings: &[&str], has_long: bool) -> Result<AhoCorasick> {
+    AhoCorasick::builder()
+        .match_kind(MatchKind::LeftmostLongest)
+        .kind(has_long.then_some(AhoCorasickKind::ContiguousNFA))
+        .build(spellings)
+        .map_err(|error| too_many(spellings, &error.to_string()))
+}
+
+fn too_many(spellings: &[&str], why: &str) -> Error {
+    let message = format!(
+        "{} added tokens cannot be searched for: {why}",
+        spellings.len()
+    );
+    Error::new(ErrorKind::Unsupported, message)
+}
+
+/// The automaton of Aho and Corasick: a trie of the spellings, each node of which knows the longest of
+/// the others that its end spells.
+#[derive(Clone, Debug)]
+struct Plain {
+    /// Level by level, so that the children of a node lie side by side, in the order of their bytes.
+    nodes: Vec<Node>,
+    /// The last byte of what each node spells.
+    bytes: Vec<u8>,
+    /// The children of the root by their byte; the root itself where there is none.
+    first: Box<[u32; 256]>,
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    /// The children, places in the list of nodes.
+    children: Range<u32>,
+    /// How many bytes the node spells.
+    depth: u32,
+    /// The node of the longest end of what this node spells that is a node too.
+    fallback: u32,
+    /// The node of the longest end of it, the whole included, that is one of the spellings.
+    output: Option<u32>,
+    /// Which of the spellings it is.
+    spelling: Option<u32>,
+}
+
+const ROOT: u32 = 0;
+
+impl Plain {
+    fn new(spellings: &[&str]) -> Result<Self> {
+        let bytes: usize = spellings.iter().map(|spelling| spelling.len()).sum();
+        if bytes.max(spellings.len()) >= u32::MAX as usize {
+            return Err(too_many(spellings, "they have more than 4 GB"));
+        }
+        let mut sorted: Vec<(&[u8], u32)> = (spellings.iter())
+            .map(|spelling| spelling.as_bytes())
+            .zip(0..)
+            .collect();
+        sorted.sort_unstable();
+        let mut plain = Self {
+            nodes: Vec::new(),
+            bytes: Vec::new(),
+            first: Box::new([ROOT; 256]),
+        };
+        // Of each node, which of the sorted spellings begin with it and are longer.
+        let mut longer: Vec<Range<usize>> = Vec::new();
+        plain.add(0, ROOT, 0, 0..sorted.len(), &sorted, &mut longer);
+        let mut pace = Pace::default();
+        let mut node = 0;
+        while node < longer.len() {
+            let Range { mut start, end } = longer[node].clone();
+            let depth = plain.nodes[node].depth as usize;
+            let children = plain.nodes.len() as u32;
+            while start < end {
+                pace.step();
+                let byte = sorted[start].0[depth];
+                let same = sorted[start..end].partition_point(|(bytes, _)| bytes[depth] == byte);
+                let fallback = match node {
+                    0 => ROOT,
+                    _ => plain.step(plain.nodes[node].fallback, byte),
+                };
+                let range = start..start + same;
+                plain.add(byte, fallback, depth + 1, range, &sorted, &mut longer);
+                start += same;
+            }
+            plain.nodes[node].children = children..plain.nodes.len() as u32;
+            if node == 0 {
+                for child in children..plain.nodes.len() as u32 {
+                    plain.first[usize::from(plain.bytes[child as usize])] = child;
+                }
+            }
+            node += 1;
+        }
+        Ok(plain)
+    }
+
+    /// Adds a node, `beginning` being those of the sorted spellings that begin with it.
+    fn add(
+        &mut self,
+        byte: u8,
+        fallback: u32,
+        depth: usize,
+        mut beginning: Range<usize>,
+        sorted: &[(&[u8], u32)],
+        longer: &mut Vec<Range<usize>>,
+    ) {
+        let shortest = sorted.get(beginning.start);
+        let own = shortest.filter(|(bytes, _)| bytes.len() == depth);
+        beginning.start += usize::from(own.is_some());
+        let number = self.nodes.len() as u32;
+        let output = match own {
+            Some(_) => Some(number),
+            None => self.nodes.get(fallback as usize).and_then(|it| it.output),
+        };
+        self.nodes.push(Node {
+            children: 0..0,
+            depth: depth as u32,
+            fallback,
+            output,
+            spelling: own.map(|(_, spelling)| *spelling),
+        });
+        self.bytes.push(byte);
+        longer.push(beginning);
+    }
+
+    /// The node of the longest end of a node and a byte behind it.
+    #[inline]
+    fn step(&self, mut node: u32, byte: u8) -> u32 {
+        while node != ROOT {
+            let Node {
+                children, fallback, ..
+            } = &self.nodes[node as usize];
+            let bytes = &self.bytes[children.start as usize..children.end as usize];
+            if let Ok(place) = bytes.binary_search(&byte) {
+                return children.start + place as u32;
+            }
+            node = *fallback;
+        }
+        self.first[usize::from(byte)]
+    }
+
+    fn find(&self, text: &[u8], part: Range<usize>) -> Option<Hit> {
+        let mut best: Option<Hit> = self.nodes[0].spelling.map(|spelling| Hit {
+            spelling: spelling as usize,
+            range: part.start..part.start,
+        });
+        let mut node = ROOT;
+        let mut at = part.start;
+        while at < part.end {
+            if node == ROOT && best.is_none() {
+                let begins = |byte: &u8| self.first[usize::from(*byte)] != ROOT;
+                at += text[at..part.end].iter().position(begins)?;
+            }
+            node = self.step(node, text[at]);
+            at += 1;
+            let Node { depth, output, .. } = &self.nodes[node as usize];
+            let first = best.as_ref().map(|hit| hit.range.start);
+            // Nothing that begins where the best does, or before it, goes on.
+            if first.is_some_and(|first| at - *depth as usize > first) {
+                break;
+            }
+            let Some(output) = *output else { continue };
+            let Node {
+                depth, spelling, ..
+            } = &self.nodes[output as usize];
+            let start = at - *depth as usize;
+            if first.is_none_or(|first| start <= first) {
+                best = spelling.map(|spelling| Hit {
+                    spelling: spelling as usize,
+                    range: start..at,
+                });
+            }
+        }
+        best
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(spellings: &[&str]) -> Automaton {
+        Automaton {
+            kind: Kind::Many(Plain::new(spellings).unwrap()),
+            longest: spellings.iter().map(|it| it.len()).max().unwrap_or(0),
+            has_empty: false,
+        }
+    }
+
+    /// What the crate finds in one go.
+    fn expected(spellings: &[&str], text: &str) -> Vec<Hit> {
+        let automaton = few(spellings, false).unwrap();
+        automaton.find_iter(text).map(Hit::from).collect()
+    }
+
+    #[test]
+    fn both_find_the_same_in_any_stretches() {
+        let text = "aab<ab>ababa<a<ab>abcé<ab";
+        for spellings in [
+            &["ab", "<ab>", "a"][..],
+            &["aba", "bab", "ababa"],
+            &["ababc", "bab", "abab<"],
+            &["b<ab>abd", "<ab", "a"],
+            &["é", "", "ab"],
+            &[""],
+            &["x"],
+        ] {
+            let expected = expected(spellings, text);
+            let mut automata = vec![Automaton::new(spellings).unwrap()];
+            if !spellings.contains(&"") {
+                automata.push(plain(spellings));
+            }
+            for automaton in automata {
+                for stretch in 1..text.len() + 2 {
+                    let found: Vec<_> = automaton.hits_by(text, stretch).collect();
+                    assert_eq!(found, expected, "{spellings:?}, {stretch} bytes at a time");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn both_find_the_same_of_all_spellings_of_few_letters() {
+        let mut state = 7_u32;
+        let mut draw = |below: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 16) % below
+        };
+        for round in 0..2_000 {
+            let mut word = |longest: u32| -> String {
+                let length = 1 + draw(longest);
+                (0..length)
+                    .map(|_| ["a", "b", "é"][draw(3) as usize])
+                    .collect()
+            };
+            let mut spellings: Vec<String> = (0..round % 12 + 1).map(|_| word(6)).collect();
+            let text = word(40);
+            spellings.sort();
+            spellings.dedup();
+            let spellings: Vec<&str> = spellings.iter().map(String::as_str).collect();
+            let found: Vec<_> = plain(&spellings).hits(&text).collect();
+            assert_eq!(
+                found,
+                expected(&spellings, &text),
+                "{spellings:?} in {text:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_begins_all_spellings_but_is_none_takes_no_quadratic_time() {
+        // The square of the number of states is some minutes.
+        let spellings: Vec<String> = (0..400_000).map(|number| format!("▁{number}")).collect();
+        let spellings: Vec<&str> = spellings.iter().map(String::as_str).collect();
+        let automaton = Automaton::new(&spellings).unwrap();
+        let hits: Vec<_> = automaton.hits("▁399999▁4000000").collect();
+        let found: Vec<_> = hits.into_iter().map(|hit| hit.spelling).collect();
+        assert_eq!(found, [399_999, 40_000]);
+    }
+
+    #[test]
+    fn ends_of_each_other_take_no_memory_in_the_square() {
+        let spellings: Vec<String> = (1..2_000).map(|length| "a".repeat(length)).collect();
+        let spellings: Vec<&str> = spellings.iter().map(String::as_str).collect();
+        let automaton = Automaton::new(&spellings).unwrap();
+        let text = "a".repeat(1_000_000);
+        assert_eq!(automaton.hits(&text).count(), 1_000_000 / 1_999 + 1);
+    }
+}

@@ -1,0 +1,494 @@
+//! Streaming decoding: after each token, the text that no later token can change.
+//!
+//! Look here for what each decoder has to keep back until more tokens are there. What a stream gave,
+//! and at last the rest, is together what [`Decoder::decode`] gives for all tokens; a property test
+//! holds them equal. A decoder that needs all tokens keeps them all.
+
+use std::sync::Arc;
+
+use super::{Decoder, Invalid, SentencePieceDecoder, byte_fallback, byte_level};
+use jeton_text::error::Result;
+use jeton_text::length_limit::LengthLimit;
+
+/// A decoder, or several one after another, between two tokens.
+#[derive(Clone, Debug)]
+pub struct TokenStream {
+    steps: Vec<Step>,
+    invalid: Invalid,
+    /// How long the tokens and the texts made of them are so far.
+    taken: usize,
+    given: usize,
+}
+
+/// One decoder between two tokens.
+#[derive(Clone, Debug)]
+enum Step {
+    /// A space between tokens: what decoding without a decoder does.
+    Spaces { is_first: bool },
+    /// Rewrites each token by itself, the first one otherwise.
+    EachToken { decoder: Decoder, is_first: bool },
+    /// Rewrites each token by itself, the last one otherwise.
+    Suffix {
+        decoder: Decoder,
+        last: Option<Vec<u8>>,
+    },
+    /// Drops a token that is the one before, and rewrites the others.
+    Repeated {
+        decoder: Decoder,
+        last: Option<Vec<u8>>,
+    },
+    /// Makes runs of byte tokens text.
+    ByteRuns { run: Vec<Vec<u8>> },
+    /// SentencePiece's pieces.
+    Pieces {
+        decoder: Arc<SentencePieceDecoder>,
+        at_front: bool,
+        bytes: Vec<u8>,
+    },
+    /// Makes each token bytes.
+    Bytes { printable: bool },
+    /// Removes a character at the ends of the text.
+    Ends {
+        content: Vec<u8>,
+        start: usize,
+        stop: usize,
+        kept: Vec<u8>,
+    },
+    /// Needs all tokens.
+    Whole {
+        decoders: Vec<Decoder>,
+        tokens: Vec<Vec<u8>>,
+    },
+}
+
+impl TokenStream {
+    /// A stream at its start.
+    pub fn new(decoder: Option<&Decoder>, invalid: Invalid) -> Self {
+        let mut steps = Vec::new();
+        match decoder {
+            None => steps.push(Step::Spaces { is_first: true }),
+            Some(decoder) => {
+                let mut flat = Vec::new();
+                flatten(decoder, &mut flat);
+                plan(&flat, &mut steps);
+            }
+        }
+        Self {
+            steps,
+            invalid,
+            taken: 0,
+            given: 0,
+        }
+    }
+
+    /// Appends to `text` what is sure with one token more.
+    ///
+    /// # Errors
+    /// Those of [`Decoder::decode`].
+    pub fn push(&mut self, token: &[u8], text: &mut Vec<u8>) -> Result<()> {
+        self.taken += token.len() + 1;
+        let before = text.len();
+        flow(&mut self.steps, token.to_vec(), self.invalid, text)?;
+        self.count(text.len() - before)
+    }
+
+    /// Appends what was kept: there are no more tokens.
+    ///
+    /// # Errors
+    /// Those of [`Decoder::decode`].
+    pub fn finish(&mut self, text: &mut Vec<u8>) -> Result<()> {
+        let before = text.len();
+        for at in 0..self.steps.len() {
+            let (step, rest) = self.steps[at..].split_first_mut().expect("`at` is within");
+            for token in step.finish(self.invalid)? {
+                flow(rest, token, self.invalid, text)?;
+            }
+        }
+        self.count(text.len() - before)
+    }
+
+    fn count(&mut self, given: usize) -> Result<()> {
+        self.given += given;
+        let limit = LengthLimit::of(self.taken);
+        match self.given > limit.most() {
+            false => Ok(()),
+            true => Err(limit.error("bytes")),
+        }
+    }
+}
+
+fn flatten<'d>(decoder: &'d Decoder, flat: &mut Vec<&'d Decoder>) {
+    match decoder {
+        Decoder::Sequence(decoders) => decoders.iter().for_each(|inner| flatten(inner, flat)),
+        decoder => flat.push(decoder),
+    }
+}
+
+/// The steps of decoders, of which the later ones may get one token, the whole text.
+fn plan(decoders: &[&Decoder], steps: &mut Vec<Step>) {
+    let mut is_one_token = false;
+    for (at, &decoder) in decoders.iter().enumerate() {
+        let is_last = at + 1 == decoders.len();
+        let step = match decoder {
+            Decoder::Fuse => {
+                is_one_token = true;
+                continue;
+            }
+            Decoder::Strip {
+                content,
+                start,
+                stop,
+            } if is_one_token => Step::Ends {
+                content: content.to_string().into_bytes(),
+                start: *start,
+                stop: *stop,
+                kept: Vec::new(),
+            },
+            Decoder::ByteLevel { printable } if is_last && !is_one_token => Step::Bytes {
+                printable: *printable,
+            },
+            Decoder::SentencePiece(decoder) if decoder.denormalizer.is_none() && !is_one_token => {
+                Step::Pieces {
+                    decoder: Arc::new(decoder.clone()),
+                    at_front: true,
+                    bytes: Vec::new(),
+                }
+            }
+            Decoder::WordPiece { .. }
+            | Decoder::Metaspace { .. }
+            | Decoder::Strip { .. }
+            | Decoder::Replace { .. }
+                if !is_one_token =>
+            {
+                Step::EachToken {
+                    decoder: decoder.clone(),
+                    is_first: true,
+                }
+            }
+            Decoder::Bpe { .. } if !is_one_token => Step::Suffix {
+                decoder: decoder.clone(),
+                last: None,
+            },
+            Decoder::Ctc { .. } if !is_one_token => Step::Repeated {
+                decoder: decoder.clone(),
+                last: None,
+            },
+            Decoder::ByteFallback if !is_one_token => Step::ByteRuns { run: Vec::new() },
+            _ => {
+                let rest = decoders[at..].iter().map(|&decoder| decoder.clone());
+                let fused = is_one_token.then_some(Decoder::Fuse);
+                steps.push(Step::Whole {
+                    decoders: fused.into_iter().chain(rest).collect(),
+                    tokens: Vec::new(),
+                });
+                return;
+            }
+        };
+        steps.push(step);
+    }
+}
+
+/// Takes a token through the steps, as far as they let go of it.
+fn flow(steps: &mut [Step], token: Vec<u8>, invalid: Invalid, text: &mut Vec<u8>) -> Result<()> {
+    let Some((step, rest)) = steps.split_first_mut() else {
+        text.extend_from_slice(&token);
+        return Ok(());
+    };
+    for token in step.push(token, invalid)? {
+        flow(rest, token, invalid, text)?;
+    }
+    Ok(())
+}
+
+/// What a step lets go of at once.
+type Tokens = Vec<Vec<u8>>;
+
+impl Step {
+    fn push(&mut self, token: Vec<u8>, invalid: Invalid) -> Result<Tokens> {
+        Ok(match self {
+            Self::Spaces { is_first } => match std::mem::take(is_first) {
+                true => vec![token],
+                false => vec![b" ".to_vec(), token],
+            },
+            Self::EachToken { decoder, is_first } => match std::mem::take(is_first) {
+                true => decoder.decode(vec![token], invalid)?,
+                false => {
+                    let mut decoded = decoder.decode(vec![Vec::new(), token], invalid)?;
+                    decoded.split_off(1)
+                }
+            },
+            Self::Suffix { decoder, last } => match last.replace(token) {
+                None => Vec::new(),
+                Some(before) => {
+                    let mut decoded = decoder.decode(vec![before, Vec::new()], invalid)?;
+                    decoded.truncate(1);
+                    decoded
+                }
+            },
+            Self::Repeated { decoder, last } => match last.as_ref() == Some(&token) {
+                true => Vec::new(),
+                false => {
+                    *last = Some(token.clone());
+                    decoder.decode(vec![token], invalid)?
+                }
+            },
+            Self::ByteRuns { run } => match byte_fallback::byte_of(&token) {
+                Some(_) => {
+                    run.push(token);
+                    Vec::new()
+                }
+                None => {
+                    let mut decoded = byte_fallback::join_runs(std::mem::take(run), invalid);
+                    decoded.push(token);
+                    decoded
+                }
+            },
+            Self::Pieces {
+                decoder,
+                at_front,
+                bytes,
+            } => {
+                let mut text = Vec::new();
+                match decoder.byte(&token) {
+                    Some(byte) => {
+                        bytes.push(byte);
+                        *at_front = false;
+                        SentencePieceDecoder::join_sure_bytes(bytes, invalid, &mut text);
+                    }
+                    None => {
+                        SentencePieceDecoder::join_bytes(bytes, invalid, &mut text);
+                        let surface = decoder.surface(&token, at_front);
+                        *at_front &= surface.is_empty();
+                        text.extend(surface);
+                    }
+                }
+                vec![text]
+            }
+            Self::Bytes { printable } => {
+                vec![byte_level::join(vec![token], *printable, Invalid::Keep)]
+            }
+            Self::Ends {
+                content,
+                start,
+                stop,
+                kept,
+            } => {
+                kept.extend_from_slice(&token);
+                strip_front(kept, content, start);
+                match *start {
+                    0 => vec![kept.drain(..sure_of_end(kept, content, *stop)).collect()],
+                    _ => Vec::new(),
+                }
+            }
+            Self::Whole { tokens, .. } => {
+                tokens.push(token);
+                Vec::new()
+            }
+        })
+    }
+
+    fn finish(&mut self, invalid: Invalid) -> Result<Tokens> {
+        Ok(match self {
+            Self::Spaces { .. } | Self::EachToken { .. } | Self::Repeated { .. } => Vec::new(),
+            Self::Bytes { .. } => Vec::new(),
+            Self::Suffix { decoder, last } => match last.take() {
+                Some(token) => decoder.decode(vec![token], invalid)?,
+                None => Vec::new(),
+            },
+            Self::ByteRuns { run } => byte_fallback::join_runs(std::mem::take(run), invalid),
+            Self::Pieces { bytes, .. } => {
+                let mut text = Vec::new();
+                SentencePieceDecoder::join_bytes(bytes, invalid, &mut text);
+                vec![text]
+            }
+            Self::Ends {
+                content,
+                stop,
+                kept,
+                ..
+            } => {
+                let mut text = std::mem::take(kept);
+                for _ in 0..*stop {
+                    match text.ends_with(content) {
+                        true => text.truncate(text.len() - content.len()),
+                        false => break,
+                    }
+                }
+                vec![text]
+            }
+            Self::Whole { decoders, tokens } => Decoder::Sequence(std::mem::take(decoders))
+                .decode(std::mem::take(tokens), invalid)?,
+        })
+    }
+}
+
+/// Removes up to `left` times `content` at the front of `kept`, as far as that is known; nothing is
+/// left to remove once something else stands there.
+fn strip_front(kept: &mut Vec<u8>, content: &[u8], left: &mut usize) {
+    while *left > 0 {
+        if kept.starts_with(content) {
+            kept.drain(..content.len());
+            *left -= 1;
+        } else if content.starts_with(kept) {
+            return;
+        } else {
+            *left = 0;
+        }
+    }
+}
+
+/// How many bytes of `kept` stay whatever follows, if up to `stop` times `content` go at the end.
+fn sure_of_end(kept: &[u8], content: &[u8], stop: usize) -> usize {
+    if stop == 0 {
+        return kept.len();
+    }
+    let begun = (1..content.len())
+        .rev()
+        .find(|&n| kept.ends_with(&content[..n]));
+    let mut end = kept.len() - begun.unwrap_or(0);
+    for _ in 0..stop {
+        match kept[..end].ends_with(content) {
+            true => end -= content.len(),
+            false => break,
+        }
+    }
+    end
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::decoder::LeadingSpaces;
+    use crate::pre_tokenizer::PrependScheme;
+    use jeton_text::pattern::SearchPattern;
+
+    fn strip(content: char, start: usize, stop: usize) -> Decoder {
+        Decoder::Strip {
+            content,
+            start,
+            stop,
+        }
+    }
+
+    fn replace(pattern: &str, content: &str) -> Decoder {
+        Decoder::Replace {
+            pattern: SearchPattern::Literal(pattern.to_owned()),
+            content: content.to_owned(),
+        }
+    }
+
+    fn decoders() -> Vec<Option<Decoder>> {
+        let sentencepiece = |leading_spaces| {
+            Decoder::SentencePiece(SentencePieceDecoder {
+                unknown: Some(("<unk>".to_owned(), " ⁇ ".to_owned())),
+                bytes: true,
+                leading_spaces,
+                denormalizer: None,
+            })
+        };
+        let word_piece = |cleanup| Decoder::WordPiece {
+            prefix: "##".to_owned(),
+            cleanup,
+        };
+        let metaspace = Decoder::Metaspace {
+            replacement: '▁',
+            prepend_scheme: PrependScheme::Always,
+            split: true,
+        };
+        let suffix = Decoder::Bpe {
+            suffix: "</w>".to_owned(),
+        };
+        let ctc = Decoder::Ctc {
+            pad_token: "<s>".to_owned(),
+            word_delimiter_token: "▁".to_owned(),
+            cleanup: true,
+        };
+        let llama = vec![
+            replace("▁", " "),
+            Decoder::ByteFallback,
+            Decoder::Fuse,
+            strip(' ', 1, 0),
+        ];
+        let byte_level = |printable| Decoder::ByteLevel { printable };
+        let sequences = [
+            llama,
+            vec![Decoder::Fuse, strip('a', 2, 2)],
+            vec![Decoder::ByteFallback, Decoder::Fuse, strip('é', 1, 1)],
+            vec![Decoder::Fuse, replace("a.", "b"), strip('a', 1, 1)],
+            vec![suffix.clone(), metaspace.clone(), ctc.clone()],
+            vec![byte_level(true), Decoder::Fuse],
+            vec![strip('a', 1, 1), byte_level(true)],
+            vec![Decoder::Fuse, Decoder::ByteFallback],
+            vec![word_piece(true), Decoder::Sequence(vec![Decoder::Fuse])],
+            vec![],
+        ];
+        let alone = [
+            byte_level(false),
+            byte_level(true),
+            word_piece(false),
+            word_piece(true),
+            metaspace,
+            suffix,
+            ctc,
+            Decoder::ByteFallback,
+            Decoder::Fuse,
+            strip('a', 1, 2),
+            sentencepiece(LeadingSpaces::Keep),
+            sentencepiece(LeadingSpaces::DropAll),
+            sentencepiece(LeadingSpaces::DropOne),
+        ];
+        let sequences = sequences.into_iter().map(Decoder::Sequence);
+        let all = alone.into_iter().chain(sequences).map(Some);
+        std::iter::once(None).chain(all).collect()
+    }
+
+    fn tokens() -> impl Strategy<Value = Vec<Vec<u8>>> {
+        let token = prop_oneof![
+            prop::sample::select(vec![
+                "a", "aa", "▁", "▁a", "▁▁", " ", " .", "##a", "##", "</w>", "a</w>", "<s>",
+                "<unk>", "", "é", "Ġa", "Ċ", "Ã", "©", "<0x41>", "<0xC3>", "<0xA9>", "<0xE2>",
+                "<0x96>", "<0x81>", "<0xFF>", "<0xF0>", "b", "n't", " '", "字",
+            ])
+            .prop_map(|token| token.as_bytes().to_vec()),
+            prop::sample::select(vec![
+                b"\xC3".to_vec(),
+                b"\xA9".to_vec(),
+                b"\xE2\x96".to_vec()
+            ]),
+        ];
+        prop::collection::vec(token, 0..12)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn streams_give_what_decoding_all_gives(tokens in tokens()) {
+            for decoder in decoders() {
+                for invalid in [Invalid::Keep, Invalid::Replace] {
+                    let all = match &decoder {
+                        Some(decoder) => decoder.decode(tokens.clone(), invalid).unwrap().concat(),
+                        None => tokens.join(&b' '),
+                    };
+                    let mut stream = TokenStream::new(decoder.as_ref(), invalid);
+                    let mut bytes = Vec::new();
+                    for token in &tokens {
+                        stream.push(token, &mut bytes).unwrap();
+                    }
+                    stream.finish(&mut bytes).unwrap();
+                    match invalid {
+                        Invalid::Keep => prop_assert_eq!(&bytes, &all, "{:?}", decoder),
+                        // Byte-level text is mended when it is put together.
+                        Invalid::Replace => prop_assert_eq!(
+                            String::from_utf8_lossy(&bytes),
+                            String::from_utf8_lossy(&all),
+                            "{:?}", decoder
+                        ),
+                    }
+                }
+            }
+        }
+    }
+}

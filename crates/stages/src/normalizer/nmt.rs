@@ -1,0 +1,28 @@
+//! The clean-up of neural machine translation: controls removed, odd white space made a space.
+
+use jeton_text::error::Result;
+use jeton_text::text::AlignedText;
+
+pub(super) fn normalize(text: &mut AlignedText) -> Result<()> {
+    text.retain(|c| !is_removed(c))?;
+    match text.as_str().chars().any(is_space) {
+        true => text.flat_map(|c| [if is_space(c) { ' ' } else { c }]),
+        false => Ok(()),
+    }
+}
+
+fn is_removed(character: char) -> bool {
+    matches!(
+        character,
+        '\u{1}'..='\u{8}' | '\u{b}' | '\u{e}'..='\u{1f}' | '\u{7f}' | '\u{8f}' | '\u{9f}'
+    )
+}
+
+/// What becomes a space.
+fn is_space(character: char) -> bool {
+    matches!(
+        character,
+        '\t' | '\n' | '\u{c}' | '\r' | '\u{1680}' | '\u{200b}'
+            ..='\u{200f}' | '\u{2028}' | '\u{2029}' | '\u{2581}' | '\u{feff}' | '\u{fffd}'
+    )
+}

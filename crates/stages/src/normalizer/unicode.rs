@@ -1,0 +1,364 @@
+//! Unicode's four normalization forms: with the alignment, or as text alone where nothing is lost
+//! on what is normalized already.
+//!
+//! Look here for how text is found to be normalized at the speed of reading it. A table says of each
+//! character, for each form:
+//!
+//! - 0: it is *fixed*. It stays as it is, and nothing before it joins it or moves past it. Text of
+//!   fixed characters is normalized, and what stands before one is normalized by itself.
+//! - 1 to 254: it stays as it is, but is a mark of this combining class. After a fixed character,
+//!   marks are normalized if their classes do not fall.
+//! - 255: it may change. What lies from the last fixed character before it up to the next one has to
+//!   be normalized.
+//!
+//! This is the quick check of Unicode's Annex 15, kept as far as the fixed characters around.
+
+use std::borrow::Cow;
+use std::iter::once;
+use std::ops::Range;
+
+use unicode_normalization_alignments::char::canonical_combining_class;
+use unicode_normalization_alignments::{
+    IsNormalized, UnicodeNormalization, is_nfc_quick, is_nfd_quick, is_nfkc_quick, is_nfkd_quick,
+};
+
+use super::Normalizer;
+use jeton_text::error::Result;
+use jeton_text::interrupt::{Pace, paced};
+use jeton_text::mem::lazy::LazyStatic;
+use jeton_text::text::{AlignedText, ByteSet};
+
+/// A normalization form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Canonical composition.
+    Nfc,
+    /// Canonical decomposition.
+    Nfd,
+    /// Compatibility composition.
+    Nfkc,
+    /// Compatibility decomposition.
+    Nfkd,
+}
+
+/// What the forms do to characters, in the order of [`Form`].
+static TABLES: [LazyStatic<Table>; 4] = [
+    LazyStatic::new(|| Table::new(Form::Nfc)),
+    LazyStatic::new(|| Table::new(Form::Nfd)),
+    LazyStatic::new(|| Table::new(Form::Nfkc)),
+    LazyStatic::new(|| Table::new(Form::Nfkd)),
+];
+
+impl Form {
+    /// The form that a normalizer brings text into, if that is all it does.
+    pub fn of(normalizer: &Normalizer) -> Option<Self> {
+        match normalizer {
+            Normalizer::Nfc => Some(Self::Nfc),
+            Normalizer::Nfd => Some(Self::Nfd),
+            Normalizer::Nfkc => Some(Self::Nfkc),
+            Normalizer::Nfkd => Some(Self::Nfkd),
+            Normalizer::Sequence(stages) => {
+                let mut changing = stages.iter().filter(|stage| !stage.changes_nothing());
+                match (changing.next(), changing.next()) {
+                    (Some(stage), None) => Self::of(stage),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    fn table(self) -> &'static Table {
+        &TABLES[self as usize]
+    }
+
+    /// `text` in this form.
+    pub fn normalized(self, text: &str) -> Cow<'_, str> {
+        let table = self.table();
+        let mut normalized = String::new();
+        let mut done = 0;
+        let mut at = 0;
+        let mut pace = Pace::default();
+        while let Some((unsure, is_normalized)) = table.next_unsure(text, at) {
+            pace.step();
+            at = unsure.end;
+            if is_normalized {
+                continue;
+            }
+            let length = normalized.len();
+            normalized.push_str(&text[done..unsure.start]);
+            let start = normalized.len();
+            self.append(&text[unsure.clone()], &mut normalized);
+            match normalized[start..] == text[unsure.clone()] {
+                true => normalized.truncate(length),
+                false => done = unsure.end,
+            }
+        }
+        match done {
+            0 => Cow::Borrowed(text),
+            _ => {
+                normalized.push_str(&text[done..]);
+                Cow::Owned(normalized)
+            }
+        }
+    }
+
+    fn append(self, text: &str, normalized: &mut String) {
+        match self {
+            Self::Nfc => normalized.extend(paced(text.nfc()).map(|(c, _)| c)),
+            Self::Nfd => normalized.extend(paced(text.nfd()).map(|(c, _)| c)),
+            Self::Nfkc => normalized.extend(paced(text.nfkc()).map(|(c, _)| c)),
+            Self::Nfkd => normalized.extend(paced(text.nfkd()).map(|(c, _)| c)),
+        }
+    }
+
+    /// Normalizes `text` in place. What the quick check finds to be normalized is left as it is.
+    pub fn normalize(self, text: &mut AlignedText) -> Result<()> {
+        let old = text.clone();
+        let old = old.as_str();
+        if self.table().is_normalized(old) {
+            return Ok(());
+        }
+        match self {
+            Self::Nfc => text.rewrite(old.nfc().map(|(c, growth)| (c, growth.into()))),
+            Self::Nfd => text.rewrite(old.nfd().map(|(c, growth)| (c, growth.into()))),
+            Self::Nfkc => text.rewrite(old.nfkc().map(|(c, growth)| (c, growth.into()))),
+            Self::Nfkd => text.rewrite(old.nfkd().map(|(c, growth)| (c, growth.into()))),
+        }
+    }
+
+    /// Whether the character that begins at `at` is fixed.
+    pub fn fixes(self, text: &str, at: usize) -> bool {
+        let character = text[at..].chars().next();
+        character.is_some_and(|character| self.table().of(character) == 0)
+    }
+
+    /// The next stretch at `from` or later that may change, and does so by itself; `from` is the
+    /// beginning of the text or the end of such a stretch.
+    pub fn next_unsure(self, text: &str, from: usize) -> Option<Range<usize>> {
+        let table = self.table();
+        let mut from = from;
+        let mut pace = Pace::default();
+        while let Some((unsure, is_normalized)) = table.next_unsure(text, from) {
+            pace.step();
+            if !is_normalized {
+                return Some(unsure);
+            }
+            from = unsure.end;
+        }
+        None
+    }
+
+    /// What the quick check of one character says, and its combining class.
+    fn quick(self, character: char) -> (IsNormalized, u8) {
+        let text = once(character);
+        let quick = match self {
+            Self::Nfc => is_nfc_quick(text),
+            Self::Nfd => is_nfd_quick(text),
+            Self::Nfkc => is_nfkc_quick(text),
+            Self::Nfkd => is_nfkd_quick(text),
+        };
+        (quick, canonical_combining_class(character))
+    }
+}
+
+/// What a form does to characters; see the head of this file.
+struct Table {
+    values: Box<[u8]>,
+    /// The bytes that begin a character which is not fixed.
+    leads: ByteSet,
+}
+
+const MAY_CHANGE: u8 = 255;
+
+/// The code points among which all lie that are not fixed under some form.
+const UNFIXED: [Range<u32>; 4] = [
+    0xA0..0x3400,
+    0xA000..0xD800,
+    0xF900..0x1_FFFF,
+    0x2_F800..0x2_FA20,
+];
+
+impl Table {
+    fn new(form: Form) -> Self {
+        let mut values = vec![0; UNFIXED[3].end as usize].into_boxed_slice();
+        let mut leads = [false; 256];
+        for character in UNFIXED.into_iter().flatten().filter_map(char::from_u32) {
+            let value = match form.quick(character) {
+                (IsNormalized::Yes, class) => class,
+                _ => MAY_CHANGE,
+            };
+            if value != 0 {
+                let lead = character.encode_utf8(&mut [0; 4]).as_bytes()[0];
+                values[character as usize] = value;
+                leads[usize::from(lead)] = true;
+            }
+        }
+        let leads = ByteSet::new(|byte| leads[usize::from(byte)]);
+        Self { values, leads }
+    }
+
+    #[inline(always)]
+    fn of(&self, character: char) -> u8 {
+        self.values.get(character as usize).copied().unwrap_or(0)
+    }
+
+    /// The next stretch at `from` or later that need not be normalized: from the fixed character
+    /// before one that is not, up to the next fixed character; and whether it is normalized for
+    /// certain. `from` is the beginning of the text or the end of such a stretch.
+    fn next_unsure(&self, text: &str, from: usize) -> Option<(Range<usize>, bool)> {
+        let unfixed = self.next_unfixed(text, from)?;
+        let before = text[from..unfixed].chars().next_back();
+        let start = unfixed - before.map_or(0, char::len_utf8);
+        let (mut is_normalized, mut last) = (true, 0);
+        for (at, character) in text[unfixed..].char_indices() {
+            match self.of(character) {
+                0 => return Some((start..unfixed + at, is_normalized)),
+                value => {
+                    is_normalized &= value >= last && value != MAY_CHANGE;
+                    last = value;
+                }
+            }
+        }
+        Some((start..text.len(), is_normalized))
+    }
+
+    /// Where the next character begins, at `from` or later, that is not fixed.
+    fn next_unfixed(&self, text: &str, from: usize) -> Option<usize> {
+        let bytes = text.as_bytes();
+        self.leads.find(bytes, from, |at| !self.fixes(text, at))
+    }
+
+    /// Whether the character that begins at `at` is fixed.
+    #[inline(always)]
+    fn fixes(&self, text: &str, at: usize) -> bool {
+        let character = text[at..].chars().next();
+        character.is_some_and(|character| self.of(character) == 0)
+    }
+
+    /// Whether the quick check finds all of `text` to be normalized.
+    fn is_normalized(&self, text: &str) -> bool {
+        let mut at = 0;
+        let mut pace = Pace::default();
+        while let Some((unsure, is_normalized)) = self.next_unsure(text, at) {
+            pace.step();
+            if !is_normalized {
+                return false;
+            }
+            at = unsure.end;
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    const FORMS: [Form; 4] = [Form::Nfc, Form::Nfd, Form::Nfkc, Form::Nfkd];
+
+    #[test]
+    fn worked_example() {
+        let found = Form::Nfc.normalized("cafe\u{301} né");
+        assert_eq!(found, "café né");
+        let (unsure, is_normalized) = Form::Nfc.table().next_unsure("cafe\u{301} né", 0).unwrap();
+        assert_eq!((unsure, is_normalized), (3..6, false));
+        assert!(matches!(
+            Form::Nfc.normalized("héก\u{e48}"),
+            Cow::Borrowed(_)
+        ));
+    }
+
+    #[test]
+    fn characters_that_are_not_fixed_are_found() {
+        let mut numbers = ChaCha8Rng::seed_from_u64(4);
+        for _ in 0..2_000 {
+            let length = numbers.random_range(0..200);
+            let text: String = (0..length)
+                .map(|_| match numbers.random_range(0..100) {
+                    0 => numbers.random(),
+                    _ => numbers.random_range('\0'..='\u{2ff}'),
+                })
+                .collect();
+            let from = text.char_indices().nth(5).map_or(0, |(at, _)| at);
+            for form in FORMS {
+                let table = form.table();
+                let unfixed = |(_, it): &(usize, char)| table.of(*it) != 0;
+                let expected = text[from..].char_indices().find(unfixed);
+                let expected = expected.map(|(at, _)| from + at);
+                assert_eq!(table.next_unfixed(&text, from), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn tables_know_every_character() {
+        for form in FORMS {
+            for character in '\0'..=char::MAX {
+                let expected = match form.quick(character) {
+                    (IsNormalized::Yes, class) => class,
+                    _ => MAY_CHANGE,
+                };
+                assert_eq!(
+                    form.table().of(character),
+                    expected,
+                    "{form:?} {character:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn composed_letters_are_letters() {
+        let letter = regex_automata::meta::Regex::new(r"^\p{L}").unwrap();
+        for character in '\0'..=char::MAX {
+            let whole = character.to_string();
+            let parts: String = whole.nfd().map(|(part, _)| part).collect();
+            if parts != whole && letter.is_match(&parts) {
+                assert!(letter.is_match(&whole), "{character:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn text_is_what_all_of_it_normalizes_to() {
+        let mut numbers = ChaCha8Rng::seed_from_u64(3);
+        let mut unfixed: Vec<char> = ('\0'..=char::MAX)
+            .filter(|it| FORMS.iter().any(|form| form.table().of(*it) != 0))
+            .collect();
+        unfixed.extend("aeo ﬁÅé한ᄒ가中かーя\u{a8}".chars());
+        for round in 0..20_000 {
+            let length = numbers.random_range(0..if round % 100 == 0 { 400 } else { 12 });
+            let text: String = (0..length)
+                .map(|_| match numbers.random_range(0..8) {
+                    0..2 => numbers.random_range('a'..='e'),
+                    2..4 => numbers.random_range('\u{300}'..='\u{345}'),
+                    4 => numbers.random_range('\u{1100}'..='\u{11ff}'),
+                    5 => numbers.random_range('\u{ac00}'..='\u{acff}'),
+                    6 => numbers.random(),
+                    _ => unfixed[numbers.random_range(0..unfixed.len())],
+                })
+                .collect();
+            for form in FORMS {
+                let mut whole = String::new();
+                form.append(&text, &mut whole);
+                assert_eq!(form.normalized(&text), whole, "{form:?} {text:?}");
+                assert_eq!(form.normalized(&whole), whole, "{form:?} {text:?}");
+                let quick = match form {
+                    Form::Nfc => is_nfc_quick(text.chars()),
+                    Form::Nfd => is_nfd_quick(text.chars()),
+                    Form::Nfkc => is_nfkc_quick(text.chars()),
+                    Form::Nfkd => is_nfkd_quick(text.chars()),
+                };
+                assert_eq!(
+                    form.table().is_normalized(&text),
+                    quick == IsNormalized::Yes,
+                    "{form:?} {text:?}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! Pre-tokenizers that are known by name: the split patterns of well-known models.
+//!
+//! Look here for what `pattern="gpt4"` means. The expressions stand as their publishers wrote
+//! them; each is run in the dialect of the library it was written for.
+
+use super::{PreTokenizer, SplitBehavior};
+use jeton_text::error::{Error, ErrorKind, Result, did_you_mean};
+use jeton_text::pattern::{Dialect, Regex, SearchPattern};
+
+/// A way to cut text that has a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// What it is called here.
+    pub name: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
+    /// Who published it, and where.
+    pub origin: &'static str,
+    rule: Rule,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rule {
+    /// The matches of an expression in tiktoken's dialect are the pieces.
+    Matches(&'static str),
+    /// Cut at the matches of expressions in Oniguruma's dialect, one after another.
+    Splits(&'static [&'static str]),
+    /// The runs of anything but white space are the pieces.
+    WhitespaceSplit,
+    /// The whole text is one piece.
+    Whole,
+}
+
+impl Named {
+    /// The pre-tokenizer; its pieces hold text, so a byte-level model follows it as it is.
+    pub fn pre_tokenizer(&self) -> PreTokenizer {
+        let known = |source, dialect| SearchPattern::Regex(Regex::known(source, dialect));
+        match self.rule {
+            Rule::Matches(source) => PreTokenizer::Matches {
+                pattern: known(source, Dialect::Tiktoken),
+            },
+            Rule::Splits(sources) => {
+                let split = |source: &&'static str| PreTokenizer::Split {
+                    pattern: known(*source, Dialect::Oniguruma),
+                    behavior: SplitBehavior::Isolated,
+                    invert: false,
+                };
+                match sources {
+                    [source] => split(source),
+                    _ => PreTokenizer::Sequence(sources.iter().map(split).collect()),
+                }
+            }
+            Rule::WhitespaceSplit => PreTokenizer::WhitespaceSplit,
+            Rule::Whole => PreTokenizer::Sequence(Vec::new()),
+        }
+    }
+
+    /// The expressions, and the dialect they are written in; none where no expression cuts.
+    pub fn sources(&self) -> (Vec<&'static str>, Dialect) {
+        match self.rule {
+            Rule::Matches(source) => (vec![source], Dialect::Tiktoken),
+            Rule::Splits(sources) => (sources.to_vec(), Dialect::Oniguruma),
+            Rule::WhitespaceSplit | Rule::Whole => (Vec::new(), Dialect::Tiktoken),
+        }
+    }
+
+    /// The one expression of Oniguruma that cuts every text alike, where there is one.
+    ///
+    /// Such expressions match every character, so that nothing lies between matches. Oniguruma has
+    /// no possessive `{1,3}+`, and its `$` is the end of a line, so some stand here written anew.
+    pub fn in_oniguruma(&self) -> Option<&'static str> {
+        match (self.name, self.rule) {
+            ("gpt2", _) => Some(GPT2_ORIGINAL),
+            ("cl100k", _) => Some(CL100K_ONIGURUMA),
+            (_, Rule::Matches(source) | Rule::Splits(&[source])) => Some(source),
+            _ => None,
+        }
+    }
+}
+
+/// The way to cut text that is called `name`, in any case.
+///
+/// ```
+/// use jeton_stages::pre_tokenizer::named;
+///
+/// assert_eq!(named::find("GPT4")?.name, "cl100k");
+/// let error = named::find("gtp4").unwrap_err();
+/// assert!(error.to_string().contains("did you mean \"gpt4\"?"));
+/// # Ok::<(), jeton_text::Error>(())
+/// ```
+///
+/// # Errors
+/// [`ErrorKind::Argument`] where there is none, with the name that may be meant.
+pub fn find(name: &str) -> Result<&'static Named> {
+    let names =
+        |known: &'static Named| std::iter::once(known.name).chain(known.aliases.iter().copied());
+    if let Some(found) = NAMED
+        .iter()
+        .find(|known| names(known).any(|other| other.eq_ignore_ascii_case(name)))
+    {
+        return Ok(found);
+    }
+    let error = Error::new(
+        ErrorKind::Argument,
+        format!("no pattern is called {name:?}"),
+    );
+    Err(match did_you_mean(name, NAMED.iter().flat_map(names)) {
+        Some(meant) => error.hint(format!("did you mean {meant:?}?")),
+        None => {
+            let known: Vec<_> = NAMED.iter().map(|known| known.name).collect();
+            error.hint(format!("known names: {}", known.join(", ")))
+        }
+    })
+}
+
+/// The way to cut text whose pieces are the matches of this one expression, and that leaves nothing
+/// between them.
+pub fn of_regex(regex: &Regex) -> Option<&'static Named> {
+    let source = spelled(regex);
+    NAMED.iter().find(|named| {
+        let (sources, dialect) = named.sources();
+        let as_published = dialect == regex.dialect() && sources == [&*source];
+        as_published || named.in_oniguruma() == Some(&*source)
+    })
+}
+
+/// The way to cut text by these expressions, one after another.
+pub fn of_splits(regexes: &[&Regex]) -> Option<&'static Named> {
+    NAMED.iter().find(|named| match named.rule {
+        Rule::Splits(sources) => {
+            let same = |(source, regex): (&&str, &&Regex)| {
+                regex.dialect() == Dialect::Oniguruma && spelled(regex) == **source
+            };
+            sources.len() == regexes.len() && sources.iter().zip(regexes).all(same)
+        }
+        _ => false,
+    })
+}
+
+/// An expression with its newlines written as escapes, as some files do not.
+fn spelled(regex: &Regex) -> String {
+    regex.source().replace('\r', r"\r").replace('\n', r"\n")
+}
+
+/// The pre-tokenizer of this name, or that of this regular expression as tiktoken reads it.
+///
+/// # Errors
+/// A word that is no known name; an expression that the dialect does not accept.
+pub fn from_pattern(pattern: &str) -> Result<PreTokenizer> {
+    // A word alone is a name: as an expression it would find itself and drop all other text.
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    match find(pattern) {
+        Ok(named) => Ok(named.pre_tokenizer()),
+        Err(error) if pattern.len() > 1 && pattern.bytes().all(is_name) => Err(error),
+        Err(_) if pattern.is_empty() => Err(Error::new(
+            ErrorKind::Argument,
+            "the pattern is empty: it finds no piece, and no text would become tokens",
+        )
+        .hint("give the name of a known one, such as \"gpt4\", or a regular expression")),
+        Err(_) => Ok(PreTokenizer::Matches {
+            pattern: SearchPattern::Regex(Regex::new(pattern, Dialect::Tiktoken)?),
+        }),
+    }
+}
+
+/// GPT-2's expression as GPT-2's own code writes it. The byte-level pre-tokenizer of Hugging Face
+/// `tokenizers` cuts by it; tiktoken writes the same rule in another way.
+pub const GPT2_ORIGINAL: &str =
+    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
+
+/// cl100k's expression without what Oniguruma reads otherwise.
+const CL100K_ONIGURUMA: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s+\z|\s*[\r\n]|\s+(?!\S)|\s";
+
+/// Every way to cut text that has a name.
+pub const NAMED: &[Named] = &[
+    Named {
+        name: "gpt2",
+        aliases: &[
+            "r50k",
+            "r50k_base",
+            "p50k",
+            "p50k_base",
+            "p50k_edit",
+            "gpt3",
+        ],
+        origin: "tiktoken: gpt2, r50k_base, p50k_base, p50k_edit",
+        rule: Rule::Matches(
+            r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s",
+        ),
+    },
+    Named {
+        name: "cl100k",
+        aliases: &["cl100k_base", "gpt4", "gpt-4", "gpt-3.5"],
+        origin: "tiktoken: cl100k_base",
+        rule: Rule::Matches(
+            r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
+        ),
+    },
+    Named {
+        name: "o200k",
+        aliases: &[
+            "o200k_base",
+            "o200k_harmony",
+            "gpt4o",
+            "gpt-4o",
+            "gpt-4.1",
+            "gpt5",
+            "gpt-5",
+            "gpt-oss",
+        ],
+        origin: "tiktoken: o200k_base, o200k_harmony",
+        rule: Rule::Matches(concat!(
+            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+            r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+            r"|\p{N}{1,3}",
+            r"| ?[^\s\p{L}\p{N}]+[\r\n/]*",
+            r"|\s*[\r\n]+",
+            r"|\s+(?!\S)",
+            r"|\s+",
+        )),
+    },
+    Named {
+        name: "llama3",
+        aliases: &["llama-3", "llama3.1", "llama3.2", "llama3.3"],
+        origin: "Meta: llama3, llama/tokenizer.py",
+        rule: Rule::Matches(
+            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        ),
+    },
+    Named {
+        name: "qwen2",
+        aliases: &["qwen", "qwen2.5", "qwen3"],
+        origin: "Qwen: tokenizer.json of Qwen2, Qwen2.5 and Qwen3",
+        rule: Rule::Splits(&[
+            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        ]),
+    },
+    Named {
+        name: "qwen3.5",
+        aliases: &["qwen3_5", "qwen-3.5"],
+        origin: "Qwen: tokenizer.json of Qwen3.5",
+        rule: Rule::Splits(&[
+            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        ]),
+    },
+    Named {
+        name: "deepseek_v3",
+        aliases: &["deepseek-v3", "deepseek", "deepseek-r1"],
+        origin: "DeepSeek: tokenizer.json of DeepSeek-V3 and DeepSeek-R1",
+        rule: Rule::Splits(&[
+            r"\p{N}{1,3}",
+            r"[一-龥぀-ゟ゠-ヿ]+",
+            r##"[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"##,
+        ]),
+    },
+    Named {
+        name: "tekken",
+        aliases: &["mistral-nemo"],
+        origin: "Mistral AI: tekken.json of Mistral NeMo",
+        rule: Rule::Matches(
+            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        ),
+    },
+    Named {
+        name: "whitespace",
+        aliases: &["words", "spaces"],
+        origin: "words as white space divides them; white space is dropped",
+        rule: Rule::WhitespaceSplit,
+    },
+    Named {
+        name: "none",
+        aliases: &["whole"],
+        origin: "the whole text is one piece",
+        rule: Rule::Whole,
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_expression_is_valid_and_runs_in_linear_time() {
+        for known in NAMED {
+            let (sources, dialect) = known.sources();
+            for source in sources {
+                let regex = Regex::new(source, dialect).unwrap();
+                assert!(regex.is_linear(), "{}: {source}", known.name);
+            }
+        }
+        assert!(
+            Regex::new(GPT2_ORIGINAL, Dialect::Oniguruma)
+                .unwrap()
+                .is_linear()
+        );
+    }
+
+    #[test]
+    fn no_name_is_taken_twice() {
+        let mut names: Vec<_> = NAMED
+            .iter()
+            .flat_map(|known| known.aliases.iter().chain([&known.name]))
+            .collect();
+        let count = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}

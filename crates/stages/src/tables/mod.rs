@@ -1,0 +1,6 @@
+//! Tables in which tokens are found: a trie, a double array, a perfect hash, a tag table.
+
+pub mod double_array;
+pub mod perfect_hash;
+pub mod tag_table;
+pub mod trie;

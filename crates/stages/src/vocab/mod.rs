@@ -1,0 +1,465 @@
+//! A vocabulary: ids to byte strings, and back.
+
+mod withheld;
+
+use foldhash::fast::RandomState;
+use serde::{Deserialize, Serialize};
+use std::hash::BuildHasher;
+use std::ops::Range;
+
+use jeton_text::error::{Error, ErrorKind, Result};
+use jeton_text::mem::short_keys::{SHORT, ShortKey};
+use withheld::Withheld;
+
+/// Ids past this are refused: a table from ids to tokens would not fit in memory.
+pub const MAX_ID: u32 = (1 << 24) - 1;
+
+/// The tokens of a model: byte strings, each with one id. Ids may have gaps.
+///
+/// All bytes lie in one buffer; the index of their hashes holds ids only.
+///
+/// ```
+/// use jeton_stages::vocab::Vocab;
+///
+/// let vocab = Vocab::new([(b"a".as_slice(), 0), (b"ab".as_slice(), 5)])?;
+/// assert_eq!(vocab.id(b"ab"), Some(5));
+/// assert_eq!(vocab.token(5), Some(b"ab".as_slice()));
+/// assert_eq!(vocab.token(1), None);
+/// # Ok::<(), jeton_text::Error>(())
+/// ```
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(try_from = "Entries", into = "Entries")]
+pub struct Vocab {
+    bytes: Vec<u8>,
+    /// Where each id's token lies in `bytes`; `ABSENT` for a gap.
+    ranges: Vec<(u32, u32)>,
+    index: Index,
+    /// The tokens that text never becomes. Who uses the vocabulary says so, so it is no part of its value.
+    withheld: Withheld,
+}
+
+/// What a gap in the ids looks like.
+pub const ABSENT: (u32, u32) = (u32::MAX, u32::MAX);
+
+/// A vocabulary as it is stored: pairs in the order of ids.
+#[derive(Serialize, Deserialize)]
+struct Entries(Vec<(Vec<u8>, u32)>);
+
+impl Vocab {
+    /// The vocabulary of these tokens.
+    ///
+    /// # Errors
+    /// Two tokens with one id, one token with two ids, an id past [`MAX_ID`], or more than 4 GiB
+    /// of tokens.
+    pub fn new<T: AsRef<[u8]>>(entries: impl IntoIterator<Item = (T, u32)>) -> Result<Self> {
+        Self::of_entries(entries, false)
+    }
+
+    /// The vocabulary of a list in which a token may stand twice, as lists that `tokenizers`
+    /// trained do: both ids stand for the token, and the token is the later one.
+    ///
+    /// # Errors
+    /// As [`Vocab::new`], but for one token with two ids.
+    pub fn of_list<T: AsRef<[u8]>>(entries: impl IntoIterator<Item = (T, u32)>) -> Result<Self> {
+        Self::of_entries(entries, true)
+    }
+
+    fn of_entries<T: AsRef<[u8]>>(
+        entries: impl IntoIterator<Item = (T, u32)>,
+        twice: bool,
+    ) -> Result<Self> {
+        let entries = entries.into_iter();
+        let mut vocab = Self::default();
+        let (count, _) = entries.size_hint();
+        vocab.ranges.reserve(count);
+        vocab.index = Index::with_room(count);
+        for (token, id) in entries {
+            vocab.insert(token.as_ref(), id, twice)?;
+        }
+        Ok(vocab)
+    }
+
+    /// The vocabulary of tokens that lie in `bytes`, one behind the other in the order of ids, by
+    /// where they end. `None` where [`Vocab::new`] would refuse them.
+    pub fn of_ends(bytes: Vec<u8>, ends: &[usize]) -> Option<Self> {
+        u32::try_from(bytes.len()).ok()?;
+        let mut start = 0;
+        let ranges = ends
+            .iter()
+            .map(|end| (std::mem::replace(&mut start, *end as u32), start));
+        Self::of_ranges(bytes, ranges.collect())
+    }
+
+    /// The vocabulary of tokens that lie in `bytes`, by their ids, each once; [`ABSENT`] where there
+    /// is none. `None` where [`Vocab::new`] would refuse them.
+    pub fn of_ranges(bytes: Vec<u8>, ranges: Vec<(u32, u32)>) -> Option<Self> {
+        if u32::try_from(bytes.len()).is_err() || ranges.len() > MAX_ID as usize + 1 {
+            return None;
+        }
+        let there = |range: &&(u32, u32)| **range != ABSENT;
+        let mut index = Index::with_room(ranges.iter().filter(there).count());
+        for (&(start, end), id) in ranges.iter().zip(0..).filter(|(range, _)| there(range)) {
+            let (start, length) = (start as usize, (end - start) as usize);
+            let token = &bytes[start..start + length];
+            let hash = index.hash(&bytes, start, length);
+            let is = |id: u32| {
+                let (start, end) = ranges[id as usize];
+                bytes[start as usize..end as usize] == *token
+            };
+            match index.find(hash, is) {
+                Ok(_) => return None,
+                Err(free) => index.put(free, hash, id),
+            }
+        }
+        Some(Self {
+            bytes,
+            ranges,
+            index,
+            withheld: Withheld::default(),
+        })
+    }
+
+    /// Takes a token in; `twice` says whether it may be there already, under another id.
+    fn insert(&mut self, token: &[u8], id: u32, twice: bool) -> Result<()> {
+        let broken = |message: String| Err(Error::new(ErrorKind::Format, message));
+        if self.index.is_full() {
+            self.make_room();
+        }
+        let hash = self.index.hash(token, 0, token.len());
+        let place = self
+            .index
+            .find(hash, |other| self.token(other) == Some(token));
+        if let Ok(place) = place
+            && !twice
+        {
+            let (token, other) = (show(token), self.index.id(place));
+            return broken(format!("token {token} has two ids, {other} and {id}"));
+        }
+        if id > MAX_ID {
+            return broken(format!(
+                "token {} has id {id}, past the largest supported id {MAX_ID}",
+                show(token)
+            ));
+        }
+        if let Some(other) = self.token(id) {
+            let other = show(other);
+            return broken(format!(
+                "id {id} stands for both {other} and {}",
+                show(token)
+            ));
+        }
+        let start = self.bytes.len();
+        let Ok(end) = u32::try_from(start + token.len()) else {
+            return broken("the tokens take more than 4 GiB".to_owned());
+        };
+        self.bytes.extend_from_slice(token);
+        if self.ranges.len() <= id as usize {
+            self.ranges.resize(id as usize + 1, ABSENT);
+        }
+        self.ranges[id as usize] = (start as u32, end);
+        match place {
+            Ok(place) => self.index.replace(place, id),
+            Err(free) => self.index.put(free, hash, id),
+        }
+        Ok(())
+    }
+
+    /// Makes the index anew, larger.
+    fn make_room(&mut self) {
+        let mut index = Index::with_room(2 * self.index.count + 1);
+        for id in self.index.ids() {
+            let Some(&(start, end)) = self.ranges.get(id as usize) else {
+                continue;
+            };
+            let hash = index.hash(&self.bytes, start as usize, (end - start) as usize);
+            // All are different.
+            if let Err(free) = index.find(hash, |_| false) {
+                index.put(free, hash, id);
+            }
+        }
+        self.index = index;
+    }
+
+    /// The id of a token.
+    pub fn id(&self, token: &[u8]) -> Option<u32> {
+        self.id_of_part(token, 0, token.len())
+    }
+
+    /// The id of the token `text[start..start + length]`: sooner than [`Self::id`] where text goes on
+    /// behind it.
+    #[inline]
+    pub fn id_of_part(&self, text: &[u8], start: usize, length: usize) -> Option<u32> {
+        let hash = self.index.hash(text, start, length);
+        let token = &text[start..start + length];
+        let place = self.index.find(hash, |id| self.token(id) == Some(token));
+        place.ok().map(|place| self.index.id(place))
+    }
+
+    /// The id of the token that text of this spelling is: no withheld one.
+    pub fn text_id(&self, text: &[u8]) -> Option<u32> {
+        self.id(text).filter(|id| !self.withheld.contains(*id))
+    }
+
+    /// Withholds those of these ids that stand for a token, and no others.
+    pub fn withhold(&mut self, ids: &[u32]) {
+        let known = ids.iter().copied().filter(|id| self.token(*id).is_some());
+        self.withheld = Withheld::new(&known.collect::<Vec<_>>());
+    }
+
+    /// The ids of the tokens that text never becomes.
+    pub fn withheld(&self) -> &Withheld {
+        &self.withheld
+    }
+
+    /// The tokens that text may become with their ids, in the order of ids.
+    pub fn texts(&self) -> impl Iterator<Item = (&[u8], u32)> {
+        self.iter().filter(|(_, id)| !self.withheld.contains(*id))
+    }
+
+    /// The token of an id.
+    pub fn token(&self, id: u32) -> Option<&[u8]> {
+        match self.ranges.get(id as usize) {
+            None | Some(&ABSENT) => None,
+            Some(&(start, end)) => Some(&self.bytes[start as usize..end as usize]),
+        }
+    }
+
+    /// How many distinct tokens there are.
+    pub fn len(&self) -> usize {
+        self.index.count
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The largest id.
+    pub fn max_id(&self) -> Option<u32> {
+        self.ranges.len().checked_sub(1).map(|id| id as u32)
+    }
+
+    /// The bytes of all tokens, and where in them each lies that is there, with its id and in the order
+    /// of ids.
+    pub fn places(&self) -> (&[u8], impl Iterator<Item = (Range<usize>, u32)>) {
+        let there = |(&(start, end), id)| match (start, end) {
+            ABSENT => None,
+            _ => Some((start as usize..end as usize, id)),
+        };
+        (&self.bytes, self.ranges.iter().zip(0..).filter_map(there))
+    }
+
+    /// Tokens with their ids, in the order of ids.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], u32)> {
+        (0..self.ranges.len() as u32).filter_map(|id| Some((self.token(id)?, id)))
+    }
+}
+
+/// Ids by the hash of their tokens: each lies in the first place that was free from that of its hash
+/// on. More than half of all places are free.
+#[derive(Clone)]
+struct Index {
+    /// An id, and above it a part of the hash.
+    places: Vec<u32>,
+    count: usize,
+    /// Moves the hashes of short tokens, so that no file can aim them at one place.
+    seed: u64,
+    /// The same for others.
+    long: RandomState,
+}
+
+impl Default for Index {
+    fn default() -> Self {
+        Self::with_room(0)
+    }
+}
+
+impl Index {
+    /// No part of a hash is that of a free place.
+    const FREE: u32 = u32::MAX;
+    const TAG: u32 = !MAX_ID;
+
+    /// An empty one with room for so many ids.
+    fn with_room(count: usize) -> Self {
+        let long = RandomState::default();
+        Self {
+            places: vec![Self::FREE; 2 * count + 1],
+            count: 0,
+            seed: long.hash_one(0),
+            long,
+        }
+    }
+
+    /// Whether one more id would be too many.
+    fn is_full(&self) -> bool {
+        2 * self.count + 1 >= self.places.len()
+    }
+
+    /// The hash of `text[start..start + length]`.
+    #[inline]
+    fn hash(&self, text: &[u8], start: usize, length: usize) -> u64 {
+        match length {
+            ..=SHORT => ShortKey::new(text, start, length).hash(self.seed),
+            _ => self.long.hash_one(&text[start..start + length]),
+        }
+    }
+
+    #[inline]
+    fn tag(hash: u64) -> u32 {
+        (hash as u32 & Self::TAG).min(Self::TAG << 1)
+    }
+
+    /// The place of the id that `is` right among those of a hash, or else the one that is free for it.
+    #[inline]
+    fn find(&self, hash: u64, is: impl Fn(u32) -> bool) -> std::result::Result<usize, usize> {
+        let mut place = (((hash >> 32) * self.places.len() as u64) >> 32) as usize;
+        loop {
+            match self.places[place] {
+                Self::FREE => return Err(place),
+                entry if entry & Self::TAG == Self::tag(hash) && is(entry & MAX_ID) => {
+                    return Ok(place);
+                }
+                _ => {}
+            }
+            place += 1;
+            if place == self.places.len() {
+                place = 0;
+            }
+        }
+    }
+
+    /// The id that lies there.
+    fn id(&self, place: usize) -> u32 {
+        self.places[place] & MAX_ID
+    }
+
+    /// Puts an id in a place that is free for its hash.
+    fn put(&mut self, place: usize, hash: u64, id: u32) {
+        self.places[place] = Self::tag(hash) | id;
+        self.count += 1;
+    }
+
+    /// Puts an id in the place of another one of the same token.
+    fn replace(&mut self, place: usize, id: u32) {
+        self.places[place] = self.places[place] & Self::TAG | id;
+    }
+
+    /// All ids, in no order.
+    fn ids(&self) -> impl Iterator<Item = u32> {
+        let taken = self.places.iter().filter(|entry| **entry != Self::FREE);
+        taken.map(|entry| entry & MAX_ID)
+    }
+}
+
+/// A token as messages show it: as text where it is text, escaped where it is not.
+pub fn show(token: &[u8]) -> String {
+    match std::str::from_utf8(token) {
+        Ok(text) => format!("{text:?}"),
+        Err(_) => format!("b\"{}\"", token.escape_ascii()),
+    }
+}
+
+impl PartialEq for Vocab {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.iter().eq(other.iter())
+    }
+}
+
+impl std::fmt::Debug for Vocab {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Vocab({} tokens)", self.len())
+    }
+}
+
+impl TryFrom<Entries> for Vocab {
+    type Error = Error;
+
+    fn try_from(entries: Entries) -> Result<Self> {
+        Self::of_list(entries.0)
+    }
+}
+
+impl From<Vocab> for Entries {
+    fn from(vocab: Vocab) -> Self {
+        Self(
+            vocab
+                .iter()
+                .map(|(token, id)| (token.to_vec(), id))
+                .collect(),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn contradictions_are_refused() {
+        let twice = Vocab::new([("a", 0), ("b", 0)]).unwrap_err();
+        assert_eq!(twice.to_string(), "id 0 stands for both \"a\" and \"b\"");
+        let doubled = Vocab::new([("a", 0), ("a", 1)]).unwrap_err();
+        assert_eq!(doubled.to_string(), "token \"a\" has two ids, 0 and 1");
+        assert!(Vocab::new([("a", u32::MAX)]).is_err());
+    }
+
+    #[test]
+    fn every_token_is_found_and_no_other() {
+        for count in [0, 1, 2, 300, 20_000] {
+            let tokens: Vec<Vec<u8>> = (0..count)
+                .map(|n: u32| n.to_string().repeat(n as usize % 7 + 1).into_bytes())
+                .collect();
+            let entries = || tokens.iter().zip((0..).step_by(3));
+            let taken = Vocab::new(entries()).unwrap();
+            let bytes: Vec<u8> = tokens.concat();
+            let mut ranges = vec![ABSENT; 3 * tokens.len()];
+            let mut start = 0;
+            for (token, id) in entries() {
+                ranges[id as usize] = (start, start + token.len() as u32);
+                start += token.len() as u32;
+            }
+            let placed = Vocab::of_ranges(bytes.clone(), ranges.clone()).unwrap();
+            assert_eq!(taken, placed);
+            let mut start = 0;
+            for (token, id) in entries() {
+                assert_eq!((taken.id(token), placed.id(token)), (Some(id), Some(id)));
+                assert_eq!(taken.id_of_part(&bytes, start, token.len()), Some(id));
+                assert_eq!(taken.id(&[token, &b"-"[..]].concat()), None);
+                start += token.len();
+            }
+            assert_eq!((taken.len(), taken.id(b"")), (count as usize, None));
+            if count > 1 {
+                ranges[2] = ranges[0];
+                assert!(Vocab::of_ranges(bytes, ranges).is_none());
+            }
+        }
+    }
+
+    #[test]
+    fn of_a_token_listed_twice_the_later_id_is_found() {
+        let vocab = Vocab::of_list([("a", 0), ("b", 1), ("a", 2)]).unwrap();
+        assert_eq!((vocab.id(b"a"), vocab.len()), (Some(2), 2));
+        assert_eq!(vocab.token(0), vocab.token(2));
+    }
+
+    /// Tokens of which one half would make the product of both nothing but the other, if the seed moved
+    /// one factor only.
+    #[test]
+    fn no_file_aims_tokens_at_one_place() {
+        let endings: [&[u8]; 2] = [
+            b"\x15\x7c\x4a\x7f\xb9\x79\x37",
+            b"\xdd\x50\x7c\xc9\xb7\x29\xac\xc0\xdd\x50\x7c\xc9\xb7\x29\xac\xc0",
+        ];
+        for ending in endings {
+            let index = Index::with_room(4_000);
+            let homes: HashSet<u64> = (0..4_000u64)
+                .map(|number| [&number.to_be_bytes(), ending].concat())
+                .map(|token| index.hash(&token, 0, token.len()) >> 32)
+                .map(|hash| (hash * 8_001) >> 32)
+                .collect();
+            assert!(homes.len() > 2_000, "{}", homes.len());
+        }
+    }
+}

@@ -1,0 +1,399 @@
+//! Files: read whole, and written so that a reader sees the old file or the new one, never half.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::interrupt::{parts, poll};
+
+/// Bytes that are written to a pipe or a device between two looks for an interrupt.
+const AT_ONCE: usize = 1 << 20;
+/// Time between two tries to write to a pipe that has no reader, or a slow one.
+const PIPE_WAIT: Duration = Duration::from_millis(2);
+
+/// The contents of a file.
+///
+/// # Errors
+/// A file that is not there, or that cannot be read; what is no file: a pipe nobody may ever write to,
+/// and a device may have no end.
+pub fn read(path: &Path) -> Result<Vec<u8>> {
+    let read_error = |error| file_error(path, "read", &error);
+    let kind = fs::metadata(path).map_err(read_error)?.file_type();
+    if !kind.is_file() && !kind.is_dir() {
+        let message = format!(
+            "{}: this is {}, and not a file",
+            path.display(),
+            named(kind)
+        );
+        return Err(Error::new(ErrorKind::File, message)
+            .hint("write what it holds to a file, and load that"));
+    }
+    fs::read(path).map_err(read_error)
+}
+
+/// What a thing is called that is no file and no folder.
+#[cfg(unix)]
+fn named(kind: fs::FileType) -> &'static str {
+    use std::os::unix::fs::FileTypeExt;
+    match kind {
+        kind if kind.is_fifo() => "a pipe",
+        kind if kind.is_socket() => "a socket",
+        _ => "a device",
+    }
+}
+
+/// What a thing is called that is no file and no folder.
+#[cfg(not(unix))]
+fn named(_: fs::FileType) -> &'static str {
+    "a device"
+}
+
+/// Puts `contents` at `path`: written beside it, flushed to the disk, then renamed into place.
+///
+/// A file that is already there keeps its permissions, and a symbolic link stays one: the file it
+/// points at is replaced. A device or a pipe is written to as it is, never replaced by a file. An
+/// interrupt is heard until the first file is renamed, here and wherever several files are written.
+///
+/// # Errors
+/// A folder that is not there, or that cannot be written to. The old file is then untouched.
+pub fn write(path: &Path, contents: &[u8]) -> Result<()> {
+    Beside::write(path, contents)?.put()
+}
+
+/// What lies in a folder, in no order.
+///
+/// # Errors
+/// A folder that cannot be read.
+pub fn list(folder: &Path) -> Result<Vec<PathBuf>> {
+    let read_error = |error| file_error(folder, "read", &error);
+    let entries = fs::read_dir(folder).map_err(read_error)?;
+    entries
+        .map(|entry| entry.map(|entry| entry.path()).map_err(read_error))
+        .collect()
+}
+
+/// Makes the folder `path`, and those above it, unless it is there.
+///
+/// # Errors
+/// A file in its place, or a folder above that cannot be written to.
+pub fn make_folder(path: &Path) -> Result<()> {
+    fs::create_dir_all(path).map_err(|error| file_error(path, "made", &error))
+}
+
+/// A file that is written beside its place and not yet renamed into it; dropped, it is removed.
+#[derive(Debug)]
+struct Beside {
+    /// The file beside, or none where the place was written to as it is.
+    temporary: Option<PathBuf>,
+    target: PathBuf,
+    path: PathBuf,
+}
+
+impl Beside {
+    /// Writes `contents` beside `path`, or to it if it is a device or a pipe.
+    ///
+    /// # Errors
+    /// A folder that is not there, or that cannot be written to.
+    fn write(path: &Path, contents: &[u8]) -> Result<Self> {
+        write_beside(path, contents).map_err(|error| file_error(path, "written", &error))
+    }
+
+    /// Renames it into its place.
+    ///
+    /// # Errors
+    /// A place that cannot be renamed to, such as a folder.
+    fn put(mut self) -> Result<()> {
+        match self.temporary.take() {
+            None => Ok(()),
+            Some(temporary) => fs::rename(&temporary, &self.target).map_err(|error| {
+                self.temporary = Some(temporary);
+                file_error(&self.path, "written", &error)
+            }),
+        }
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.temporary {
+            // The failure that led here is the one to report.
+            let _ = fs::remove_file(temporary);
+        }
+    }
+}
+
+/// Whether a path is that of a pipe or a device.
+fn is_stream(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|old| !old.is_file() && !old.is_dir())
+}
+
+/// Writes to a pipe or a device. An interrupt is heard while nobody reads.
+fn write_to_stream(path: &Path, mut contents: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    #[cfg(target_os = "linux")]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+    let mut stream = loop {
+        match options.open(path) {
+            Err(error) if has_no_reader(path, &error) => wait(),
+            opened => break opened?,
+        }
+    };
+    while !contents.is_empty() {
+        match stream.write(&contents[..contents.len().min(AT_ONCE)]) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => contents = &contents[written..],
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => wait(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        poll();
+    }
+    Ok(())
+}
+
+fn wait() {
+    poll();
+    std::thread::sleep(PIPE_WAIT);
+}
+
+/// Whether a pipe could not be opened for this reason; what else cannot be opened will never be.
+#[cfg(target_os = "linux")]
+fn has_no_reader(path: &Path, error: &io::Error) -> bool {
+    let is_pipe = |file: fs::Metadata| std::os::unix::fs::FileTypeExt::is_fifo(&file.file_type());
+    error.raw_os_error() == Some(libc::ENXIO) && fs::metadata(path).is_ok_and(is_pipe)
+}
+
+/// Elsewhere opening waits for a reader.
+#[cfg(not(target_os = "linux"))]
+fn has_no_reader(_: &Path, _: &io::Error) -> bool {
+    false
+}
+
+fn write_beside(path: &Path, contents: &[u8]) -> io::Result<Beside> {
+    if is_stream(path) {
+        write_to_stream(path, contents)?;
+        return Ok(Beside {
+            temporary: None,
+            target: path.to_owned(),
+            path: path.to_owned(),
+        });
+    }
+    let target = behind_links(path)?;
+    let (temporary, mut file) = create_beside(&target)?;
+    let beside = Beside {
+        temporary: Some(temporary),
+        target,
+        path: path.to_owned(),
+    };
+    for part in parts(contents) {
+        file.write_all(part)?;
+    }
+    poll();
+    if let Ok(old) = fs::metadata(&beside.target) {
+        file.set_permissions(old.permissions())?;
+    }
+    file.sync_all()?;
+    Ok(beside)
+}
+
+/// What a path stands for when links are followed, whether anything is there or not.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    /// Links that are followed: as many as Linux follows.
+    const LINKS: usize = 40;
+    let mut target = path.to_owned();
+    for _ in 0..LINKS {
+        match fs::read_link(&target) {
+            Ok(next) => target = target.parent().unwrap_or(Path::new("")).join(next),
+            // It is no link, or is not there.
+            Err(_) => return Ok(target),
+        }
+    }
+    Err(io::Error::other("too many links lead from one to another"))
+}
+
+/// A new file in the folder of `target`, under a name that no other process or thread uses. It is
+/// short, so that there is room for it wherever there is for a file.
+fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    if target.file_name().is_none() {
+        let message = "the path names no file";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    }
+    loop {
+        let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+        let name = format!(".jeton-{}-{number}.tmp", std::process::id());
+        let temporary = target.with_file_name(name);
+        match OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&temporary)
+        {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            opened => return opened.map(|file| (temporary, file)),
+        }
+    }
+}
+
+/// What went wrong when a file was to be read, written or made.
+pub fn file_error(path: &Path, what: &str, error: &io::Error) -> Error {
+    let place = path.display().to_string();
+    match error.kind() {
+        io::ErrorKind::NotFound if what == "read" => {
+            Error::new(ErrorKind::FileMissing, "there is no such file").at(place)
+        }
+        io::ErrorKind::NotFound => {
+            Error::new(ErrorKind::FileMissing, "its folder does not exist").at(place)
+        }
+        _ => Error::new(ErrorKind::File, format!("cannot be {what}: {error}")).at(place),
+    }
+}
+
+/// Writes files into a folder, by their names, which may begin with that of a folder within; the
+/// folders are made. Each file is written beside its place; then all are renamed.
+///
+/// # Errors
+/// A folder that cannot be made or written to; the old files are then untouched.
+pub fn write_into(folder: &Path, files: Vec<(String, Vec<u8>)>) -> Result<()> {
+    let files = files.into_iter();
+    let files: Vec<_> = files
+        .map(|(name, contents)| (folder.join(name), contents))
+        .collect();
+    make_folder(folder)?;
+    for (path, _) in &files {
+        path.parent().map_or(Ok(()), make_folder)?;
+    }
+    write_all(&files)
+}
+
+/// Writes files, each beside its place; then renames them all. What is a pipe or a device is written to
+/// first, so that nothing lies beside anything while a pipe has no reader.
+///
+/// # Errors
+/// As [`write()`]. A folder in the place of one leaves all as they were.
+pub fn write_all(files: &[(PathBuf, Vec<u8>)]) -> Result<()> {
+    if let Some((path, _)) = files.iter().find(|(path, _)| path.is_dir()) {
+        let error = io::Error::from(io::ErrorKind::IsADirectory);
+        return Err(file_error(path, "written", &error));
+    }
+    let (streams, others): (Vec<_>, Vec<_>) = files.iter().partition(|(path, _)| is_stream(path));
+    let mut written = Vec::with_capacity(files.len());
+    for (path, contents) in streams.into_iter().chain(others) {
+        poll();
+        written.push(Beside::write(path, contents)?);
+    }
+    poll();
+    written.into_iter().try_for_each(Beside::put)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder of its own for a test, removed afterwards.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("jeton-{name}-{}", std::process::id()));
+            fs::create_dir_all(&path).unwrap();
+            Self(path)
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn writing_replaces_and_leaves_nothing_behind() {
+        let folder = Folder::new("file");
+        let path = folder.0.join("x.tiktoken");
+        write(&path, b"one").unwrap();
+        write(&path, b"two").unwrap();
+        assert_eq!(read(&path).unwrap(), b"two");
+        assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_and_links_are_kept() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+
+        let folder = Folder::new("links");
+        let (path, link) = (folder.0.join("x"), folder.0.join("link"));
+        write(&path, b"one").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        symlink(&path, &link).unwrap();
+        write(&link, b"two").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(read(&path).unwrap(), b"two");
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_nothing_stays_a_link() {
+        use std::os::unix::fs::symlink;
+
+        let folder = Folder::new("dangling");
+        let link = folder.0.join("link");
+        symlink("other", folder.0.join("between")).unwrap();
+        symlink("between", &link).unwrap();
+        write(&link, b"one").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(read(&folder.0.join("other")).unwrap(), b"one");
+
+        symlink("round", folder.0.join("round")).unwrap();
+        write(&folder.0.join("round"), b"two").unwrap_err();
+        assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 4);
+    }
+
+    #[test]
+    fn a_folder_in_the_place_of_one_file_leaves_all_as_they_were() {
+        let folder = Folder::new("mixed");
+        write(&folder.0.join("a"), b"old").unwrap();
+        make_folder(&folder.0.join("b")).unwrap();
+        let files = ["a", "b"].map(|name| (name.to_owned(), b"new".to_vec()));
+        write_into(&folder.0, files.into()).unwrap_err();
+        assert_eq!(read(&folder.0.join("a")).unwrap(), b"old");
+        assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn any_name_that_a_file_can_have_will_do() {
+        let folder = Folder::new("long");
+        let path = folder.0.join("x".repeat(255));
+        write(&path, b"one").unwrap();
+        assert_eq!(read(&path).unwrap(), b"one");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_is_not_replaced_by_one() {
+        use std::os::unix::{fs::FileTypeExt, net::UnixListener};
+
+        let folder = Folder::new("socket");
+        let path = folder.0.join("x.json");
+        let _listener = UnixListener::bind(&path).unwrap();
+        write(&path, b"one").unwrap_err();
+        assert!(fs::metadata(&path).unwrap().file_type().is_socket());
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let folder = Folder::new("missing");
+        let path = folder.0.join("absent").join("x");
+        let error = read(&path).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::FileMissing);
+        assert!(error.to_string().ends_with("x: there is no such file"));
+        let error = write(&path, b"").unwrap_err();
+        assert!(error.to_string().ends_with("x: its folder does not exist"));
+    }
+}

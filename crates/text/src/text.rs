@@ -1,0 +1,480 @@
+//! Text on its way through the stages, and where each of its bytes came from.
+//!
+//! Look here for spans: every normalizer and pre-tokenizer changes text through [`AlignedText`],
+//! so the way back to the original is kept in one place. The conventions (what an inserted
+//! character points at, what an empty range means) are those of Hugging Face `tokenizers`, whose
+//! offsets ours must equal.
+
+use crate::interrupt::paced;
+use std::ops::Range;
+use std::rc::Rc;
+
+use crate::error::Result;
+use crate::length_limit::LengthLimit;
+
+mod byte_set;
+mod search;
+mod units;
+mod utf8;
+
+pub use byte_set::ByteSet;
+pub use search::{
+    Occurrences, behind_space, boundary_before, copied, count, replaced, white_space,
+};
+pub use units::CharacterIndex;
+pub use units::{Unit, UnitIndex};
+pub use utf8::InvalidUtf8;
+pub use utf8::{NotUtf8, WholeCharacters, is_in_utf8, lossy};
+
+/// A half-open range of the original text, in bytes or in characters as the context says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// The first position.
+    pub start: usize,
+    /// One past the last position.
+    pub end: usize,
+}
+
+impl Span {
+    /// The range from `start` up to `end`.
+    pub fn new(start: usize, end: usize) -> Self {
+        Self { start, end }
+    }
+}
+
+/// How one character of rewritten text relates to the old text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It stands for the next character of the old text.
+    Replaces,
+    /// It is new, and shares the span of what stands before it.
+    Inserted,
+    /// It stands for the next character, and this many old characters after that are gone.
+    ReplacesAndRemoves(usize),
+}
+
+impl From<isize> for Change {
+    /// By how many characters the text grew: 1 for one that is new, 0 for one that replaces
+    /// another, −n for one after which n are gone.
+    fn from(growth: isize) -> Self {
+        match growth {
+            1.. => Self::Inserted,
+            0 => Self::Replaces,
+            _ => Self::ReplacesAndRemoves(growth.unsigned_abs()),
+        }
+    }
+}
+
+/// A piece of text together with the span of the original that each byte came from.
+///
+/// Cheap to cut: slices share one buffer until something rewrites them.
+///
+/// ```
+/// use jeton_text::text::{AlignedText, Span};
+///
+/// let text = AlignedText::original("héllo");
+/// let piece = text.slice(1..4);
+/// assert_eq!(piece.as_str(), "él");
+/// // A range that holds part of a character has the span of the whole character.
+/// assert_eq!(piece.span_of(1..3), Span::new(1, 4));
+/// ```
+#[derive(Clone, Debug)]
+pub struct AlignedText {
+    buffer: Rc<Buffer>,
+    range: Range<usize>,
+    /// Where this piece begins in the original.
+    start: usize,
+    /// Whether nothing of the original is behind this piece.
+    is_last: bool,
+}
+
+#[derive(Debug)]
+struct Buffer {
+    text: String,
+    /// One span per byte of `text`; `None` while `text` is the original itself.
+    origin: Option<Vec<Span>>,
+    /// How long the pieces of the original are together.
+    limit: Rc<LengthLimit>,
+}
+
+impl AlignedText {
+    /// The original text itself.
+    pub fn original(text: &str) -> Self {
+        Self::within(text, &Rc::new(LengthLimit::of(text.len())))
+    }
+
+    /// The original text itself, if its length is counted already.
+    pub fn within(text: &str, limit: &Rc<LengthLimit>) -> Self {
+        Self {
+            range: 0..text.len(),
+            buffer: Rc::new(Buffer {
+                text: copied(text),
+                origin: None,
+                limit: Rc::clone(limit),
+            }),
+            start: 0,
+            is_last: true,
+        }
+    }
+
+    /// The text of this piece.
+    pub fn as_str(&self) -> &str {
+        &self.buffer.text[self.range.clone()]
+    }
+
+    /// Whether no text is left.
+    pub fn is_empty(&self) -> bool {
+        self.range.is_empty()
+    }
+
+    /// Whether something has rewritten the text, though it may still be the same.
+    pub fn is_rewritten(&self) -> bool {
+        self.buffer.origin.is_some()
+    }
+
+    /// Where this piece begins in the original, in bytes.
+    pub fn original_start(&self) -> usize {
+        self.start
+    }
+
+    /// Whether the original ends with this piece.
+    pub fn is_last(&self) -> bool {
+        self.is_last
+    }
+
+    /// The part of this piece in `range` (bytes, on character boundaries).
+    pub fn slice(&self, range: Range<usize>) -> Self {
+        let start = match range.is_empty() {
+            true => self.start + range.start,
+            false => self.span_of(range.clone()).start,
+        };
+        Self {
+            buffer: Rc::clone(&self.buffer),
+            is_last: self.is_last && range.end == self.range.len(),
+            range: self.range.start + range.start..self.range.start + range.end,
+            start,
+        }
+    }
+
+    /// The span of the original, in bytes, that `range` (bytes of this piece) came from.
+    ///
+    /// An empty range, and one past the end of the piece, is taken to count from where the piece
+    /// begins: there is nothing to look up.
+    pub fn span_of(&self, range: Range<usize>) -> Span {
+        if range.is_empty() || range.end > self.range.len() {
+            return Span::new(self.start + range.start, self.start + range.end);
+        }
+        let first = self.span_of_byte(range.start);
+        let last = self.span_of_byte(range.end - 1);
+        Span::new(first.start, last.end)
+    }
+
+    fn span_of_byte(&self, index: usize) -> Span {
+        let index = self.range.start + index;
+        match &self.buffer.origin {
+            Some(spans) => spans[index],
+            None => {
+                let boundary = |at: &usize| self.buffer.text.is_char_boundary(*at);
+                let start = (0..=index).rev().find(boundary);
+                let end = (index + 1..self.buffer.text.len()).find(boundary);
+                Span::new(start.unwrap_or(0), end.unwrap_or(self.buffer.text.len()))
+            }
+        }
+    }
+
+    /// Replaces the text by `characters`, each with its relation to the old text.
+    ///
+    /// Old characters that nothing accounts for are gone. When `characters` account for more than
+    /// there are, the surplus shares the span of the last.
+    ///
+    /// # Errors
+    /// All pieces together have become too long.
+    pub fn rewrite(&mut self, characters: impl IntoIterator<Item = (char, Change)>) -> Result<()> {
+        let old = self.as_str();
+        let room = self.room();
+        let mut text = String::with_capacity(old.len());
+        let mut spans = Vec::with_capacity(old.len());
+        let mut rest = old.chars();
+        let mut skip =
+            |count: usize| -> usize { rest.by_ref().take(count).map(char::len_utf8).sum() };
+        let mut position = 0;
+        for (character, change) in paced(characters.into_iter()) {
+            let (span, gone) = match change {
+                Change::Replaces if position < old.len() => (self.span_of_byte(position), 1),
+                Change::ReplacesAndRemoves(more) if position < old.len() => {
+                    (self.span_of_byte(position), more.saturating_add(1))
+                }
+                _ => (self.span_before(position), 0),
+            };
+            position += skip(gone);
+            text.push(character);
+            spans.extend(std::iter::repeat_n(span, character.len_utf8()));
+            if text.len() > room {
+                break;
+            }
+        }
+        self.set(text, spans)
+    }
+
+    /// Replaces each character by those that `replacement` gives; all have its span.
+    ///
+    /// # Errors
+    /// All pieces together have become too long.
+    pub fn flat_map<I: IntoIterator<Item = char>>(
+        &mut self,
+        replacement: impl Fn(char) -> I,
+    ) -> Result<()> {
+        let old = self.as_str();
+        let room = self.room();
+        let mut text = String::with_capacity(old.len());
+        let mut spans = Vec::with_capacity(old.len());
+        for (at, character) in paced(old.char_indices()) {
+            let before = text.len();
+            text.extend(replacement(character));
+            spans.extend(std::iter::repeat_n(
+                self.span_of_byte(at),
+                text.len() - before,
+            ));
+            if text.len() > room {
+                break;
+            }
+        }
+        self.set(text, spans)
+    }
+
+    /// Keeps only `range` (bytes, on character boundaries). Unlike [`slice`](Self::slice), this
+    /// drops text from a piece without moving where the piece begins in the original.
+    pub fn keep(&mut self, range: Range<usize>) {
+        self.range = self.range.start + range.start..self.range.start + range.end;
+    }
+
+    /// Replaces each of `ranges` (bytes, in order, not overlapping) by `content`.
+    ///
+    /// # Errors
+    /// All pieces together have become too long.
+    pub fn replace_ranges(
+        &mut self,
+        ranges: impl IntoIterator<Item = Range<usize>>,
+        content: &str,
+    ) -> Result<()> {
+        let mut ranges = ranges.into_iter().peekable();
+        if ranges.peek().is_none() {
+            return Ok(());
+        }
+        let old = self.as_str();
+        let room = self.room();
+        let mut text = String::with_capacity(old.len());
+        let mut spans = Vec::with_capacity(old.len());
+        let mut done = 0;
+        for range in paced(ranges) {
+            text.push_str(&old[done..range.start]);
+            spans.extend(paced(done..range.start).map(|i| self.span_of_byte(i)));
+            text.push_str(content);
+            spans.extend(std::iter::repeat_n(
+                self.span_before(range.end),
+                content.len(),
+            ));
+            done = range.end;
+            if text.len() > room {
+                break;
+            }
+        }
+        text.push_str(&old[done..]);
+        spans.extend(paced(done..old.len()).map(|i| self.span_of_byte(i)));
+        self.set(text, spans)
+    }
+
+    /// Puts `prefix` in front; it shares the span of the first character. Empty text stays empty.
+    ///
+    /// # Errors
+    /// All pieces together have become too long.
+    pub fn prepend(&mut self, prefix: &str) -> Result<()> {
+        if self.is_empty() || prefix.is_empty() {
+            return Ok(());
+        }
+        let first = self.span_of_byte(0);
+        let old = self.as_str();
+        let mut text = String::with_capacity(prefix.len() + old.len());
+        text.push_str(prefix);
+        text.push_str(old);
+        let spans = std::iter::repeat_n(first, prefix.len())
+            .chain(paced(0..old.len()).map(|i| self.span_of_byte(i)))
+            .collect();
+        self.set(text, spans)
+    }
+
+    /// Keeps the characters that `keep` accepts.
+    ///
+    /// # Errors
+    /// All pieces together have become too long.
+    pub fn retain(&mut self, keep: impl Fn(char) -> bool) -> Result<()> {
+        if paced(self.as_str().chars()).all(&keep) {
+            return Ok(());
+        }
+        let old = self.as_str();
+        let mut text = String::with_capacity(old.len());
+        let mut spans = Vec::with_capacity(old.len());
+        for (at, character) in paced(old.char_indices()).filter(|(_, c)| keep(*c)) {
+            text.push(character);
+            spans.extend(std::iter::repeat_n(
+                self.span_of_byte(at),
+                character.len_utf8(),
+            ));
+        }
+        self.set(text, spans)
+    }
+
+    /// Replaces the text by `text`. For each run of its bytes, `origins` says which bytes of the old
+    /// text it stands for (none for what is new), and how long it is.
+    ///
+    /// # Errors
+    /// All pieces together have become too long.
+    pub fn replace(
+        &mut self,
+        text: String,
+        origins: impl IntoIterator<Item = (Range<usize>, usize)>,
+    ) -> Result<()> {
+        let length = self.range.len();
+        let mut spans = Vec::with_capacity(text.len());
+        for (origin, count) in paced(origins.into_iter()) {
+            let span = match origin.is_empty() {
+                false => self.span_of(origin),
+                true if origin.start < length => {
+                    let start = self.span_of_byte(origin.start).start;
+                    Span::new(start, start)
+                }
+                true => {
+                    let end = self.span_before(length).end;
+                    Span::new(end, end)
+                }
+            };
+            spans.extend(std::iter::repeat_n(span, count));
+        }
+        self.set(text, spans)
+    }
+
+    /// What an insertion at `position` shares: the span of the byte before it.
+    fn span_before(&self, position: usize) -> Span {
+        match position.checked_sub(1) {
+            Some(previous) => self.span_of_byte(previous),
+            None => Span::new(self.start, self.start),
+        }
+    }
+
+    /// How long this piece may become, in bytes.
+    pub fn room(&self) -> usize {
+        self.buffer.limit.room(self.range.len())
+    }
+
+    fn set(&mut self, text: String, spans: Vec<Span>) -> Result<()> {
+        debug_assert_eq!(text.len(), spans.len());
+        let limit = Rc::clone(&self.buffer.limit);
+        limit.change(self.range.len(), text.len())?;
+        self.range = 0..text.len();
+        self.buffer = Rc::new(Buffer {
+            text,
+            origin: Some(spans),
+            limit,
+        });
+        Ok(())
+    }
+}
+
+/// The pieces that the pre-tokenizer cuts the text into, in order.
+///
+/// Each stage either cuts the pieces finer or rewrites them; a piece without text is dropped.
+#[derive(Clone, Debug)]
+pub struct Pieces(Vec<AlignedText>);
+
+impl Pieces {
+    /// One piece: the whole text.
+    pub fn new(text: AlignedText) -> Self {
+        Self(if text.is_empty() { vec![] } else { vec![text] })
+    }
+
+    /// The pieces in order.
+    pub fn iter(&self) -> std::slice::Iter<'_, AlignedText> {
+        self.0.iter()
+    }
+
+    /// Replaces each piece by those that `cut` makes of it.
+    ///
+    /// # Errors
+    /// The first error of `cut`.
+    pub fn cut(
+        &mut self,
+        mut cut: impl FnMut(AlignedText, &mut Vec<AlignedText>) -> Result<()>,
+    ) -> Result<()> {
+        let mut finer = Vec::with_capacity(self.0.len());
+        for piece in paced(self.0.drain(..)) {
+            cut(piece, &mut finer)?;
+        }
+        finer.retain(|piece| !piece.is_empty());
+        self.0 = finer;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spans(text: &AlignedText) -> Vec<(usize, usize)> {
+        (0..text.as_str().len())
+            .map(|i| text.span_of(i..i + 1))
+            .map(|span| (span.start, span.end))
+            .collect()
+    }
+
+    #[test]
+    fn insertions_share_the_span_before_them() {
+        let mut text = AlignedText::original("ab");
+        text.rewrite([
+            ('x', Change::Replaces),
+            ('y', Change::Inserted),
+            ('b', Change::Replaces),
+        ])
+        .unwrap();
+        assert_eq!(text.as_str(), "xyb");
+        assert_eq!(spans(&text), [(0, 1), (0, 1), (1, 2)]);
+    }
+
+    #[test]
+    fn a_rewrite_may_account_for_fewer_or_more_characters_than_there_are() {
+        let mut text = AlignedText::original("xab").slice(1..3);
+        text.rewrite([('y', Change::ReplacesAndRemoves(usize::MAX))])
+            .unwrap();
+        assert_eq!(spans(&text), [(1, 2)]);
+        text.rewrite([('a', Change::Replaces), ('b', Change::Replaces)])
+            .unwrap();
+        assert_eq!(spans(&text), [(1, 2), (1, 2)]);
+        text.rewrite([]).unwrap();
+        text.rewrite([('a', Change::Replaces)]).unwrap();
+        assert_eq!(spans(&text), [(1, 1)]);
+    }
+
+    #[test]
+    fn what_is_kept_of_a_piece_still_begins_where_the_piece_did() {
+        let mut text = AlignedText::original("xab").slice(1..3);
+        text.keep(1..2);
+        assert_eq!(text.as_str(), "b");
+        assert_eq!(text.original_start(), 1);
+        assert_eq!(spans(&text), [(2, 3)]);
+    }
+
+    #[test]
+    fn a_replacement_has_the_span_of_the_last_replaced_byte() {
+        let mut text = AlignedText::original("a--b");
+        text.replace_ranges(std::iter::once(1..3), "_").unwrap();
+        assert_eq!(text.as_str(), "a_b");
+        assert_eq!(spans(&text), [(0, 1), (2, 3), (3, 4)]);
+    }
+
+    #[test]
+    fn a_prefix_has_the_span_of_the_first_character() {
+        let mut text = AlignedText::original("xéy").slice(1..4);
+        text.prepend("▁").unwrap();
+        assert_eq!(text.span_of(0..3), Span::new(1, 3));
+        assert_eq!(text.span_of(0..6), Span::new(1, 4));
+    }
+}

@@ -1,0 +1,401 @@
+//! The pairs of a corpus: how frequent each is, where it occurs, and which comes next, ties
+//! included.
+//!
+//! Everything lies in flat arrays. A merge visits the words that its pair occurs in; what it
+//! changes is summed up by neighbour first, so that tables of pairs are touched once for each
+//! distinct neighbour and not once for each occurrence. A merge takes one symbol away for each
+//! occurrence and adds at most two places where pairs occur, so the places never number more than
+//! three times the symbols.
+
+use std::cmp::Ordering;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+
+use super::changes::Changes;
+use super::parameters::{BpeTrainer, TieBreak};
+use super::queue::{Candidate, Queue};
+use super::tokens::Tokens;
+use super::words::{NONE, Words};
+use jeton_text::error::{Error, ErrorKind, Result};
+use jeton_text::mem::large_pages;
+
+/// Words from which on a merge is shared by two threads; few in tests, so that they do it.
+const SHARED_FROM: usize = if cfg!(test) { 4 } else { 4096 };
+
+/// Symbols up to which all their pairs are numbered in one small table.
+const FEW_SYMBOLS: usize = 512;
+
+/// Words in which a pair occurs, or has occurred.
+struct Segment {
+    pair: u32,
+    /// They are `places[start..end]`.
+    start: usize,
+    end: usize,
+    /// The segment of the same pair that was made before.
+    previous: u32,
+}
+
+/// The pairs that have been seen: their ids and counts, numbered in the order of meeting.
+#[derive(Default)]
+struct Pairs {
+    numbers: HashMap<u64, u32, FixedState>,
+    ids: Vec<(u32, u32)>,
+    counts: Vec<i64>,
+    /// The segment of each pair that was made last.
+    latest: Vec<u32>,
+}
+
+impl Pairs {
+    fn number(&mut self, left: u32, right: u32) -> u32 {
+        let key = key(left, right);
+        *self.numbers.entry(key).or_insert_with(|| {
+            self.ids.push((left, right));
+            self.counts.push(0);
+            self.latest.push(NONE);
+            self.ids.len() as u32 - 1
+        })
+    }
+
+    fn count(&self, pair: u32) -> u64 {
+        u64::try_from(self.counts[pair as usize]).unwrap_or(0)
+    }
+}
+
+fn key(left: u32, right: u32) -> u64 {
+    u64::from(left) << 32 | u64::from(right)
+}
+
+/// The words, the pairs in them, and which pair comes next.
+pub(super) struct PairCounts {
+    words: Words,
+    pairs: Pairs,
+    segments: Vec<Segment>,
+    places: Vec<u32>,
+    queue: Queue,
+    /// What the merge at hand changes, in the earlier words and in the later ones.
+    changes: [Changes; 2],
+    tie_break: TieBreak,
+    /// Two symbols may be merged if they have fewer units than this together.
+    limit: usize,
+}
+
+impl PairCounts {
+    pub(super) fn new(words: Words, training: &BpeTrainer, tokens: &Tokens) -> Result<Self> {
+        if i64::try_from(words.sum).is_err() {
+            return Err(Error::new(
+                ErrorKind::Training,
+                format!(
+                    "the corpus has {} symbols, more than can be counted",
+                    words.sum
+                ),
+            )
+            .hint("divide the word counts by a common number"));
+        }
+        if words.row.len() >= NONE as usize {
+            return Err(Error::new(
+                ErrorKind::Training,
+                "the distinct words have 4 Gi symbols or more",
+            )
+            .hint("filter out the rarest words"));
+        }
+        let words = Words {
+            row: large_pages::moved(&words.row),
+            ..words
+        };
+        let mut corpus = Self {
+            words,
+            pairs: Pairs::default(),
+            segments: Vec::new(),
+            places: Vec::new(),
+            queue: Queue::new(),
+            changes: Default::default(),
+            tie_break: training.tie_break,
+            limit: training.max_token_length.unwrap_or(usize::MAX),
+        };
+        corpus.count_pairs(tokens);
+        Ok(corpus)
+    }
+
+    /// Counts all pairs and notes the words that they occur in.
+    fn count_pairs(&mut self, tokens: &Tokens) {
+        let Self { words, pairs, .. } = self;
+        // The numbers of pairs once more, side by side where there are few symbols.
+        let symbols = tokens.ids();
+        let mut numbers = match symbols <= FEW_SYMBOLS {
+            true => vec![NONE; symbols * symbols],
+            false => Vec::new(),
+        };
+        let mut number = |pairs: &mut Pairs, left: u32, right: u32| {
+            let place = left as usize * symbols + right as usize;
+            match numbers.get_mut(place) {
+                Some(&mut number) if number != NONE => number,
+                Some(number) => {
+                    *number = pairs.number(left, right);
+                    *number
+                }
+                None => pairs.number(left, right),
+            }
+        };
+        // For each pair the number of words and the last one; then where its next word goes.
+        let mut sizes: Vec<(usize, u32)> = Vec::new();
+        let mut occurrences = large_pages::with_capacity(words.row.len());
+        for at in words.starts() {
+            let (symbols, count) = words.word(at);
+            for neighbours in symbols.windows(2) {
+                let pair = number(pairs, neighbours[0], neighbours[1]);
+                pairs.counts[pair as usize] += count;
+                if sizes.len() < pairs.ids.len() {
+                    sizes.push((0, NONE));
+                }
+                let (size, last) = &mut sizes[pair as usize];
+                if *last != at {
+                    *last = at;
+                    *size += 1;
+                    occurrences.push((pair, at));
+                }
+            }
+        }
+        // As merges go on, new pairs need about as much room again.
+        self.places = large_pages::with_capacity(2 * occurrences.len());
+        for (size, _) in &mut sizes {
+            let start = self.places.len();
+            self.places.resize(start + *size, 0);
+            self.segments.push(Segment {
+                pair: self.segments.len() as u32,
+                start,
+                end: start + *size,
+                previous: NONE,
+            });
+            *size = start;
+        }
+        for (pair, word) in occurrences {
+            let (next, _) = &mut sizes[pair as usize];
+            self.places[*next] = word;
+            *next += 1;
+        }
+        for segment in 0..self.segments.len() as u32 {
+            self.pairs.latest[segment as usize] = segment;
+            self.push(segment, tokens);
+        }
+    }
+
+    /// The pair of ids that a candidate stands for.
+    pub(super) fn pair(&self, candidate: Candidate) -> (u32, u32) {
+        self.pairs.ids[self.segments[candidate.segment as usize].pair as usize]
+    }
+
+    /// Puts a segment's pair into the queue, as frequent as it is now.
+    fn push(&mut self, segment: u32, tokens: &Tokens) {
+        let pair = self.segments[segment as usize].pair;
+        let candidate = Candidate {
+            count: self.pairs.count(pair),
+            key: self.key_of(pair, tokens),
+            segment,
+        };
+        self.push_candidate(candidate, tokens);
+    }
+
+    fn push_candidate(&mut self, candidate: Candidate, tokens: &Tokens) {
+        let order = order(self.tie_break, &self.pairs, &self.segments, tokens);
+        self.queue.push(candidate, order);
+    }
+
+    /// Takes the pair to merge next out of the queue.
+    ///
+    /// Counts in the queue are out of date until they reach its top, and so are first places;
+    /// both only ever get worse, but for a pair that gets another segment, and that is a
+    /// candidate of its own.
+    pub(super) fn most_frequent(&mut self, tokens: &Tokens) -> Option<Candidate> {
+        loop {
+            let order = order(self.tie_break, &self.pairs, &self.segments, tokens);
+            let mut candidate = self.queue.pop(order)?;
+            let pair = self.segments[candidate.segment as usize].pair;
+            let recounts = self.tie_break != TieBreak::HuggingFace;
+            if recounts && self.pairs.latest[pair as usize] != candidate.segment {
+                continue;
+            }
+            let (count, key) = (self.pairs.count(pair), self.key_of(pair, tokens));
+            if (candidate.count, candidate.key) == (count, key) {
+                return (count > 0).then_some(candidate);
+            }
+            (candidate.count, candidate.key) = (count, key);
+            self.push_candidate(candidate, tokens);
+        }
+    }
+
+    /// What decides between equally frequent pairs, where that is a number.
+    fn key_of(&mut self, pair: u32, tokens: &Tokens) -> u64 {
+        match self.tie_break {
+            TieBreak::HuggingFace => {
+                let (left, right) = self.pairs.ids[pair as usize];
+                key(left, right)
+            }
+            TieBreak::Lexicographic | TieBreak::Alphabetic => 0,
+            TieBreak::First => self.first_place(pair, tokens),
+        }
+    }
+
+    /// Where a pair occurs first: its word, and how many units lie before it there.
+    fn first_place(&mut self, pair: u32, tokens: &Tokens) -> u64 {
+        let (left, right) = self.pairs.ids[pair as usize];
+        let mut first = u64::MAX;
+        let mut next = self.pairs.latest[pair as usize];
+        while next != NONE {
+            let segment = &mut self.segments[next as usize];
+            // Words at the front that have lost the pair are never looked at again.
+            while segment.start < segment.end {
+                let word = self.places[segment.start];
+                let (symbols, _) = self.words.word(word);
+                if let Some(at) = symbols.windows(2).position(|pair| pair == [left, right]) {
+                    let before = symbols[..at].iter();
+                    let units: usize = before.map(|&id| tokens.lengths[id as usize]).sum();
+                    first = first.min(u64::from(word) << 32 | units as u64);
+                    break;
+                }
+                segment.start += 1;
+            }
+            next = segment.previous;
+        }
+        first
+    }
+
+    /// Merges a pair into the token `id`.
+    pub(super) fn merge(&mut self, candidate: Candidate, id: u32, tokens: &Tokens) {
+        let pair = self.pair(candidate);
+        let words = self.words_to_visit(candidate);
+        let row = self.words.row.as_mut_slice();
+        let [changes, more] = &mut self.changes;
+        changes.make_room(tokens.ids());
+        if words.len() < SHARED_FROM {
+            changes.merge(row, 0, &words, pair, id);
+        } else {
+            more.make_room(tokens.ids());
+            let (earlier, later) = words.split_at(words.len() / 2);
+            let middle = later[0];
+            let (row, rest) = row.split_at_mut(middle as usize);
+            rayon::join(
+                || changes.merge(row, 0, earlier, pair, id),
+                || more.merge(rest, middle, later, pair, id),
+            );
+            changes.absorb(more);
+        }
+        let won = self.count_changes(pair, id, tokens);
+        if self.tie_break != TieBreak::HuggingFace {
+            let pair = self.pairs.number(pair.0, pair.1) as usize;
+            self.pairs.counts[pair] = 0;
+            self.pairs.latest[pair] = NONE;
+        }
+        for segment in self.place_words(won) {
+            self.push(segment, tokens);
+        }
+    }
+
+    /// The words of a candidate, in order.
+    fn words_to_visit(&self, candidate: Candidate) -> Vec<u32> {
+        let segment = &self.segments[candidate.segment as usize];
+        let mut words = self.places[segment.start..segment.end].to_vec();
+        let mut next = segment.previous;
+        if self.tie_break != TieBreak::HuggingFace && next != NONE {
+            while next != NONE {
+                let segment = &self.segments[next as usize];
+                words.extend_from_slice(&self.places[segment.start..segment.end]);
+                next = segment.previous;
+            }
+            words.sort_unstable();
+            words.dedup();
+        }
+        words
+    }
+
+    /// Brings the counts up to date; returns the pairs with the new symbol.
+    fn count_changes(&mut self, (a, b): (u32, u32), id: u32, tokens: &Tokens) -> Vec<Won> {
+        let mut won = Vec::new();
+        let Self { pairs, changes, .. } = self;
+        for (side, is_left) in [(&changes[0].left, true), (&changes[0].right, false)] {
+            for (symbol, neighbour) in side.iter() {
+                let (old, new) = match is_left {
+                    true => ((symbol, a), (symbol, id)),
+                    false => ((b, symbol), (id, symbol)),
+                };
+                if neighbour.lost > 0 {
+                    let pair = pairs.number(old.0, old.1);
+                    pairs.counts[pair as usize] -= neighbour.lost;
+                }
+                if neighbour.won > 0 && tokens.fit(new.0, new.1, self.limit) {
+                    let pair = pairs.number(new.0, new.1);
+                    pairs.counts[pair as usize] += neighbour.won;
+                    won.push(Won {
+                        pair,
+                        symbol,
+                        is_left,
+                    });
+                }
+            }
+        }
+        won
+    }
+
+    /// Makes a segment for each pair with the new symbol, and forgets the neighbours.
+    fn place_words(&mut self, won: Vec<Won>) -> std::ops::Range<u32> {
+        let first = self.segments.len() as u32;
+        let changes = &mut self.changes[0];
+        for Won {
+            pair,
+            symbol,
+            is_left,
+        } in won
+        {
+            if self.pairs.count(pair) == 0 {
+                // Each of its occurrences is gone again: `aaaa` has no `aa`+`a` in the end.
+                continue;
+            }
+            let side = match is_left {
+                true => &mut changes.left,
+                false => &mut changes.right,
+            };
+            let start = self.places.len();
+            let end = start + side.words_go_to(symbol, start);
+            self.places.resize(end, 0);
+            let latest = &mut self.pairs.latest[pair as usize];
+            self.segments.push(Segment {
+                pair,
+                start,
+                end,
+                previous: std::mem::replace(latest, self.segments.len() as u32),
+            });
+        }
+        changes.left.finish(&mut self.places);
+        changes.right.finish(&mut self.places);
+        first..self.segments.len() as u32
+    }
+}
+
+/// A pair that a merge has made.
+struct Won {
+    pair: u32,
+    /// The neighbour of the new symbol in it, and on which side.
+    symbol: u32,
+    is_left: bool,
+}
+
+/// The order of the queue.
+fn order(
+    tie_break: TieBreak,
+    pairs: &Pairs,
+    segments: &[Segment],
+    tokens: &Tokens,
+) -> impl Fn(&Candidate, &Candidate) -> Ordering {
+    let strings = |candidate: &Candidate| {
+        let pair = segments[candidate.segment as usize].pair;
+        let (left, right) = pairs.ids[pair as usize];
+        (&tokens.bytes[left as usize], &tokens.bytes[right as usize])
+    };
+    move |a, b| {
+        a.count.cmp(&b.count).then_with(|| match tie_break {
+            TieBreak::HuggingFace | TieBreak::First => b.key.cmp(&a.key),
+            TieBreak::Lexicographic => strings(a).cmp(&strings(b)),
+            TieBreak::Alphabetic => strings(b).cmp(&strings(a)),
+        })
+    }
+}

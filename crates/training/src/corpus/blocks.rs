@@ -1,0 +1,260 @@
+//! Reads a file in blocks of a few megabytes of text, cut between lines or at safe split points.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::word_counts::{FirstStages, amount};
+use jeton_text::error::{Error, ErrorKind, Result};
+use jeton_text::files;
+use jeton_text::text::InvalidUtf8;
+
+/// How a file is read in blocks.
+#[derive(Clone, Debug)]
+pub(super) struct BlockOptions {
+    /// About how many bytes a block has.
+    pub block: usize,
+    /// How many bytes a line may have that cannot be cut.
+    pub longest_line: usize,
+    /// Whether one that has more is an error, and not cut at a space.
+    pub is_strict: bool,
+    /// What makes words of the lines, and knows where a line can be cut.
+    pub stages: Option<Arc<FirstStages>>,
+    /// Whether the end of a line is a place to cut.
+    pub between_lines: bool,
+    pub errors: InvalidUtf8,
+}
+
+/// Bytes at the end of a line that are searched for a place to cut.
+const SEARCHED_FOR_CUT: usize = 1 << 16;
+
+const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();
+
+/// Whole lines of a file, or what was cut there.
+pub(super) struct Block {
+    pub text: String,
+    /// The number of the first of them, from 1.
+    pub first_line: u64,
+    /// How many bytes of the file, decompressed, come up to its end.
+    pub end: u64,
+    /// Whether the file surely ends with it. No block says so of a file of whole blocks.
+    pub is_last: bool,
+}
+
+/// The blocks of a file.
+pub(super) struct Blocks<R> {
+    stream: R,
+    path: PathBuf,
+    options: BlockOptions,
+    /// What was read of the line that the next block begins with.
+    rest: Vec<u8>,
+    /// At which byte of the file the next block begins, and how many lines were read before it.
+    offset: u64,
+    lines: u64,
+    ended: bool,
+}
+
+impl<R: Read> Blocks<R> {
+    pub(super) fn new(stream: R, path: &Path, start: u64, options: BlockOptions) -> Self {
+        Self {
+            stream,
+            path: path.to_owned(),
+            options,
+            rest: Vec::new(),
+            offset: start,
+            lines: 0,
+            ended: false,
+        }
+    }
+
+    /// How many lines came before the next block.
+    pub(super) fn lines(&self) -> u64 {
+        self.lines
+    }
+
+    /// Passes over what an earlier reading of the file gave: up to the end of a block.
+    pub(super) fn pass_over(&mut self, bytes: u64, lines: u64) -> Result<()> {
+        let passed = io::copy(&mut self.stream.by_ref().take(bytes), &mut io::sink());
+        if passed.map_err(|error| self.failed(&error))? < bytes {
+            let error = Error::new(ErrorKind::File, "is shorter than it was when it was read");
+            return Err(error.at(self.path.display().to_string()));
+        }
+        (self.offset, self.lines) = (bytes, lines);
+        Ok(())
+    }
+
+    /// The first line that is not blank, if there is one, and its number.
+    pub(super) fn first_line(self) -> Result<Option<(u64, String)>> {
+        for block in self {
+            let block = block?;
+            let mut lines = (block.first_line..).zip(block.text.lines());
+            if let Some((number, line)) = lines.find(|(_, line)| !line.trim().is_empty()) {
+                return Ok(Some((number, line.to_owned())));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The bytes of the next block; none at the end.
+    fn read(&mut self) -> Result<Vec<u8>> {
+        let mut bytes = std::mem::take(&mut self.rest);
+        let BlockOptions {
+            block,
+            longest_line,
+            is_strict,
+            between_lines,
+            ..
+        } = self.options;
+        while !self.ended {
+            let before = bytes.len();
+            match between_lines {
+                true => bytes.reserve_exact(block),
+                // All of a file may come together.
+                false => bytes.reserve(block),
+            }
+            let limited = self.stream.by_ref().take(block as u64);
+            let read = { limited }.read_to_end(&mut bytes);
+            let read = read.map_err(|error| self.failed(&error))?;
+            self.ended = read < block;
+            if self.ended {
+                break;
+            }
+            let newline = match between_lines {
+                true => bytes[before..].iter().rposition(|&byte| byte == b'\n'),
+                false => None,
+            };
+            let end = match newline {
+                Some(at) => before + at + 1,
+                None => match self.split_point(&bytes) {
+                    Some(end) => end,
+                    None if bytes.len() < longest_line => continue,
+                    None if is_strict => return Err(self.too_long()),
+                    None => cut_of_line(&bytes),
+                },
+            };
+            self.rest = bytes.split_off(end);
+            break;
+        }
+        Ok(bytes)
+    }
+
+    /// A safe split point near the end of a line: words part there whatever follows.
+    fn split_point(&self, line: &[u8]) -> Option<usize> {
+        let stages = self.options.stages.as_ref()?;
+        let mut near = line.len().saturating_sub(SEARCHED_FOR_CUT);
+        while near < line.len() && line[near] & 0xC0 == 0x80 {
+            near += 1;
+        }
+        let valid = match std::str::from_utf8(&line[near..]) {
+            Ok(text) => text,
+            // The last character may not be whole yet.
+            Err(error) if error.error_len().is_none() => {
+                std::str::from_utf8(&line[near..near + error.valid_up_to()]).ok()?
+            }
+            Err(_) => return None,
+        };
+        stages.split_point(valid).map(|at| near + at)
+    }
+
+    fn failed(&self, error: &io::Error) -> Error {
+        files::file_error(&self.path, "read", error)
+    }
+
+    fn too_long(&self) -> Error {
+        let most = amount(self.options.longest_line as u64);
+        if !self.options.between_lines {
+            let message = format!(
+                "the document has more than {most} without a place where it can be cut safely"
+            );
+            let error = Error::new(ErrorKind::Unsupported, message);
+            return error
+                .at(self.path.display().to_string())
+                .hint("make its lines the documents, or cut the file");
+        }
+        let error = Error::new(
+            ErrorKind::Training,
+            format!("the line has more than {most} without a place where it can be cut safely"),
+        );
+        let place = format!("{}: line {}", self.path.display(), self.lines + 1);
+        error
+            .at(place)
+            .hint("allow more memory, or cut the line in the file")
+    }
+
+    fn decode(&self, bytes: Vec<u8>) -> Result<String> {
+        let error = match String::from_utf8(bytes) {
+            Ok(text) => return Ok(text),
+            Err(error) => error,
+        };
+        let place = self.offset + error.utf8_error().valid_up_to() as u64;
+        match self.options.errors {
+            InvalidUtf8::Strict => {
+                let is_utf16 = self.offset == 0
+                    && matches!(error.as_bytes(), [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]);
+                let begins = match is_utf16 {
+                    true => "it begins as UTF-16 does: ",
+                    false => "",
+                };
+                let hint = format!(
+                    "{begins}convert the file, or set errors=\"replace\" or errors=\"ignore\""
+                );
+                let message = format!("not UTF-8 at byte {place}");
+                let error = Error::new(ErrorKind::Format, message);
+                Err(error.at(self.path.display().to_string()).hint(hint))
+            }
+            mending => Ok(mending.text(error.as_bytes())?.into_owned()),
+        }
+    }
+}
+
+impl<R: Read> Iterator for Blocks<R> {
+    type Item = Result<Block>;
+
+    fn next(&mut self) -> Option<Result<Block>> {
+        let mut bytes = match self.read() {
+            Ok(bytes) if bytes.is_empty() => return None,
+            Ok(bytes) => bytes,
+            Err(error) => {
+                self.ended = true;
+                self.rest.clear();
+                return Some(Err(error));
+            }
+        };
+        if self.offset == 0 && bytes.starts_with(BYTE_ORDER_MARK) {
+            bytes.drain(..BYTE_ORDER_MARK.len());
+            self.offset = BYTE_ORDER_MARK.len() as u64;
+        }
+        let first_line = self.lines + 1;
+        let length = bytes.len() as u64;
+        self.lines += newlines(&bytes);
+        let text = self.decode(bytes);
+        self.offset += length;
+        Some(text.map(|text| Block {
+            text,
+            first_line,
+            end: self.offset,
+            is_last: self.ended,
+        }))
+    }
+}
+
+fn newlines(bytes: &[u8]) -> u64 {
+    // A count in a byte, for as many bytes as it holds, is a few instructions a vector.
+    let counts = bytes.chunks(192).map(|some| {
+        let count = |sum: u8, &byte: &u8| sum + u8::from(byte == b'\n');
+        u64::from(some.iter().fold(0, count))
+    });
+    counts.sum()
+}
+
+/// Where a line that is too long is cut: before a space, else before a character.
+fn cut_of_line(line: &[u8]) -> usize {
+    let near = line.len().saturating_sub(SEARCHED_FOR_CUT).max(1);
+    let last = |wanted: &dyn Fn(u8) -> bool| {
+        let at = line[near..].iter().rposition(|&byte| wanted(byte));
+        at.map(|at| near + at)
+    };
+    let space = last(&|byte| byte == b' ');
+    let character = || last(&|byte| byte & 0xC0 != 0x80);
+    space.or_else(character).unwrap_or(line.len())
+}

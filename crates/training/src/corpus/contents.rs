@@ -1,0 +1,66 @@
+//! The raw contents of one file of a corpus, decompressed; the caller makes texts of these bytes.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::stream::{self, Digested};
+use jeton_text::error::Result;
+use jeton_text::files::file_error;
+
+/// Bytes for which there is room before they are read, at most: as many may never come.
+const MOST_AHEAD: usize = 8 << 20;
+
+/// The contents of a file, decompressed if it begins as gzip or Zstandard does.
+///
+/// ```no_run
+/// use jeton_training::corpus::Contents;
+///
+/// let mut contents = Contents::open("web.txt.zst".as_ref())?;
+/// let first = contents.read(1 << 20)?;
+/// # Ok::<(), jeton_text::Error>(())
+/// ```
+pub struct Contents {
+    path: PathBuf,
+    stream: Box<dyn Read + Send>,
+    digested: Arc<Digested>,
+}
+
+impl Contents {
+    /// Opens a file; the path `-` is the standard input.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn open(path: &Path) -> Result<Self> {
+        let opened = stream::open_digested(path);
+        let (stream, digested) = opened.map_err(|error| file_error(path, "read", &error))?;
+        Ok(Self {
+            path: path.to_owned(),
+            stream,
+            digested,
+        })
+    }
+
+    /// The next bytes: as many as asked for, but at the end.
+    ///
+    /// # Errors
+    /// It cannot be read, or is damaged.
+    pub fn read(&mut self, size: usize) -> Result<Vec<u8>> {
+        // Room that is not filled takes no memory; grown, the list would be copied.
+        let mut bytes = Vec::with_capacity(size.min(MOST_AHEAD));
+        let read = self
+            .stream
+            .by_ref()
+            .take(size as u64)
+            .read_to_end(&mut bytes);
+        match read {
+            Ok(_) => Ok(bytes),
+            Err(error) => Err(file_error(&self.path, "read", &error)),
+        }
+    }
+
+    /// How many bytes of the file on the disk were read, and their SHA-256.
+    pub fn digest(&self) -> (u64, [u8; 32]) {
+        self.digested.bytes_and_sha256()
+    }
+}

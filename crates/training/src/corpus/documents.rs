@@ -1,0 +1,304 @@
+//! The documents of a corpus: files, lines or records, in order, to be encoded.
+//!
+//! Look here for what a document is, for where reading goes on after it was stopped, and for how
+//! much is read ahead.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use super::blocks::{Block, BlockOptions};
+use super::{Corpus, CorpusFile, LONGEST_DOCUMENT, LONGEST_LINE, json_lines, stream};
+use crate::word_counts::FirstStages;
+use jeton_text::error::Result;
+use jeton_text::text::InvalidUtf8;
+
+/// What a document of a text file is. A record of JSON lines is one always.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DocumentUnit {
+    /// The whole file.
+    #[default]
+    File,
+    /// A line, without its newline.
+    Line,
+}
+
+/// How the documents of a corpus are read.
+#[derive(Clone, Debug, Default)]
+pub struct DocumentOptions {
+    /// What a document of a text file is.
+    pub unit: DocumentUnit,
+    /// Where reading begins.
+    pub start: CorpusPosition,
+    /// How many files are read at a time.
+    pub threads: usize,
+}
+
+/// A place between two blocks of a corpus, to go on from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CorpusPosition {
+    /// The number of the file, from 0.
+    pub file: usize,
+    /// How many bytes of it come before, decompressed.
+    pub byte: u64,
+    /// How many lines.
+    pub line: u64,
+}
+
+/// Bytes that are given at a time, about.
+const BLOCK: usize = if cfg!(test) { 64 } else { 1 << 20 };
+/// Blocks that are read ahead of each file.
+const AHEAD: usize = 3;
+
+/// A corpus while its documents are read.
+pub struct Documents {
+    waiting: VecDeque<Run>,
+    open: VecDeque<Receiver<Result<Vec<DocumentPart>>>>,
+    threads: usize,
+    start: CorpusPosition,
+    options: BlockOptions,
+    unit: DocumentUnit,
+}
+
+/// Files that are read by one thread, with the number of the first.
+struct Run {
+    first: usize,
+    files: Vec<Arc<CorpusFile>>,
+}
+
+/// A piece of a file: many documents, or a part of one.
+pub struct DocumentPart {
+    block: Block,
+    file: Arc<CorpusFile>,
+    errors: InvalidUtf8,
+    unit: DocumentUnit,
+    /// Whether the file begins, and ends, with it.
+    is_first: bool,
+    is_last: bool,
+    /// Where reading goes on behind it.
+    pub after: CorpusPosition,
+    /// How many bytes of the file had been read from the disk.
+    pub read: u64,
+    /// Of a file that ends with it: how many bytes it has on the disk, and their SHA-256.
+    pub digest: Option<(u64, [u8; 32])>,
+}
+
+/// What a [`DocumentPart`] holds.
+pub enum Part<'p> {
+    /// A whole document.
+    Whole(&'p str),
+    /// A part of one, and whether it is the first and the last.
+    Of(&'p str, bool, bool),
+}
+
+/// What reading has come to.
+pub enum Read {
+    /// Documents, or parts of one.
+    Parts(Vec<DocumentPart>),
+    /// Nothing within the time that was given.
+    Waiting,
+    /// There are no more documents.
+    End,
+}
+
+impl Corpus {
+    /// Reads the documents of all files. `stages` say where the parts of a document may be encoded by
+    /// themselves; without it, each is read whole.
+    pub fn documents(
+        &self,
+        options: &DocumentOptions,
+        stages: Option<Arc<FirstStages>>,
+    ) -> Documents {
+        let mut waiting: VecDeque<Run> = VecDeque::new();
+        let mut size = u64::MAX;
+        let files = self.files.iter().enumerate().skip(options.start.file);
+        for (number, file) in files {
+            // A thread for each of many small files would take longer than reading them.
+            match waiting.back_mut() {
+                Some(run) if size + file.size <= BLOCK as u64 && file.size > 0 => {
+                    run.files.push(Arc::clone(file));
+                    size += file.size;
+                }
+                _ => {
+                    waiting.push_back(Run {
+                        first: number,
+                        files: vec![Arc::clone(file)],
+                    });
+                    size = file.size;
+                }
+            }
+        }
+        let longest_line = match (options.unit, &stages) {
+            (DocumentUnit::Line, _) => LONGEST_LINE,
+            (DocumentUnit::File, _) => LONGEST_DOCUMENT,
+        };
+        Documents {
+            waiting,
+            open: VecDeque::new(),
+            threads: options.threads.max(1),
+            start: options.start,
+            unit: options.unit,
+            options: BlockOptions {
+                block: BLOCK,
+                longest_line,
+                is_strict: true,
+                stages: stages.filter(|_| options.unit == DocumentUnit::File),
+                between_lines: options.unit == DocumentUnit::Line,
+                errors: self.errors,
+            },
+        }
+    }
+}
+
+impl Documents {
+    /// About a block of text, if it comes within `patience`: a pipe may bring nothing for long.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is cut short or is not UTF-8.
+    pub fn step(&mut self, patience: Duration) -> Result<Read> {
+        loop {
+            while self.open.len() < self.threads
+                && let Some(run) = self.waiting.pop_front()
+            {
+                let (sender, receiver) = sync_channel(AHEAD);
+                let start = (run.first == self.start.file).then_some(self.start);
+                let (options, unit) = (self.options.clone(), self.unit);
+                thread::spawn(move || {
+                    let mut reader = Reader {
+                        sender,
+                        parts: Vec::new(),
+                        size: 0,
+                    };
+                    if let Err(error) = reader.read(run, start, &options, unit) {
+                        reader.give();
+                        // A receiver that is gone wants no more.
+                        let _ = reader.sender.send(Err(error));
+                    }
+                });
+                self.open.push_back(receiver);
+            }
+            let Some(parts) = self.open.front() else {
+                return Ok(Read::End);
+            };
+            match parts.recv_timeout(patience) {
+                Ok(parts) => return Ok(Read::Parts(parts?)),
+                Err(RecvTimeoutError::Timeout) => return Ok(Read::Waiting),
+                Err(RecvTimeoutError::Disconnected) => drop(self.open.pop_front()),
+            }
+        }
+    }
+}
+
+/// What reads a run.
+struct Reader {
+    sender: SyncSender<Result<Vec<DocumentPart>>>,
+    parts: Vec<DocumentPart>,
+    size: usize,
+}
+
+impl Reader {
+    fn read(
+        &mut self,
+        run: Run,
+        start: Option<CorpusPosition>,
+        options: &BlockOptions,
+        unit: DocumentUnit,
+    ) -> Result<()> {
+        for (number, file) in (run.first..).zip(run.files) {
+            let opened = stream::open_digested(&file.path);
+            let (stream, digested) = opened.map_err(|error| file.failed(&error))?;
+            let mut blocks = file.blocks_of(stream, options.clone());
+            let start = start.filter(|start| start.file == number);
+            if let Some(start) = start {
+                blocks.pass_over(start.byte, start.line)?;
+            }
+            let mut is_first = start.is_none_or(|start| start.byte == 0);
+            let mut at = start.unwrap_or(CorpusPosition {
+                file: number,
+                ..CorpusPosition::default()
+            });
+            loop {
+                let block = blocks.next().transpose()?.unwrap_or(Block {
+                    text: String::new(),
+                    first_line: at.line + 1,
+                    end: at.byte,
+                    is_last: true,
+                });
+                let is_last = block.is_last;
+                at.byte = block.end;
+                at.line = blocks.lines();
+                let after = match is_last {
+                    true => CorpusPosition {
+                        file: number + 1,
+                        ..CorpusPosition::default()
+                    },
+                    false => at,
+                };
+                self.size += block.text.len();
+                self.parts.push(DocumentPart {
+                    block,
+                    file: Arc::clone(&file),
+                    errors: options.errors,
+                    unit,
+                    is_first: std::mem::take(&mut is_first),
+                    is_last,
+                    after,
+                    read: digested.bytes(),
+                    digest: is_last.then(|| digested.bytes_and_sha256()),
+                });
+                if self.size >= BLOCK && !self.give() {
+                    return Ok(());
+                }
+                if is_last {
+                    break;
+                }
+            }
+        }
+        self.give();
+        Ok(())
+    }
+
+    /// Gives what was read to whoever encodes it; nothing more is wanted if that fails.
+    fn give(&mut self) -> bool {
+        self.size = 0;
+        let parts = std::mem::take(&mut self.parts);
+        parts.is_empty() || self.sender.send(Ok(parts)).is_ok()
+    }
+}
+
+impl DocumentPart {
+    /// Calls `take` with each document, or with what this is of one. What goes wrong is told with
+    /// its place.
+    pub fn for_each(&self, mut take: impl FnMut(Part<'_>) -> Result<()>) -> Result<()> {
+        let lines = || {
+            let lines = self.block.text.split_inclusive('\n');
+            let lines = lines.map(|line| line.strip_suffix('\n').unwrap_or(line));
+            (self.block.first_line..).zip(lines)
+        };
+        match (&self.file.field, self.unit) {
+            (Some(field), _) => {
+                for (number, line) in lines() {
+                    // A blank line is no record.
+                    if !line.trim_ascii_start().is_empty() {
+                        json_lines::text(line, field, self.errors)
+                            .and_then(|text| take(Part::Whole(&text)))
+                            .map_err(|error| self.file.at_line(error, number))?;
+                    }
+                }
+                Ok(())
+            }
+            (None, DocumentUnit::Line) => {
+                for (number, line) in lines() {
+                    take(Part::Whole(line)).map_err(|error| self.file.at_line(error, number))?;
+                }
+                Ok(())
+            }
+            (None, DocumentUnit::File) => {
+                take(Part::Of(&self.block.text, self.is_first, self.is_last))
+                    .map_err(|error| error.at(self.file.path.display().to_string()))
+            }
+        }
+    }
+}

@@ -1,0 +1,458 @@
+//! A corpus: files of text and of JSON lines, compressed or not, as what word counting reads.
+//!
+//! Look here for what may be trained from. Files are read a few megabytes at a time, some of them
+//! ahead of others, so memory does not grow with their size; and taken in the order given, so the
+//! result does not depend on the number of threads.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::io::Read;
+use std::ops::{ControlFlow, Range};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+mod blocks;
+mod contents;
+mod documents;
+mod find_files;
+mod json_lines;
+mod stream;
+
+pub use contents::Contents;
+pub use documents::{CorpusPosition, DocumentOptions, DocumentUnit};
+pub use find_files::{FoundFiles, find_files};
+
+pub use documents::{DocumentPart, Documents, Part, Read as ReadDocuments};
+
+use blocks::{Block, BlockOptions, Blocks};
+
+use crate::word_counts;
+use crate::word_counts::WordCounter;
+use jeton_text::error::{Error, ErrorKind, Result};
+use jeton_text::files;
+use jeton_text::text::InvalidUtf8;
+
+/// How files are read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CorpusOptions {
+    /// The field of JSON lines that holds the text; set, every file is taken to be JSON lines.
+    /// Unset, files named `.jsonl` or `.ndjson` are, and the field is `text`.
+    pub field: Option<String>,
+    /// What becomes of bytes that are not UTF-8.
+    pub errors: InvalidUtf8,
+}
+
+/// Files to count the words of, each line a text of its own with its newline. A byte order mark that
+/// a file begins with belongs to no text.
+///
+/// ```no_run
+/// use std::ops::ControlFlow;
+/// use jeton_training::corpus::{Corpus, CorpusOptions};
+/// use jeton_training::word_counts::{CountingOptions, FirstStages, WordCounter};
+///
+/// let corpus = Corpus::open(&["news/".into(), "web.jsonl.zst".into()], CorpusOptions::default())?;
+/// let mut counter = WordCounter::new(FirstStages::default(), CountingOptions::default());
+/// corpus.count(&mut counter, |_| ControlFlow::Continue(()))?;
+/// let counts = counter.finish()?.counts;
+/// # Ok::<(), jeton_text::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Corpus {
+    files: Vec<Arc<CorpusFile>>,
+    errors: InvalidUtf8,
+}
+
+#[derive(Debug)]
+struct CorpusFile {
+    path: PathBuf,
+    /// How many bytes it has on disk.
+    size: u64,
+    /// The field that holds the text, if it holds JSON lines.
+    field: Option<String>,
+    /// Which bytes of it are read, if not all; whole lines.
+    part: Option<Range<u64>>,
+}
+
+/// How far counting has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CountProgress {
+    /// How many bytes of text were counted.
+    pub text: u64,
+    /// How many bytes of the files on disk were read to the end; `total` when all were.
+    pub read: u64,
+    /// How many there are.
+    pub total: u64,
+}
+
+/// Blocks that are read ahead of each file.
+const BLOCKS_AHEAD: usize = 2;
+/// Blocks that there are at most: those ahead, one that waits to join them, one that is being read
+/// with what it leaves to the next, and one that is being counted.
+const MAX_BLOCKS: u64 = BLOCKS_AHEAD as u64 + 4;
+
+/// Bytes of a block, about, where there is memory enough, and at least.
+const BLOCK: usize = if cfg!(test) { 64 } else { 4 << 20 };
+const LEAST_BLOCK: usize = if cfg!(test) { 64 } else { 1 << 16 };
+/// Bytes above which a line is cut, at a space if there is one near: memory has to be bounded.
+const LONGEST_LINE: usize = if cfg!(test) { 1 << 10 } else { 64 << 20 };
+
+/// Bytes of the longest document that is read whole: a small compressed file may hold any number.
+const LONGEST_DOCUMENT: usize = if cfg!(test) { 1 << 16 } else { 512 << 20 };
+/// Bytes of text after which freed memory is given back, where there is a budget.
+const GIVE_BACK_EVERY: u64 = 8 << 20;
+/// One in so many bytes of the memory budget may be taken by reading.
+const READING_SHARE: u64 = 6;
+
+/// Time for which a pipe that brings nothing is waited for, before the caller is asked whether to go
+/// on.
+pub const PATIENCE: Duration = Duration::from_millis(100);
+
+impl Corpus {
+    /// The files at `paths`, as [`find_files`] finds them. The path `-` is the standard input.
+    ///
+    /// # Errors
+    /// A path where nothing is, a folder without files, a file that cannot be read or is surely no
+    /// text, a file of JSON lines whose first line lacks the field: all before any work is done.
+    pub fn open(paths: &[PathBuf], options: CorpusOptions) -> Result<Self> {
+        let files = find_files(paths)?.files.into_iter().map(|path| {
+            let (size, is_file) = match stream::is_standard_input(&path) {
+                true => (0, false),
+                false => fs::metadata(&path)
+                    .map(|metadata| (metadata.len(), metadata.is_file()))
+                    .map_err(|error| files::file_error(&path, "read", &error))?,
+            };
+            let field = match &options.field {
+                None if is_json_lines(&path) => Some("text".to_owned()),
+                field => field.clone(),
+            };
+            let file = CorpusFile {
+                path,
+                size,
+                field,
+                part: None,
+            };
+            // What is read from a pipe is gone, and opening one waits for who writes to it.
+            if is_file {
+                file.check(options.errors)?;
+            }
+            Ok(Arc::new(file))
+        });
+        Ok(Self {
+            files: files.collect::<Result<_>>()?,
+            errors: options.errors,
+        })
+    }
+
+    /// A part of one file: the lines that begin within a range of its bytes. Ranges that lie side by
+    /// side have all lines, each once.
+    ///
+    /// # Errors
+    /// As for [`Corpus::open`]; a file that is compressed, and cannot be read from its middle.
+    pub fn open_part(path: &Path, bytes: &Range<u64>, options: CorpusOptions) -> Result<Self> {
+        let corpus = Self::open(&[path.to_owned()], options)?;
+        let files = corpus.files.iter().map(|file| {
+            let lines = stream::lines_within(&file.path, bytes);
+            let part = lines.map_err(|error| file.failed(&error))?.ok_or_else(|| {
+                let message = "parts of a file that is compressed cannot be read";
+                Error::new(ErrorKind::Unsupported, message).at(file.path.display().to_string())
+            })?;
+            Ok(Arc::new(CorpusFile {
+                path: file.path.clone(),
+                size: part.end - part.start,
+                field: file.field.clone(),
+                part: Some(part),
+            }))
+        });
+        Ok(Self {
+            files: files.collect::<Result<_>>()?,
+            errors: corpus.errors,
+        })
+    }
+
+    /// How many bytes the files have on disk.
+    pub fn size(&self) -> u64 {
+        self.files.iter().map(|file| file.size).sum()
+    }
+
+    /// Counts the words of all files. Calls `watch` every few megabytes, and while a pipe brings
+    /// nothing.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is cut short or is not UTF-8; a line that is no JSON object or
+    /// lacks the field; a pattern that gave up; a `Break` from `watch`.
+    pub fn count(
+        &self,
+        counter: &mut WordCounter,
+        mut watch: impl FnMut(CountProgress) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let mut blocks = self.read(rayon::current_num_threads(), counter);
+        loop {
+            match blocks.step(PATIENCE)? {
+                Step::Lines(lines) => lines.count(counter)?,
+                Step::Waiting => {}
+                Step::End => return Ok(()),
+            }
+            if watch(blocks.progress()).is_break() {
+                return Err(Error::new(ErrorKind::Training, "counting was interrupted"));
+            }
+        }
+    }
+
+    /// Reads all files for a counter, so many at a time, each on a thread of its own; fewer at a
+    /// time, and less of each, where the counter has little memory.
+    pub fn read(&self, threads: usize, counter: &WordCounter) -> Reading {
+        let mut threads = threads.max(1);
+        let mut options = BlockOptions {
+            block: BLOCK,
+            longest_line: LONGEST_LINE,
+            is_strict: false,
+            stages: Some(Arc::new(counter.stages().clone())),
+            between_lines: true,
+            errors: self.errors,
+        };
+        if let Some(memory) = counter.memory() {
+            let share = usize::try_from(memory / READING_SHARE / MAX_BLOCKS).unwrap_or(usize::MAX);
+            if share / threads < BLOCK / 4 {
+                threads = 1;
+            }
+            options.is_strict = true;
+            options.longest_line = (share / threads).clamp(LEAST_BLOCK, LONGEST_LINE);
+            options.block = options.longest_line.min(BLOCK);
+        }
+        Reading {
+            waiting: self.files.clone().into(),
+            open: VecDeque::new(),
+            threads,
+            options,
+            progress: CountProgress {
+                text: 0,
+                read: 0,
+                total: self.size(),
+            },
+            given_back: 0,
+        }
+    }
+}
+
+/// A corpus while it is read: its blocks of whole lines, in order.
+pub struct Reading {
+    waiting: VecDeque<Arc<CorpusFile>>,
+    open: VecDeque<(Arc<CorpusFile>, Receiver<Result<Block>>)>,
+    threads: usize,
+    options: BlockOptions,
+    progress: CountProgress,
+    /// How much text had been read when memory was last given back.
+    given_back: u64,
+}
+
+impl Reading {
+    /// How much has been read.
+    pub fn progress(&self) -> CountProgress {
+        self.progress
+    }
+
+    /// The next block, if it comes within `patience`: a pipe may bring nothing for long.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is cut short or is not UTF-8.
+    pub fn step(&mut self, patience: Duration) -> Result<Step> {
+        loop {
+            while self.open.len() < self.threads
+                && let Some(file) = self.waiting.pop_front()
+            {
+                let blocks = read_ahead(Arc::clone(&file), self.options.clone());
+                self.open.push_back((file, blocks));
+            }
+            let Some((file, blocks)) = self.open.front() else {
+                return Ok(Step::End);
+            };
+            match blocks.recv_timeout(patience) {
+                Ok(block) => {
+                    let block = block?;
+                    self.progress.text += block.text.len() as u64;
+                    let is_limited = self.options.is_strict;
+                    if is_limited && self.progress.text - self.given_back >= GIVE_BACK_EVERY {
+                        self.given_back = self.progress.text;
+                        word_counts::give_back();
+                    }
+                    return Ok(Step::Lines(Lines {
+                        block,
+                        file: Arc::clone(file),
+                        errors: self.options.errors,
+                    }));
+                }
+                Err(RecvTimeoutError::Timeout) => return Ok(Step::Waiting),
+                Err(RecvTimeoutError::Disconnected) => {
+                    self.progress.read += file.size;
+                    self.open.pop_front();
+                }
+            }
+        }
+    }
+}
+
+/// What reading a corpus has come to.
+pub enum Step {
+    /// The next block.
+    Lines(Lines),
+    /// Nothing yet.
+    Waiting,
+    /// All files were read.
+    End,
+}
+
+impl Iterator for Reading {
+    type Item = Result<Lines>;
+
+    fn next(&mut self) -> Option<Result<Lines>> {
+        loop {
+            match self.step(PATIENCE) {
+                Ok(Step::Lines(lines)) => return Some(Ok(lines)),
+                Ok(Step::Waiting) => {}
+                Ok(Step::End) => return None,
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+/// Reads a file on a thread of its own, some blocks ahead.
+fn read_ahead(file: Arc<CorpusFile>, options: BlockOptions) -> Receiver<Result<Block>> {
+    let (sender, receiver) = sync_channel(BLOCKS_AHEAD);
+    thread::spawn(move || match file.blocks(options) {
+        // A receiver that is gone wants no more.
+        Ok(mut blocks) => {
+            while blocks
+                .next()
+                .is_some_and(|block| sender.send(block).is_ok())
+            {}
+        }
+        Err(error) => drop(sender.send(Err(error))),
+    });
+    receiver
+}
+
+/// Some lines of a file.
+pub struct Lines {
+    block: Block,
+    file: Arc<CorpusFile>,
+    errors: InvalidUtf8,
+}
+
+impl Lines {
+    /// Counts the words of the texts in the lines, on all threads.
+    ///
+    /// # Errors
+    /// A line that is no JSON object or lacks the field; a pattern that gave up.
+    pub fn count(&self, counter: &mut WordCounter) -> Result<()> {
+        let Self {
+            block,
+            file,
+            errors,
+        } = self;
+        let Some(field) = &file.field else {
+            return counter.count_text_lines(&block.text);
+        };
+        counter.count_lines(&block.text, |line, at| {
+            json_lines::text(line, field, *errors).map_err(|error| {
+                let before = block.text[..at].matches('\n').count() as u64;
+                file.at_line(error, block.first_line + before)
+            })
+        })
+    }
+}
+
+impl CorpusFile {
+    /// Reads the first line of JSON lines, and of any other file so much as to know that it can be
+    /// opened and is nothing else than text.
+    fn check(&self, errors: InvalidUtf8) -> Result<()> {
+        let place = |error: Error| error.at(self.path.display().to_string());
+        let mut begin = Vec::new();
+        let stream = stream::open(&self.path).map_err(|error| self.failed(&error))?;
+        let read = stream.take(BEGINNING).read_to_end(&mut begin);
+        read.map_err(|error| self.failed(&error))?;
+        if begin.starts_with(word_counts::MARK) {
+            return Err(place(
+                Error::new(ErrorKind::Format, "this is a file of word counts, not text")
+                    .hint("train from WordCounts.load of this file"),
+            ));
+        }
+        let Some(field) = &self.field else {
+            let first = begin.iter().find(|byte| !byte.is_ascii_whitespace());
+            if is_named(&self.path, &[".json"]) && matches!(first, Some(b'{' | b'[')) {
+                let message = "this is a JSON document, not text";
+                return Err(place(Error::new(ErrorKind::Format, message).hint(
+                    "write it as JSON lines, one object each, in a file named .jsonl; if it holds \
+                     such lines, set field=",
+                )));
+            }
+            return Ok(());
+        };
+        let options = BlockOptions {
+            block: BLOCK,
+            longest_line: LONGEST_LINE,
+            is_strict: true,
+            stages: None,
+            between_lines: true,
+            errors,
+        };
+        if let Some((number, first)) = self.blocks(options)?.first_line()? {
+            let checked = json_lines::text(&first, field, errors);
+            checked.map_err(|error| self.at_line(error, number))?;
+        }
+        Ok(())
+    }
+
+    fn failed(&self, error: &std::io::Error) -> Error {
+        files::file_error(&self.path, "read", error)
+    }
+
+    fn at_line(&self, error: Error, line: u64) -> Error {
+        let from = match &self.part {
+            Some(part) if part.start > 0 => format!(" from byte {} on", part.start),
+            _ => String::new(),
+        };
+        error.at(format!("{}: line {line}{from}", self.path.display()))
+    }
+
+    fn blocks(&self, options: BlockOptions) -> Result<Blocks<Box<dyn Read + Send>>> {
+        let stream = match &self.part {
+            Some(part) => stream::open_part(&self.path, part),
+            None => stream::open(&self.path),
+        };
+        let stream = stream.map_err(|error| self.failed(&error))?;
+        Ok(self.blocks_of(stream, options))
+    }
+
+    fn blocks_of<R: Read>(&self, stream: R, mut options: BlockOptions) -> Blocks<R> {
+        if self.field.is_some() {
+            // A part of a line is no JSON.
+            (options.stages, options.is_strict) = (None, true);
+            (options.between_lines, options.longest_line) =
+                (true, options.longest_line.min(LONGEST_LINE));
+        }
+        let start = self.part.as_ref().map_or(0, |part| part.start);
+        Blocks::new(stream, &self.path, start, options)
+    }
+}
+
+/// Whether a file holds JSON lines, by its name.
+fn is_json_lines(path: &Path) -> bool {
+    is_named(path, &[".jsonl", ".ndjson"])
+}
+
+/// Whether the name of a file ends in one of these, without `.gz` or `.zst`.
+fn is_named(path: &Path, endings: &[&str]) -> bool {
+    let name = path.to_string_lossy().to_lowercase();
+    let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
+    endings.iter().any(|ending| name.ends_with(ending))
+}
+
+/// Bytes at the front of a file that tell whether it is text.
+const BEGINNING: u64 = 64;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,30 @@
+//! From a corpus to word counts, and from these to a model; a folder per trainer.
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//! use jeton_training::Trainer;
+//! use jeton_training::unigram::PieceTrainer;
+//! use jeton_training::word_counts::WordCounts;
+//!
+//! let words = WordCounts::from_words([("▁low", 5), ("▁lower", 2), ("▁newest", 6)]);
+//! let trainer = PieceTrainer { pieces: 12, ..PieceTrainer::default() };
+//! let pieces = trainer.train(&words, |_| ControlFlow::Continue(()))?;
+//! assert_eq!(pieces.len(), 12);
+//! # Ok::<(), jeton_text::Error>(())
+//! ```
+//!
+//! - [`corpus`]: files to texts, in parallel, from any place;
+//! - [`word_counts`]: texts to counted words, in bounded memory;
+//! - [`Trainer`], what all trainers share, and the trainers: [`bpe`], [`wordpiece`], [`unigram`],
+//!   [`word_level`].
+
+pub mod bpe;
+mod checks;
+pub mod corpus;
+mod trainer;
+pub mod unigram;
+pub mod word_counts;
+pub mod word_level;
+pub mod wordpiece;
+
+pub use self::trainer::{Phase, Progress, Trainer, Watch};

@@ -1,0 +1,569 @@
+//! Counting: texts in, word counts out, on all threads, with the same result for any number.
+//!
+//! Each thread has a table of its own, in which a word carries its count and where it was first
+//! met; the tables are joined at the end and sorted by that place. Where only a known pattern cuts
+//! the text, the scanner of the fast path does, and long texts are cut for all threads. A
+//! table that outgrows the memory budget goes to disk.
+
+use std::borrow::Cow;
+use std::hash::BuildHasher;
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard};
+
+use foldhash::fast::RandomState;
+use rayon::prelude::*;
+
+use super::budget::{Fit, MemoryBudget, amount, give_back};
+use super::counts::WordCounts;
+use super::merged_words::MergedWords;
+use super::provenance::Provenance;
+use super::spill::Spill;
+use super::stages::{FirstStages, Shortcut, is_white_space};
+use super::table::{self, Entry, Table, pieces};
+use jeton_stages::split::scanner::{Rules, Scanner};
+use jeton_stages::split::splitter::Splitter;
+use jeton_text::error::{Error, ErrorKind, Result};
+use jeton_text::text::boundary_before;
+
+/// What is counted, and within which bounds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CountingOptions {
+    /// A word of more characters than this is cut, between characters, into words of so many and
+    /// a rest.
+    pub max_word_length: Option<usize>,
+    /// Words that occur less often are left out.
+    pub min_word_count: u64,
+    /// How much memory there is.
+    pub memory: Option<MemoryBudget>,
+}
+
+/// The outcome of counting.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CountingOutcome {
+    /// The words.
+    pub counts: WordCounts,
+    /// How often a word was cut because it was too long.
+    pub cut: u64,
+    /// How many distinct words were left out because they are rare.
+    pub rare: u64,
+    /// How often those occur together.
+    pub rare_total: u64,
+    /// How many bytes of counts went to disk on the way.
+    pub spilled: u64,
+}
+
+/// Counts the words of texts, batch after batch.
+///
+/// ```
+/// use jeton_training::word_counts::{CountingOptions, FirstStages, WordCounter};
+///
+/// let mut counter = WordCounter::new(FirstStages::default(), CountingOptions::default());
+/// counter.count(&["one", "two"])?;
+/// counter.count(&["one"])?;
+/// let counts = counter.finish()?.counts;
+/// assert_eq!(counts.iter().collect::<Vec<_>>(), [("one", 2), ("two", 1)]);
+/// # Ok::<(), jeton_text::Error>(())
+/// ```
+pub struct WordCounter {
+    stages: FirstStages,
+    options: CountingOptions,
+    /// One a thread.
+    workers: Vec<Mutex<Worker>>,
+    /// The place of the next text.
+    place: u64,
+    spill: Option<Spill>,
+    /// How many bytes the table of a thread may have.
+    table_limit: usize,
+    /// What a thread holds that runs all stages on a long text, where memory is limited.
+    staging: Mutex<()>,
+}
+
+/// Numbers of places for each byte of text, to leave room for the words within.
+/// Normalization that makes more words than this of one byte makes the order of first meeting
+/// uncertain, but not the counts, and not the same from run to run.
+const PLACES_PER_BYTE: u64 = 64;
+
+/// Bytes that a thread takes at a time, about.
+const PART: usize = if cfg!(test) { 64 } else { 1 << 19 };
+
+/// What share of the memory budget the tables of all threads may note as theirs. They may have
+/// three times that, since they grow by doubling; and joined, they are there three times.
+const TABLES_SHARE: u64 = 8;
+
+/// Bytes of memory that a byte of text takes at most while all stages run on it.
+const STAGED_PER_BYTE: u64 = 32;
+/// One in so many bytes of the memory budget may be taken so.
+const STAGING_SHARE: u64 = 4;
+
+impl WordCounter {
+    /// A counter of the words that these stages make.
+    pub fn new(stages: FirstStages, options: CountingOptions) -> Self {
+        let threads = rayon::current_num_threads().max(1);
+        let seed = RandomState::default().hash_one(0);
+        // Stretches between white space are no words yet: those are cut later.
+        let longest = match stages.shortcut {
+            Shortcut::WhiteSpace => usize::MAX,
+            _ => options.max_word_length.unwrap_or(usize::MAX).max(1),
+        };
+        let worker = || Worker {
+            scanner: Scanner::default(),
+            table: Table::new(seed, longest),
+        };
+        let memory = options.memory.as_ref();
+        let table_limit = memory.map_or(u64::MAX, |memory| {
+            memory.bytes / TABLES_SHARE / threads as u64
+        });
+        Self {
+            workers: (0..threads).map(|_| Mutex::new(worker())).collect(),
+            place: 0,
+            spill: memory.map(Spill::new),
+            table_limit: usize::try_from(table_limit).unwrap_or(usize::MAX),
+            staging: Mutex::new(()),
+            stages,
+            options,
+        }
+    }
+
+    /// What makes words of texts.
+    pub fn stages(&self) -> &FirstStages {
+        &self.stages
+    }
+
+    /// How many bytes of memory there are, if not as many as one likes.
+    pub fn memory(&self) -> Option<u64> {
+        self.options.memory.as_ref().map(|memory| memory.bytes)
+    }
+
+    /// Counts the words of `texts`.
+    ///
+    /// # Errors
+    /// A pattern that gave up on a text; a disk that does not take what memory does not hold.
+    pub fn count<T: AsRef<str> + Sync>(&mut self, texts: &[T]) -> Result<()> {
+        // Short texts go to a thread together, long ones in parts.
+        let mut together = Vec::new();
+        let mut first = 0;
+        let mut bytes = 0;
+        let mut place = self.place;
+        for (at, text) in texts.iter().enumerate() {
+            bytes += text.as_ref().len();
+            if bytes >= PART || at + 1 == texts.len() {
+                let texts = &texts[first..=at];
+                together.push((texts, place));
+                place += texts.iter().map(places).sum::<u64>();
+                (first, bytes) = (at + 1, 0);
+            }
+        }
+        self.place = place;
+        together.into_par_iter().try_for_each(|(texts, mut place)| {
+            for text in texts {
+                self.count_one(text.as_ref(), place)?;
+                place += places(text);
+            }
+            Ok(())
+        })
+    }
+
+    /// Counts the words of the lines of `block`, each of which is a text with its newline.
+    ///
+    /// # Errors
+    /// As [`count`](Self::count).
+    pub fn count_text_lines(&mut self, block: &str) -> Result<()> {
+        let rules = match &self.stages.shortcut {
+            _ if !self.stages.added_tokens_stay_in_lines() => None,
+            Shortcut::Splitter(Splitter::Scanner(rules)) => Some(Some(*rules)),
+            Shortcut::WhiteSpace => Some(None),
+            _ => None,
+        };
+        let Some(rules) = rules else {
+            return self.count_lines(block, |line, _| Ok(line.into()));
+        };
+        let place = self.place;
+        self.place += places(&block);
+        parts_of_lines(block).into_par_iter().try_for_each(|part| {
+            let (offset, text) = (part.start, &block[part]);
+            for between in self.stages.parts(text)? {
+                let place = place + PLACES_PER_BYTE * (offset + between.start) as u64;
+                let text = &text[between];
+                self.with_worker(|worker| {
+                    match rules {
+                        Some(rules) => worker.split_lines(rules, text, place),
+                        None => worker.count_between(text, place, is_white_space),
+                    }
+                    Ok(())
+                })?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Counts the words of the texts that `text_of` finds in the lines of `block`; it is told, too,
+    /// where in the block a line begins. A line has its newline.
+    ///
+    /// A text must have no more bytes than its line.
+    ///
+    /// # Errors
+    /// What `text_of` says, and as [`count`](Self::count).
+    pub fn count_lines<'b>(
+        &mut self,
+        block: &'b str,
+        text_of: impl Fn(&'b str, usize) -> Result<Cow<'b, str>> + Sync,
+    ) -> Result<()> {
+        let place = self.place;
+        self.place += places(&block);
+        parts_of_lines(block).into_par_iter().try_for_each(|part| {
+            let mut at = part.start;
+            for line in block[part].split_inclusive('\n') {
+                let text = text_of(line, at)?;
+                self.count_one(&text, place + PLACES_PER_BYTE * at as u64)?;
+                at += line.len();
+            }
+            Ok(())
+        })
+    }
+
+    fn count_one(&self, text: &str, place: u64) -> Result<()> {
+        let count_part: &(dyn Fn(Range<usize>) -> Result<()> + Sync) = match &self.stages.shortcut {
+            Shortcut::None | Shortcut::InForm(..) => {
+                let entry = Entry { count: 1, place };
+                let alone = self.room_for(text.len())?;
+                self.with_worker(|worker| worker.stage(&self.stages, text, entry))?;
+                drop(alone);
+                return Ok(());
+            }
+            Shortcut::Splitter(splitter) => &|part| {
+                let place = place + part.start as u64;
+                let text = &text[part];
+                self.with_worker(|worker| worker.split(splitter, text, place))
+            },
+            Shortcut::Characters => &|part| {
+                let place = place + part.start as u64;
+                let text = &text[part];
+                self.with_worker(|worker| {
+                    worker.count_characters(text, place);
+                    Ok(())
+                })
+            },
+            Shortcut::WhiteSpace => &|part| self.count_between(text, part, place, is_white_space),
+            Shortcut::Between(separators) => {
+                &|part| self.count_between(text, part, place, |byte| separators.contains(&byte))
+            }
+        };
+        if text.len() <= PART && self.stages.no_added_tokens() {
+            return count_part(0..text.len());
+        }
+        for part in self.stages.parts(text)? {
+            let (mut start, mut parts) = (part.start, Vec::new());
+            while part.end - start > 2 * PART {
+                let end = start + self.safe_split_point(&text[start..part.end]);
+                parts.push(std::mem::replace(&mut start, end)..end);
+            }
+            parts.push(start..part.end);
+            match parts.len() {
+                1 => count_part(start..part.end)?,
+                _ => parts.into_par_iter().try_for_each(count_part)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Sees that there is memory for all stages to run on a text of so many bytes: on one at a time,
+    /// if it is long.
+    fn room_for(&self, length: usize) -> Result<Option<MutexGuard<'_, ()>>> {
+        let Some(memory) = self.memory() else {
+            return Ok(None);
+        };
+        let (needed, share) = (STAGED_PER_BYTE * length as u64, memory / STAGING_SHARE);
+        if needed > share {
+            let (length, least) = (amount(length as u64), amount(needed * STAGING_SHARE));
+            let message = format!("a text of {length} needs more memory than the budget allows");
+            return Err(Error::new(ErrorKind::Training, message)
+                .hint(format!("allow {least}, or cut the text in two")));
+        }
+        let is_long = needed > share / (2 * self.workers.len() as u64);
+        Ok(is_long.then(|| match self.staging.lock() {
+            Ok(guard) => guard,
+            Err(poisoned) => poisoned.into_inner(),
+        }))
+    }
+
+    /// Counts what lies between separators in a part of a text.
+    fn count_between(
+        &self,
+        text: &str,
+        part: Range<usize>,
+        place: u64,
+        is_separator: impl Fn(u8) -> bool,
+    ) -> Result<()> {
+        let place = place + PLACES_PER_BYTE * part.start as u64;
+        self.with_worker(|worker| {
+            worker.count_between(&text[part], place, is_separator);
+            Ok(())
+        })
+    }
+
+    /// Where to cut `text`, about [`PART`] bytes from its start, so that no word is cut.
+    fn safe_split_point(&self, text: &str) -> usize {
+        match &self.stages.shortcut {
+            Shortcut::Splitter(splitter) => splitter.split_point(text, 0, PART),
+            Shortcut::WhiteSpace => end_between(text, is_white_space),
+            Shortcut::Between(separators) => end_between(text, |byte| separators.contains(&byte)),
+            Shortcut::Characters => boundary_before(text, PART),
+            Shortcut::None | Shortcut::InForm(..) => text.len(),
+        }
+    }
+
+    /// Calls `work` with the worker of this thread, and moves its table to disk if it is full.
+    fn with_worker(&self, work: impl FnOnce(&mut Worker) -> Result<()>) -> Result<()> {
+        let thread = rayon::current_thread_index().unwrap_or(0);
+        let mut worker = match self.workers[thread % self.workers.len()].lock() {
+            Ok(worker) => worker,
+            Err(poisoned) => poisoned.into_inner(),
+        };
+        work(&mut worker)?;
+        match &self.spill {
+            Some(spill) if worker.table.size() > self.table_limit => spill.write(&mut worker.table),
+            _ => Ok(()),
+        }
+    }
+
+    /// How many distinct words there are in memory, each counted once for every thread that met it.
+    pub fn distinct(&self) -> usize {
+        let length =
+            |worker: &Mutex<Worker>| worker.lock().map_or(0, |worker| worker.table.words());
+        self.workers.iter().map(length).sum()
+    }
+
+    /// The counts of all words, in the order in which they were first met.
+    ///
+    /// # Errors
+    /// Words that need more memory than there is; a disk that fails.
+    pub fn finish(self) -> Result<CountingOutcome> {
+        let cutting = self.stages.cutting()?;
+        let most = self.options.max_word_length;
+        let is_limited = self.memory().is_some();
+        let mut counted = match self.stages.shortcut {
+            Shortcut::WhiteSpace => self.finish_stretches(),
+            _ => self.finish_words(),
+        }?;
+        counted.counts.provenance = Some(Provenance {
+            cutting,
+            cut_at: most.filter(|_| counted.cut > 0).map(|most| most as u64),
+        });
+        if is_limited {
+            give_back();
+        }
+        Ok(counted)
+    }
+
+    /// Makes words of the stretches between white space, and counts those.
+    fn finish_stretches(self) -> Result<CountingOutcome> {
+        let mut words = Self::new(self.stages.after_white_space(), self.options.clone());
+        let (tables, spill, _) = self.into_tables()?;
+        let mut batch = Batch::default();
+        let most = words.memory().map_or(BATCH, |memory| {
+            BATCH.min(usize::try_from(memory / BATCHES_SHARE).unwrap_or(BATCH))
+        });
+        let mut take = |word: &[u8], entry: Entry| {
+            batch.push(word, entry);
+            match batch.text.len() < most {
+                true => Ok(()),
+                false => words.count_batch(&mut batch),
+            }
+        };
+        match &spill {
+            Some(spill) => spill.visit(&mut take)?,
+            None => {
+                for table in tables {
+                    table.try_for_each(&mut take)?;
+                }
+            }
+        }
+        words.count_batch(&mut batch)?;
+        let counted = words.finish_words()?;
+        let spilled = counted.spilled + spill.map_or(0, |spill| spill.bytes());
+        Ok(CountingOutcome { spilled, ..counted })
+    }
+
+    /// Counts the words of stretches, each as often as it occurs, and empties the batch.
+    fn count_batch(&mut self, batch: &mut Batch) -> Result<()> {
+        let Batch { text, stretches } = std::mem::take(batch);
+        stretches.par_chunks(STRETCHES).try_for_each(|stretches| {
+            self.with_worker(|worker| {
+                stretches.iter().try_for_each(|(range, entry)| {
+                    let text = String::from_utf8_lossy(&text[range.clone()]);
+                    worker.stage(&self.stages, &text, *entry)
+                })
+            })
+        })
+    }
+
+    fn finish_words(self) -> Result<CountingOutcome> {
+        let options = self.options.clone();
+        let (tables, spill, cut) = self.into_tables()?;
+        let mut fit = Fit::new(options.memory.as_ref());
+        let mut counted = CountingOutcome {
+            cut,
+            ..CountingOutcome::default()
+        };
+        let is_rare = |counted: &mut CountingOutcome, count: u64| {
+            let is_rare = count < options.min_word_count;
+            if is_rare {
+                counted.rare += 1;
+                counted.rare_total = counted.rare_total.saturating_add(count);
+            }
+            is_rare
+        };
+        let Some(spill) = spill else {
+            counted.counts = table::in_order(tables, |length, count| {
+                !is_rare(&mut counted, count) && {
+                    fit.add(length, count);
+                    true
+                }
+            });
+            fit.check()?;
+            return Ok(counted);
+        };
+        counted.spilled = spill.bytes();
+        let mut gathered = MergedWords::default();
+        spill.visit(|word, entry| {
+            if !is_rare(&mut counted, entry.count) {
+                match fit.add(word.len(), entry.count) {
+                    true => gathered.push(word, entry),
+                    false => gathered = MergedWords::default(),
+                }
+            }
+            Ok(())
+        })?;
+        fit.check()?;
+        counted.counts = gathered.in_order();
+        Ok(counted)
+    }
+
+    /// The joined tables, or all words on disk; and how many words were cut.
+    fn into_tables(self) -> Result<(Vec<Table>, Option<Spill>, u64)> {
+        let workers = self.workers.into_iter().map(Mutex::into_inner);
+        let mut tables: Vec<Table> = workers
+            .map(|worker| match worker {
+                Ok(worker) => worker.table,
+                Err(poisoned) => poisoned.into_inner().table,
+            })
+            .collect();
+        let cut = tables.iter().map(|table| table.cut).sum();
+        match self.spill.filter(|spill| !spill.is_empty()) {
+            None => Ok((table::join(tables), None, cut)),
+            Some(spill) => {
+                tables.iter_mut().try_for_each(|table| spill.write(table))?;
+                drop(tables);
+                give_back();
+                Ok((Vec::new(), Some(spill), cut))
+            }
+        }
+    }
+}
+
+/// Where a part of `text` ends after a separator, about [`PART`] bytes long.
+fn end_between(text: &str, is_separator: impl Fn(u8) -> bool) -> usize {
+    let mut rest = text.as_bytes()[PART..].iter();
+    let separator = rest.position(|&byte| is_separator(byte));
+    separator.map_or(text.len(), |at| PART + at + 1)
+}
+
+/// Bytes of the stretches that run through the stages together, at most.
+const BATCH: usize = 1 << 20;
+/// One in so many bytes of the memory budget may be taken by them.
+const BATCHES_SHARE: u64 = 256;
+/// Stretches that a thread takes at a time.
+const STRETCHES: usize = 1 << 10;
+
+/// Stretches between white space that wait to be staged.
+#[derive(Default)]
+struct Batch {
+    text: Vec<u8>,
+    stretches: Vec<(Range<usize>, Entry)>,
+}
+
+impl Batch {
+    fn push(&mut self, word: &[u8], entry: Entry) {
+        let start = self.text.len();
+        self.text.extend_from_slice(word);
+        self.stretches.push((start..self.text.len(), entry));
+    }
+}
+
+/// Whole lines, about [`PART`] bytes of them at a time.
+fn parts_of_lines(block: &str) -> Vec<Range<usize>> {
+    // Where memory is scarce, blocks are small.
+    let threads = rayon::current_num_threads().max(1);
+    let part = (block.len() / threads).clamp(PART / 8, PART);
+    let mut parts = Vec::new();
+    let mut start = 0;
+    while start < block.len() {
+        let near = block.as_bytes().get(start + part..).unwrap_or(&[]);
+        let newline = near.iter().position(|&byte| byte == b'\n');
+        let end = newline.map_or(block.len(), |at| start + part + at + 1);
+        parts.push(std::mem::replace(&mut start, end)..end);
+    }
+    parts
+}
+
+/// How many places a text has.
+fn places<T: AsRef<str>>(text: &T) -> u64 {
+    PLACES_PER_BYTE * (text.as_ref().len() as u64 + 1)
+}
+
+/// What a thread counts with.
+struct Worker {
+    scanner: Scanner,
+    table: Table,
+}
+
+impl Worker {
+    /// Counts the words that a splitter makes of a text.
+    fn split(&mut self, splitter: &Splitter, text: &str, place: u64) -> Result<()> {
+        let Self { scanner, table } = self;
+        splitter.split(scanner, text, |offset, length, starts| {
+            table.add_stretch(text, place, (offset, length), starts);
+        })
+    }
+
+    /// Counts the words that a scanner makes of the lines of a text.
+    fn split_lines(&mut self, rules: Rules, text: &str, place: u64) {
+        let Self { scanner, table } = self;
+        scanner.scan_lines(rules, text, |offset, length, starts| {
+            table.add_stretch(text, place, (offset, length), starts);
+        });
+    }
+
+    /// Counts the characters of a text.
+    fn count_characters(&mut self, text: &str, place: u64) {
+        for (at, character) in text.char_indices() {
+            let place = place + at as u64;
+            let mut bytes = [0; 4];
+            let character = character.encode_utf8(&mut bytes).as_bytes();
+            self.table.add(character, Entry { count: 1, place });
+        }
+    }
+
+    /// Counts what lies between separators.
+    fn count_between(&mut self, text: &str, place: u64, is_separator: impl Fn(u8) -> bool) {
+        let mut place = place;
+        for word in text.as_bytes().split(|&byte| is_separator(byte)) {
+            self.table.add(word, Entry { count: 1, place });
+            place += PLACES_PER_BYTE * (word.len() as u64 + 1);
+        }
+    }
+
+    /// Counts the words that all stages make of a text which occurs so often, the first time there.
+    fn stage(&mut self, stages: &FirstStages, text: &str, mut entry: Entry) -> Result<()> {
+        let table = &mut self.table;
+        stages.for_each_word(text, |word| {
+            for (_, piece) in pieces(word, table.longest) {
+                if piece.len() < word.len() {
+                    table.cut += entry.count * u64::from(piece.as_ptr() == word.as_ptr());
+                }
+                table.add(piece.as_bytes(), entry);
+                entry.place += 1;
+            }
+        })
+    }
+}

@@ -1,0 +1,599 @@
+//! A hash table from words to how often each occurs and where it was first met.
+//!
+//! Words of up to 15 bytes, nearly all, are two numbers in a flat table with open addressing, which
+//! one look at memory finds; the bytes of longer ones stand in one row.
+
+use std::hash::BuildHasher;
+use std::io;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+use rayon::prelude::*;
+
+use super::counts::WordCounts;
+use jeton_text::mem::large_pages;
+use jeton_text::mem::prefetch::prefetch;
+pub use jeton_text::mem::short_keys::{SHORT, ShortKey};
+
+/// Words that are looked up together, so that their memory is fetched at the same time.
+pub(crate) const GROUP: usize = 32;
+const FEWEST: usize = 1 << 12;
+
+/// How often a word occurs, and where it was first met.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// How often it occurs.
+    pub count: u64,
+    /// Number of the word at which it was first seen.
+    pub place: u64,
+}
+
+impl Entry {
+    pub(super) fn join(&mut self, other: Self) {
+        self.count = self.count.saturating_add(other.count);
+        self.place = self.place.min(other.place);
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    /// [`ShortKey::EMPTY`] where there is no word.
+    key: ShortKey,
+    entry: Entry,
+}
+
+struct LongWord {
+    start: usize,
+    end: usize,
+    hash: u64,
+    entry: Entry,
+}
+
+/// Words with their entries.
+pub struct Table {
+    seed: u64,
+    /// How many characters a word has at most.
+    pub(super) longest: usize,
+    /// How often a word had more.
+    pub(super) cut: u64,
+    slots: Vec<Slot>,
+    used: usize,
+    text: Vec<u8>,
+    long: Vec<LongWord>,
+    index: HashTable<usize>,
+}
+
+impl Table {
+    /// An empty table. Tables that shall be joined have the same `seed`.
+    pub fn new(seed: u64, longest: usize) -> Self {
+        Self {
+            seed,
+            longest,
+            cut: 0,
+            slots: vec![Slot::default(); FEWEST],
+            used: 0,
+            text: Vec::new(),
+            long: Vec::new(),
+            index: HashTable::new(),
+        }
+    }
+
+    /// How many words there are.
+    pub fn words(&self) -> usize {
+        self.used + self.long.len()
+    }
+
+    /// How much memory the words take, about; the table itself may have three times that.
+    pub(super) fn size(&self) -> usize {
+        let (slot, long) = (size_of::<Slot>(), size_of::<LongWord>() + 16);
+        self.used * slot + self.long.len() * long + self.text.len()
+    }
+
+    /// Adds to the entry of a word, which must not be too long.
+    pub(crate) fn add(&mut self, word: &[u8], entry: Entry) {
+        match word.len() {
+            0 => {}
+            1..=SHORT => self.add_short(ShortKey::new(word, 0, word.len()), entry),
+            _ => self.add_long(word, long_hash(word, self.seed), entry),
+        }
+    }
+
+    /// Counts one occurrence of a word that may be too long.
+    #[cold]
+    fn add_pieces(&mut self, word: &str, place: u64) {
+        for (start, piece) in pieces(word, self.longest) {
+            if start == 0 && piece.len() < word.len() {
+                self.cut += 1;
+            }
+            let place = place + start as u64;
+            self.add(piece.as_bytes(), Entry { count: 1, place });
+        }
+    }
+
+    /// Calls `each` with the words, and empties the table.
+    pub fn try_for_each<E>(
+        self,
+        mut each: impl FnMut(&[u8], Entry) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for Slot { key, entry } in self.slots {
+            if key != ShortKey::EMPTY {
+                let (bytes, length) = key.bytes();
+                each(&bytes[..length], entry)?;
+            }
+        }
+        for word in &self.long {
+            each(&self.text[word.start..word.end], word.entry)?;
+        }
+        Ok(())
+    }
+
+    /// Calls `each` with the words in the order of their bytes, and empties the table.
+    pub(super) fn drain_sorted(
+        &mut self,
+        mut each: impl FnMut(&[u8], Entry) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let empty = Self {
+            cut: self.cut,
+            ..Self::new(self.seed, self.longest)
+        };
+        let Self {
+            mut slots,
+            text,
+            mut long,
+            ..
+        } = std::mem::replace(self, empty);
+        slots.retain(|slot| slot.key != ShortKey::EMPTY);
+        // The bytes behind the end of a short word are zero, so it is before what it begins.
+        slots.sort_unstable_by_key(|slot| {
+            let (bytes, length) = slot.key.bytes();
+            let mut word = [0; SHORT + 1];
+            word[..length].copy_from_slice(&bytes[..length]);
+            (u128::from_be_bytes(word), length)
+        });
+        long.sort_unstable_by(|a, b| text[a.start..a.end].cmp(&text[b.start..b.end]));
+        let mut long = long.iter().peekable();
+        for Slot { key, entry } in slots {
+            let (bytes, length) = key.bytes();
+            let short = &bytes[..length];
+            while let Some(word) = long.next_if(|word| text[word.start..word.end] < *short) {
+                each(&text[word.start..word.end], word.entry)?;
+            }
+            each(short, entry)?;
+        }
+        long.try_for_each(|word| each(&text[word.start..word.end], word.entry))
+    }
+
+    /// Counts the words of `text` that begin where `starts` has bits, counted from `offset`, the
+    /// last of which ends `length` bytes after that.
+    pub(super) fn add_stretch(
+        &mut self,
+        text: &str,
+        place: u64,
+        (offset, length): (usize, usize),
+        starts: &[u64],
+    ) {
+        let (whole, text) = (text, text.as_bytes());
+        let surely_whole = self.longest.min(SHORT);
+        let mut keys = [(ShortKey::EMPTY, 0); GROUP];
+        let mut waiting = 0;
+        let mut word = |table: &mut Self, start: usize, end: usize| {
+            let place = place + start as u64;
+            if end - start > surely_whole {
+                return table.add_pieces(&whole[start..end], place);
+            }
+            let key = ShortKey::new(text, start, end - start);
+            table.prefetch(key);
+            keys[waiting] = (key, place);
+            waiting += 1;
+            if waiting == GROUP {
+                waiting = 0;
+                for (key, place) in keys {
+                    table.add_short(key, Entry { count: 1, place });
+                }
+            }
+        };
+        let mut start = offset;
+        for (block, &bits) in starts.iter().enumerate() {
+            let mut rest = bits;
+            while rest != 0 {
+                let next = offset + block * 64 + rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                if next > start {
+                    word(self, start, next);
+                }
+                start = next;
+            }
+        }
+        word(self, start, offset + length);
+        for (key, place) in &keys[..waiting] {
+            let place = *place;
+            self.add_short(*key, Entry { count: 1, place });
+        }
+    }
+
+    /// Fetches the memory in which a short word would be found.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, key: ShortKey) {
+        prefetch(
+            &self.slots,
+            key.hash(self.seed) as usize & (self.slots.len() - 1),
+        );
+    }
+
+    /// Adds to the entry of a short word.
+    #[inline(always)]
+    pub(crate) fn add_short(&mut self, key: ShortKey, entry: Entry) {
+        let mask = self.slots.len() - 1;
+        let mut at = key.hash(self.seed) as usize & mask;
+        loop {
+            let slot = &mut self.slots[at];
+            if slot.key == key {
+                return slot.entry.join(entry);
+            }
+            if slot.key == ShortKey::EMPTY {
+                *slot = Slot { key, entry };
+                self.used += 1;
+                if 4 * self.used > 3 * self.slots.len() {
+                    self.grow(2 * self.slots.len());
+                }
+                return;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, slots: usize) {
+        let larger = large_pages::filled(Slot::default(), slots);
+        let old = std::mem::replace(&mut self.slots, larger);
+        self.used = 0;
+        for slot in old.into_iter().filter(|slot| slot.key != ShortKey::EMPTY) {
+            self.add_short(slot.key, slot.entry);
+        }
+    }
+
+    /// All words with how often each occurs.
+    fn counted(&self) -> impl Iterator<Item = WordAndCount<'_>> {
+        let short = self.slots.iter().filter(|slot| slot.key != ShortKey::EMPTY);
+        let short = short.map(|slot| (slot.entry.count, TableWord::Short(slot.key)));
+        let long = self.long.iter().map(|word| {
+            let text = &self.text[word.start..word.end];
+            (word.entry.count, TableWord::Long(text))
+        });
+        short.chain(long).map(|(count, word)| WordAndCount {
+            count,
+            first: word.first(),
+            word,
+        })
+    }
+
+    /// Makes room for so many short words more.
+    pub fn make_room(&mut self, words: usize) {
+        let words = self.used + words;
+        let slots = (words + words / 2).next_power_of_two();
+        if slots > self.slots.len() {
+            self.grow(slots);
+        }
+    }
+
+    fn add_long(&mut self, word: &[u8], hash: u64, entry: Entry) {
+        let Self {
+            text, long, index, ..
+        } = self;
+        let same = |&at: &usize| {
+            let known: &LongWord = &long[at];
+            known.hash == hash && text[known.start..known.end] == *word
+        };
+        if let Some(&at) = index.find(hash, same) {
+            return long[at].entry.join(entry);
+        }
+        index.insert_unique(hash, long.len(), |&at| long[at].hash);
+        let start = text.len();
+        text.extend_from_slice(word);
+        long.push(LongWord {
+            start,
+            end: text.len(),
+            hash,
+            entry,
+        });
+    }
+
+    /// Adds the words of `tables` whose hashes fall to `part` of so many parts.
+    fn absorb_part(&mut self, tables: &[Self], part: usize) {
+        let (parts, seed) = (tables.len(), self.seed);
+        let falls_here = |hash: u64| ((hash >> 48) as usize * parts) >> 16 == part;
+        for table in tables {
+            let mut group = InsertionBatch::of(self);
+            for slot in &table.slots {
+                if slot.key != ShortKey::EMPTY && falls_here(slot.key.hash(seed)) {
+                    group.add_short(slot.key, slot.entry);
+                }
+            }
+            group.end();
+            for word in &table.long {
+                if falls_here(word.hash) {
+                    self.add_long(&table.text[word.start..word.end], word.hash, word.entry);
+                }
+            }
+        }
+    }
+}
+
+/// Words on their way into a table: the memory of short ones is fetched before they are added.
+pub struct InsertionBatch<'t> {
+    table: &'t mut Table,
+    waiting: [(ShortKey, Entry); GROUP],
+    number: usize,
+}
+
+impl<'t> InsertionBatch<'t> {
+    /// No words on their way into `table`.
+    pub fn of(table: &'t mut Table) -> Self {
+        Self {
+            table,
+            waiting: [(ShortKey::EMPTY, Entry::default()); GROUP],
+            number: 0,
+        }
+    }
+
+    /// Adds `text[start..end]`, which must not be too long.
+    #[inline(always)]
+    pub fn add(&mut self, text: &[u8], start: usize, end: usize, entry: Entry) {
+        match end - start {
+            0 => {}
+            1..=SHORT => self.add_short(ShortKey::new(text, start, end - start), entry),
+            _ => self.table.add(&text[start..end], entry),
+        }
+    }
+
+    /// Adds a short word.
+    #[inline(always)]
+    fn add_short(&mut self, key: ShortKey, entry: Entry) {
+        self.table.prefetch(key);
+        self.waiting[self.number] = (key, entry);
+        self.number += 1;
+        if self.number == GROUP {
+            self.number = 0;
+            for (key, entry) in self.waiting {
+                self.table.add_short(key, entry);
+            }
+        }
+    }
+
+    /// Adds the words that are still on their way.
+    pub fn end(self) {
+        for &(key, entry) in &self.waiting[..self.number] {
+            self.table.add_short(key, entry);
+        }
+    }
+}
+
+/// The words of all tables, which have the same seed, each in one table only.
+pub fn join(mut tables: Vec<Table>) -> Vec<Table> {
+    tables.retain(|table| table.words() > 0);
+    if tables.len() > 1 {
+        let parts = (0..tables.len()).into_par_iter();
+        tables = parts
+            .map(|part| {
+                let mut joined = Table::new(tables[0].seed, usize::MAX);
+                // Each part gets about as much as each table has, if no word is in two of them.
+                joined.make_room(tables.iter().map(|table| table.used).max().unwrap_or(0));
+                joined.absorb_part(&tables, part);
+                joined
+            })
+            .collect();
+    }
+    tables
+}
+
+/// The words of joined tables that `keep` accepts, by length and count, in the order in which they
+/// were first met.
+pub(super) fn in_order(
+    mut tables: Vec<Table>,
+    mut keep: impl FnMut(usize, u64) -> bool,
+) -> WordCounts {
+    let mut met: Vec<Met> = Vec::with_capacity(tables.iter().map(Table::words).sum());
+    for (table, number) in tables.iter_mut().zip(0..) {
+        for Slot { key, entry } in std::mem::take(&mut table.slots) {
+            if key != ShortKey::EMPTY && keep(key.bytes().1, entry.count) {
+                let word = Word::Short(key);
+                met.push(Met { entry, word });
+            }
+        }
+        for (word, at) in table.long.iter().zip(0..) {
+            let entry = word.entry;
+            if keep(word.end - word.start, entry.count) {
+                let word = Word::Long(number, at);
+                met.push(Met { entry, word });
+            }
+        }
+    }
+    met.par_sort_unstable_by(|a, b| {
+        let places = a.entry.place.cmp(&b.entry.place);
+        places.then_with(|| a.word.bytes(&tables).cmp(&b.word.bytes(&tables)))
+    });
+    let size = met.iter().map(|met| met.word.bytes(&tables).len()).sum();
+    let mut text = Vec::with_capacity(size);
+    let mut ends = Vec::with_capacity(met.len());
+    for Met { word, .. } in &met {
+        text.extend_from_slice(&word.bytes(&tables));
+        ends.push(text.len());
+    }
+    WordCounts {
+        text: String::from_utf8(text).expect("words are cut out of text between characters"),
+        ends,
+        counts: met.iter().map(|met| met.entry.count).collect(),
+        provenance: None,
+    }
+}
+
+/// The words of joined tables with how often each occurs, what occurs most first, of equals the
+/// smaller.
+pub fn by_count(tables: &[Table]) -> Vec<WordAndCount<'_>> {
+    let mut words = large_pages::with_capacity(tables.iter().map(Table::words).sum());
+    words.extend(tables.iter().flat_map(Table::counted));
+    words.par_sort_unstable_by(|a, b| {
+        let firsts = b.count.cmp(&a.count).then_with(|| a.first.cmp(&b.first));
+        firsts.then_with(|| a.word.order_behind_first(&b.word))
+    });
+    words
+}
+
+/// A word of a table with how often it occurs.
+#[derive(Clone, Copy)]
+pub struct WordAndCount<'t> {
+    /// How often the word occurs.
+    pub count: u64,
+    /// The word.
+    pub word: TableWord<'t>,
+    /// Nearly all words are told apart by their first bytes, which are not made anew for each
+    /// comparison.
+    first: u128,
+}
+
+/// A word of a table.
+#[derive(Clone, Copy)]
+pub enum TableWord<'t> {
+    /// A word that fits a key.
+    Short(ShortKey),
+    /// Any other word.
+    Long(&'t [u8]),
+}
+
+impl TableWord<'_> {
+    /// Its bytes.
+    pub fn to_vec(self) -> Vec<u8> {
+        match self {
+            Self::Short(key) => {
+                let (bytes, length) = key.bytes();
+                bytes[..length].to_vec()
+            }
+            Self::Long(bytes) => bytes.to_vec(),
+        }
+    }
+
+    /// Its first bytes as a number, zeros behind the end of a short word, so that it is before what
+    /// it begins.
+    fn first(self) -> u128 {
+        let mut first = [0; SHORT + 1];
+        match self {
+            Self::Short(key) => {
+                let (bytes, length) = key.bytes();
+                first[..length].copy_from_slice(&bytes[..length]);
+            }
+            Self::Long(bytes) => first.copy_from_slice(&bytes[..=SHORT]),
+        }
+        u128::from_be_bytes(first)
+    }
+
+    /// The order of words whose first bytes are the same.
+    fn order_behind_first(&self, other: &Self) -> std::cmp::Ordering {
+        let length = |word: &Self| match *word {
+            Self::Short(key) => key.bytes().1,
+            Self::Long(bytes) => bytes.len(),
+        };
+        match (self, other) {
+            (Self::Long(a), Self::Long(b)) => a.cmp(b),
+            _ => length(self).cmp(&length(other)),
+        }
+    }
+}
+
+/// A word on its way from the tables into order.
+struct Met {
+    entry: Entry,
+    word: Word,
+}
+
+enum Word {
+    Short(ShortKey),
+    /// The number of its table, and its own in there.
+    Long(u32, usize),
+}
+
+impl Word {
+    fn bytes<'t>(&self, tables: &'t [Table]) -> Bytes<'t> {
+        match *self {
+            Self::Short(key) => {
+                let (bytes, length) = key.bytes();
+                Bytes::Here(bytes, length)
+            }
+            Self::Long(table, at) => {
+                let table = &tables[table as usize];
+                let word = &table.long[at];
+                Bytes::There(&table.text[word.start..word.end])
+            }
+        }
+    }
+}
+
+/// The bytes of a word.
+enum Bytes<'t> {
+    Here([u8; SHORT + 1], usize),
+    There(&'t [u8]),
+}
+
+impl std::ops::Deref for Bytes<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Here(bytes, length) => &bytes[..*length],
+            Self::There(bytes) => bytes,
+        }
+    }
+}
+
+/// A word cut into pieces of so many characters and a rest, with where each begins.
+pub(super) fn pieces(word: &str, longest: usize) -> impl Iterator<Item = (usize, &str)> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let rest = &word[start..];
+        let end = match rest.len() <= longest {
+            true => rest.len(),
+            false => {
+                let cut = rest.char_indices().nth(longest);
+                cut.map_or(rest.len(), |(at, _)| at)
+            }
+        };
+        let piece = (start, &rest[..end]);
+        start += end;
+        (end > 0).then_some(piece)
+    })
+}
+
+/// The hash of a word that is no short one.
+fn long_hash(word: &[u8], seed: u64) -> u64 {
+    FixedState::with_seed(seed).hash_one(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn tables_count_short_and_long_words() {
+        let words: Vec<String> = (0..10_000)
+            .map(|n| format!("{}{}", "x".repeat(n % 20), n / 3))
+            .collect();
+        let mut expected: BTreeMap<&str, u64> = BTreeMap::new();
+        let mut tables = [0; 3].map(|_| Table::new(7, usize::MAX));
+        for (word, place) in words.iter().chain(&words).zip(0..) {
+            tables[place as usize % 3].add(word.as_bytes(), Entry { count: 1, place });
+            *expected.entry(word).or_default() += 1;
+        }
+        let counts = in_order(join(tables.into()), |_, _| true);
+        assert_eq!(counts.iter().collect::<BTreeMap<_, _>>(), expected);
+        let mut met: Vec<&str> = words.iter().map(String::as_str).collect();
+        met.dedup();
+        let order: Vec<&str> = counts.iter().map(|(word, _)| word).collect();
+        assert_eq!(
+            order,
+            WordCounts::from_words(met.into_iter().map(|word| (word, 1)))
+                .iter()
+                .map(|(word, _)| word)
+                .collect::<Vec<_>>()
+        );
+    }
+}
