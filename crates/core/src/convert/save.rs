@@ -132,7 +132,7 @@ fn left_out(stages: &Stages, target: Target, contents: &[u8]) -> Vec<String> {
         Target::Json | Target::Folder => {
             let cuts = !stages.added_tokens.is_empty();
             if white_space_of(stages).is_some_and(|it| it.remove_extra && !it.legacy && cuts) {
-                left_out.push("the spaces in front of special tokens in text".to_owned());
+                left_out.push("the spaces beside special tokens in text".to_owned());
             }
             huggingface::aliases(stages).collect()
         }
