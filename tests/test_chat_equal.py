@@ -20,6 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
 """What templates leave out is the matter of `test_chat_unprinted.py`."""
 
 NAMED = dict(templates())
+TOK = byte_level("")
 
 
 def theirs_of(tok: jeton.Tokenizer) -> Any:
@@ -41,6 +42,10 @@ PUBLISHED = {
     "granite": "ibm-granite-granite-3.3-2B-Instruct",
     "mistral-small": "Mistral-Small-3.2-24B-Instruct-2506",
     "qwen": "Qwen-Qwen2.5-7B-Instruct",
+    "qwen3": "Qwen-Qwen3-0.6B",
+    "llama3.1": "meta-llama-Llama-3.1-8B-Instruct",
+    "llama-3.3": "meta-llama-Llama-3.1-8B-Instruct",
+    "phi": "microsoft-Phi-3.5-mini-instruct",
     "gemma": "google-gemma-2-2b-it",
 }
 """Templates of jeton, and those of models with the same format."""
@@ -53,12 +58,25 @@ def test_templates_by_name_write_what_those_of_models_do(name: str) -> None:
     tok = byte_level(theirs)
     system = [{"role": "system", "content": "Answer in one word."}] * (name != "gemma")
     turns = [{**turn, "content": turn["content"].strip()} for turn in TURNS]
-    for messages, prompt in ((turns, False), (turns[:-1], True)):
+    # Phi's and Qwen 3's end a chat with more, behind an answer.
+    ends = ((turns[:-1], True), *([(turns, False)] if name not in ("phi", "qwen3") else []))
+    for messages, prompt in ends:
         ours, published = (
             tok.chat([*system, *messages], template=it, add_generation_prompt=prompt)
             for it in (name, theirs)
         )
         assert ours.ids == published.ids
+        count = tok.count_messages(
+            [*system, *messages], template=name, add_generation_prompt=prompt
+        )
+        assert (count.tokens, count.exact) == (len(published.ids), True)
+
+
+def test_the_day_of_llama_3_2_is_today() -> None:
+    from jeton.chat.template_date import now
+
+    texts = [TOK.chat(TURNS, template=it).text for it in ("llama3.1", "llama3.2")]
+    assert texts[0].replace("26 Jul 2024", now().strftime("%d %b %Y")) == texts[1]
 
 
 @pytest.mark.parametrize("kind", KINDS)

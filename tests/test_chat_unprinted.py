@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+import jeton
+import jeton.chat
 from chat_cases import (
     HELLO,
     IMAGE,
@@ -22,7 +24,7 @@ from chat_cases import (
     templates,
 )
 from jeton.chat import TEMPLATES
-from jeton.errors import ChatWarning, UnsupportedError
+from jeton.errors import ArgumentError, ChatWarning, UnsupportedError
 from shared_data import SHARED, needs
 
 TOK = byte_level("")
@@ -32,7 +34,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "NousResearch-Hermes-3-Llama-3.1-8B-tool_use": {"tools": [WEATHER]},
 }
 """Without these a template refuses all messages."""
-CONTENTS = "{% for m in messages %}{{ m.role }}:{{ m.content }};{% endfor %}"
+CONTENTS = "{% for m in messages if m.role != 'hidden' %}{{ m.role }}:{{ m.content }};{% endfor %}"
 USER_ONLY = "{% for m in messages if m.role == 'user' %}{{ m.content }}{% endfor %}"
 MORE = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
 FILE = {"type": "file", "file": {"file_id": "f-1"}}
@@ -92,6 +94,11 @@ CASES: dict[str, tuple[str, list[Any], dict[str, Any], list[str], str | None]] =
     "a field of one's own": (CONTENTS, [{**HELLO[0], "mood": 3}], {}, ["messages[0].mood"], None),
     "reasoning that the template never reads": (
         CONTENTS, REASONING, {}, ["messages[1].reasoning_content"], "reasoning_content",
+    ),
+    "reasoning by what follows no origins": (
+        "{% for m in messages %}{{ m.content }}{{ (m.reasoning_content or '') | wordwrap(9) }}"
+        "{% endfor %}", [*HELLO, {"role": "assistant", "content": "a", "reasoning": "b c"}], {},
+        [], None,
     ),
     "reasoning of an earlier turn": (
         "{% for m in messages %}{{ m.content }}{{ m.reasoning_content if loop.last }}{% endfor %}",
@@ -153,6 +160,28 @@ def test_what_is_not_printed_is_said(name: str) -> None:
     with warning(says):
         chat = TOK.chat(messages, template=template, **options)
     assert [str(it) for it in chat.unprinted] == unprinted
+
+
+def test_each_is_asked_for_if_some_leave_a_trace() -> None:
+    template = CONTENTS + "{{ messages[0].tool_calls | tojson | wordwrap(9) }}"
+    messages = [{**call(), "content": "a"}, *HELLO, {**call(), "content": "b"}]
+    with warning("does not print messages[2].tool_calls"):
+        chat = TOK.chat(messages, template=template)
+    assert [str(it) for it in chat.unprinted] == ["messages[2].tool_calls"]
+
+
+def test_questions_to_a_template_end() -> None:
+    endless = "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"
+    template = "{% if messages | length < 4 %}" + endless + "{% endif %}" + CONTENTS
+    with jeton.chat.limits(seconds=0.2):
+        assert TOK.chat(TURNS, template=template).text
+        # What is not printed is then told by who wrote the text alone.
+        with warning("does not print tools"):
+            TOK.chat(
+                TURNS, template=template.replace("{% if ", "{% if not tools or "), tools=[WEATHER]
+            )
+        with pytest.raises(UnsupportedError, match="takes more than"):
+            TOK.chat([*PARTS, *TURNS], template=template)
 
 
 def test_a_chat_that_is_cut_does_not_warn_again() -> None:
@@ -264,6 +293,11 @@ COUNTS: list[tuple[list[Any], dict[str, Any], str | None]] = [
     ([*HELLO, call()], {}, "it does not print messages[1].tool_calls"),
     ([{**HELLO[0], "name": "Ann"}], {}, "it does not print messages[0].name"),
     ([*HELLO, RESULT], {}, None),
+    (
+        [{"role": "user", "content": " "}, {"role": "hidden", "content": "a"}],
+        {},
+        "it does not print messages[1]",
+    ),
     (PARTS, {}, None),
     (IMAGE, {"tokens_per_part": 9}, "9 tokens for each part that is not text (image)"),
 ]
@@ -286,5 +320,23 @@ def test_tools_count_as_the_template_prints_them() -> None:
     tok = byte_level(template)
     count = tok.count_messages(HELLO, template=template, tools=[WEATHER])
     assert count.exact and count.tokens > tok.count_messages(HELLO, template=template).tokens + 99
-    with pytest.raises(UnsupportedError, match="'llama3' does not print tools"):
+    with pytest.raises(UnsupportedError, match=r"'llama3\.1' does not print tools"):
         tok.count_messages(HELLO, template="llama3.1", tools=[WEATHER])
+    plain = tok.count_messages(HELLO, template=template)
+    assert tok.count_messages(HELLO, template="llama3.1").tokens == plain.tokens
+
+
+SYSTEM = {"role": "system", "content": "Be brief."}
+
+
+@pytest.mark.parametrize("name", ["qwen2.5", "granite", "mistral-small", "gpt-oss"])
+def test_formats_whose_models_write_a_message_of_their_own(name: str) -> None:
+    alone = TOK.count_messages(HELLO, template=name)
+    assert not alone.exact and "write a system's message of their own" in alone.basis
+    assert TOK.count_messages([SYSTEM, *HELLO], template=name).exact == (name != "gpt-oss")
+
+
+@pytest.mark.parametrize("name", ["qwen", "llama3", "llama3.1", "llama4", "phi", "gemma", "zephyr"])
+def test_results_of_tools_are_no_messages_of_formats_that_write_them_otherwise(name: str) -> None:
+    with pytest.raises(ArgumentError, match="has no role tool"):
+        TOK.chat([*HELLO, RESULT], template=name)

@@ -13,7 +13,7 @@ import numpy as np
 
 import jeton._core as _core
 from jeton.chat.control import control_tokens_of
-from jeton.chat.encoding import Encoded, encoded
+from jeton.chat.encoding import Encoded, encoded, encoded_ids
 from jeton.chat.given import Given
 from jeton.chat.limits import current
 from jeton.chat.loss_masks import Answers
@@ -21,7 +21,7 @@ from jeton.chat.messages import Input, Sent, sent_messages
 from jeton.chat.origins import Origin
 from jeton.chat.parts import raw, runs_of
 from jeton.chat.prefixes import Prefixes, Step, compared
-from jeton.chat.renderer import Renderer
+from jeton.chat.renderer import Renderer, questions
 from jeton.chat.schemas import schema_of
 from jeton.chat.templates import name_of, template_of
 from jeton.chat.trust import Trust
@@ -90,10 +90,12 @@ class Request:
         trust = self.trust
         if trust is None:
             trust = Trust(request.trusted, sent, names_of_variables)
-        chat = Chat(dataclasses.replace(request, trust=trust), request._given(sent, trust))
-        if self.trust is None:
-            if losses := chat._losses():
+        request = dataclasses.replace(request, trust=trust)
+        with questions():
+            chat = Chat(request, request._given(sent, trust))
+            if self.trust is None and (losses := chat._losses()):
                 self.says(losses)
+        if self.trust is None:
             _ = chat.ids  # text without ids is an error at once
         return chat
 
@@ -196,6 +198,7 @@ class Chat:
 
     Attributes:
         text: The text, as the template wrote it.
+        template: The text of the template.
         roles: The role of each message.
         dropped: The indices of the messages that `truncate` left out, in the chat that was cut.
 
@@ -214,12 +217,14 @@ class Chat:
     def __init__(self, request: Request, given: Given) -> None:
         text = given.text()
         self._request = request
+        self._given = given
         self._runs = runs_of(text)
         self._control = control_tokens_of(
             request.tok, given.template, request.control, given.renderer
         )
         self._unprinted = Unprinted(given, text)
         self.text = raw(text)
+        self.template = given.template
         self.roles: list[str | None] = [message.role for message in given.sent]
         self.dropped: list[int] = []
 
@@ -230,12 +235,12 @@ class Chat:
     def _encoded(self) -> Encoded:
         return encoded(self._control, self.text, self._runs)
 
-    @property
+    @functools.cached_property
     def ids(self) -> list[int]:
         """The ids. Only text of the template and of trusted fields gives control tokens; what the
         assistant says may hold those that are not marked special and frame no turn, as `<think>`.
         """
-        return self._encoded[0]
+        return encoded_ids(self._control, self.text, self._runs)
 
     @property
     def control_tokens(self) -> dict[str, int]:
@@ -262,7 +267,8 @@ class Chat:
 
     def left_out(self, *, with_media: bool = True) -> list[Origin]:
         """`unprinted`, if need be without the parts that are no text."""
-        return self._unprinted.all(with_media=with_media)
+        with questions():
+            return self._unprinted.all(with_media=with_media)
 
     def _losses(self) -> str:
         """What a model was to see and does not; an empty text if there is no such thing.
@@ -271,7 +277,7 @@ class Chat:
             UnsupportedError: The template is jeton's, which promises a format.
         """
         losses = self._unprinted.losses(with_media=not self._request.counts_media)
-        name = name_of(self._unprinted.template)
+        name = name_of(self.template)
         if name and (refused := [it for it in losses if it.kind != "variable"]):
             raise UnprintedError(
                 f"jeton's chat template {name!r} does not print {_listed(refused)}: give template= "
@@ -393,12 +399,14 @@ class Chat:
             if role not in ("assistant", "model"):
                 continue
             for count, prompt in ((at, True), (at + 1, False)):
-                if count == len(messages) and not self._request.add_generation_prompt:
+                is_whole = count == len(messages) and not self._request.add_generation_prompt
+                if not count or is_whole:
                     continue
                 try:
-                    ids = self._request.of(messages[:count], prompt).ids
+                    text = self._given.of_first(count, prompt).text()
                 except JetonError:
                     continue  # a template may refuse a conversation that ends here
+                ids = encoded_ids(self._control, raw(text), runs_of(text))
                 steps.append((Step(count, prompt), ids))
         whole = Step(len(messages), self._request.add_generation_prompt)
         return compared([*steps, (whole, self.ids)])

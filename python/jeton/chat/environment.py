@@ -52,6 +52,8 @@ _VALUES: Final = (
 _TYPES: Final = (str, bytes, int, float, dict)
 """The types that have such methods themselves, as `from_bytes`."""
 
+_TEXTS: Final = (str, Traced)
+
 _MAX_SYMBOLS: Final = 1 << 22
 """The most names times blocks of a template: compiling copies all names for each block."""
 
@@ -290,7 +292,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
     @staticmethod
     def weighed(value: Any) -> Any:
         """The value itself, if going through it ends soon."""
-        weight(value)
+        if type(value) not in _TEXTS:
+            weight(value)
         return value
 
     @staticmethod
@@ -320,18 +323,17 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return joined([printed(value) for value in values])
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        if operator == "+" and type(left) in _TEXTS and type(right) in _TEXTS:
+            return joined((left, right))
         weight(left)
         weight(right)
         spend(1 + OPERATORS[operator](left, right))
-        texts = isinstance(left, str), isinstance(right, str)
         operation = self.binop_table[operator]
         if isinstance(left, Markup) or isinstance(right, Markup):
-            if operator == "+" and all(texts):
+            if operator == "+" and isinstance(left, str) and isinstance(right, str):
                 return added(left, right)
             return conservatively(operation, left, right)
-        if operator == "+" and all(texts):
-            return joined((left, right))
-        if operator == "%" and texts[0]:
+        if operator == "%" and isinstance(left, str):
             return whole(percent(left, right))
         return operation(left, right)
 

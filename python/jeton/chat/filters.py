@@ -75,7 +75,8 @@ def limited(function: Callable[..., Any], cost: Cost, printing: int = 0) -> Call
     def called(*args: Any, **kwargs: Any) -> Any:
         within, given = args[:skipped], args[skipped:]
         for value in (*given, *kwargs.values()):
-            weight(value)
+            if not isinstance(value, str):
+                weight(value)
         if printing:
             given = (*(map(_text, given[:printing])), *given[printing:])
         copied = len(given[0]) if given and isinstance(given[0], str) else 0

@@ -82,7 +82,7 @@ Group = tuple[Kind, int | None, Path]
 document, a variable."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Place:
     """Where in a call a value is."""
 

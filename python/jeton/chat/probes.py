@@ -99,7 +99,7 @@ def _text(
     given = Input(Trust())
     try:
         seen = given.messages(sent_messages(messages))
-        return raw(renderer.text(template, seen, None, dict(variables), given.characters))
+        return raw(renderer.answer(template, seen, None, dict(variables), given.characters))
     except LimitError:
         raise
     except JetonError:

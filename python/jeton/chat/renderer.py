@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+from jeton.chat.limits import current, limits
 from jeton.chat.rendering import rendered
 from jeton.chat.source import Source, source_of
 
-__all__ = ["Renderer"]
+__all__ = ["Renderer", "questions"]
+
+
+_LEAST_SECONDS: Final = 0.01
+_UNTIL: ContextVar[float] = ContextVar("jeton_chat_until")
+
+
+@contextlib.contextmanager
+def questions() -> Iterator[None]:
+    """Holds what jeton asks templates in the block to the time that one chat may take."""
+    token = _UNTIL.set(time.monotonic() + current().seconds)
+    try:
+        yield
+    finally:
+        _UNTIL.reset(token)
 
 
 @dataclass(frozen=True)
@@ -37,6 +55,23 @@ class Renderer:
         from jeton.chat.isolation import rendered_apart
 
         return rendered_apart(template, messages, continued, variables, given)
+
+    def answer(
+        self,
+        template: str,
+        messages: list[dict[str, Any]],
+        continued: str | None,
+        variables: Mapping[str, Any],
+        given: int,
+    ) -> str:
+        """The text of a chat that nobody asked for but jeton, to learn how the template writes.
+
+        All of these in one block of `questions` take at most the time of one chat.
+        """
+        now = time.monotonic()
+        left = _UNTIL.get(now + current().seconds) - now
+        with limits(seconds=max(left, _LEAST_SECONDS)):
+            return self.text(template, messages, continued, variables, given)
 
     def source(self, template: str) -> Source:
         """What a template says, as `source_of` gives it."""

@@ -44,7 +44,7 @@ class Unprinted:
     """
 
     def __init__(self, given: Given, text: str) -> None:
-        self.template = given.template
+        self._template = given.template
         self._text = raw(text)
         self._given = given
         groups = given.groups
@@ -63,7 +63,7 @@ class Unprinted:
         self._unread = [
             name
             for name, value in given.variables.items()
-            if value is not None and name not in given.renderer.source(self.template).names
+            if value is not None and name not in given.renderer.source(self._template).names
         ]
 
     def all(self, *, with_media: bool = True) -> list[Origin]:
@@ -91,7 +91,7 @@ class Unprinted:
         """What seems to be misspelled: a role, a variable that the template does not read."""
         for name in self._unread:
             close = _core.did_you_mean(
-                name, sorted(self._given.renderer.source(self.template).names)
+                name, sorted(self._given.renderer.source(self._template).names)
             )
             if close:
                 yield f"for the variable {name!r}, did you mean {close!r}?"
@@ -99,7 +99,7 @@ class Unprinted:
             if message.role is None or message.role in KNOWN_ROLES:
                 continue
             close = _core.did_you_mean(message.role, sorted(KNOWN_ROLES))
-            if close and message.role not in self.template:
+            if close and message.role not in self._template:
                 yield f"for the role {message.role!r} of messages[{at}], did you mean {close!r}?"
 
     def _counts(self, group: Group, fields: list[str]) -> bool:
@@ -119,7 +119,7 @@ class Unprinted:
         kind, _, path = group
         if kind != "message" or path[0] in _SAID:
             return True
-        return path[0] in REASONING and not any(name in self.template for name in REASONING)
+        return path[0] in REASONING and not any(name in self._template for name in REASONING)
 
     def _role(self, message: int | None) -> str | None:
         return None if message is None else self._given.sent[message].role
@@ -133,29 +133,40 @@ class Unprinted:
         return items[path[1]]
 
     def _is_media(self, group: Group) -> bool:
-        return group[2][:1] == ("content",) and is_media(self._part(group))
+        part = self._part(group)
+        return part is not None and group[2][0] == "content" and is_media(part)
 
     def _batch_of(self, group: Group) -> tuple[object, ...]:
         """Groups that a template treats alike."""
         kind, message, path = group
-        part = fields_of(self._part(group)) or {}
-        return kind, message, path[:1] if kind == "message" else (), str(part.get("type"))
+        part = self._part(group)
+        if self._is_media(group):
+            return self._role(message), str((fields_of(part) or {}).get("type"))
+        return kind, message, path[:1] if kind == "message" else (), is_text(part)
 
-    def _is_lost(self, batch: list[Group]) -> bool:
-        """Whether a batch left no trace in the text."""
-        first = batch[0]
-        if first not in self._are_lost:
-            try:
-                is_lost = raw(self._given.text(batch)) == self._text
-            except JetonError:
-                # A placeholder, as of an image, tells nothing of who wrote it.
-                is_lost = not self._is_media(first)
-            self._are_lost[first] = is_lost
-        return self._are_lost[first]
+    def _find_lost(self, batches: list[list[Group]]) -> None:
+        """Finds out which batches left no trace in the text, most often all."""
+        unknown = [it for it in batches if it[0] not in self._are_lost]
+        if len(unknown) > 1 and self._changes([it for batch in unknown for it in batch]) is False:
+            self._are_lost |= dict.fromkeys((it[0] for it in unknown), True)
+            return
+        for batch in unknown:
+            changes = self._changes(batch)
+            # A placeholder, as of an image, tells nothing of who wrote it.
+            is_lost = not self._is_media(batch[0]) if changes is None else not changes
+            self._are_lost[batch[0]] = is_lost
+
+    def _changes(self, groups: list[Group]) -> bool | None:
+        """Whether the text is another without these; `None` if the template takes no such chat."""
+        try:
+            return raw(self._given.text(groups)) != self._text
+        except JetonError:
+            return None
 
     def _origins(self, batches: list[list[Group]]) -> list[Origin]:
         """What is lost of these."""
-        lost = [group for batch in batches if self._is_lost(batch) for group in batch]
+        self._find_lost(batches)
+        lost = [group for batch in batches if self._are_lost[batch[0]] for group in batch]
 
         def parents(group: Group) -> Iterator[tuple[str, int | None, Path]]:
             kind, message, path = group
