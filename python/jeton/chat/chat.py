@@ -220,7 +220,7 @@ class Chat:
         self._given = given
         self._runs = runs_of(text)
         self._control = control_tokens_of(
-            request.tok, given.template, request.control, given.renderer
+            request.tok, given.template, request.control, given.renderer, text
         )
         self._unprinted = Unprinted(given, text)
         self.text = raw(text)
