@@ -109,7 +109,7 @@ def test_there_and_back(module: ModuleType, component: Any) -> None:
     if not only_ours(component):
         assert module.from_json(component.to_json()) == component
     stage = component.STAGE
-    model = models.WordLevel({"a": 0, "?": 1}, unk_token="?")
+    model = models.WordLevel({"a": 8, "?": 9}, unk_token="?")
     frame = component._tokens() if stage == "post_processor" else []
     added = [jeton.AddedToken(name, id, special=True) for name, id in dict.fromkeys(frame)]
     tok = jeton.Tokenizer(model, **{stage: component}, added_tokens=added)

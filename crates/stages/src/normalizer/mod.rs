@@ -85,11 +85,11 @@ pub enum Normalizer {
     },
     /// Each byte written as one of GPT-2's 256 printable characters.
     ByteLevel,
-    /// A function of the caller.
-    #[serde(skip)]
-    Function(Function),
     /// One after another.
     Sequence(#[serde(deserialize_with = "crate::nesting_limit::nested")] Vec<Normalizer>),
+    /// A function of the caller. Images leave it out, so it comes last: the others keep their numbers.
+    #[serde(skip)]
+    Function(Function),
 }
 
 impl Normalizer {

@@ -93,11 +93,11 @@ pub enum PreTokenizer {
         /// The pattern, in tiktoken's dialect.
         pattern: SearchPattern,
     },
-    /// A function of the caller.
-    #[serde(skip)]
-    Function(Function),
     /// One after another.
     Sequence(#[serde(deserialize_with = "crate::nesting_limit::nested")] Vec<PreTokenizer>),
+    /// A function of the caller. Images leave it out, so it comes last: the others keep their numbers.
+    #[serde(skip)]
+    Function(Function),
 }
 
 impl From<SearchPattern> for PreTokenizer {
