@@ -269,6 +269,7 @@ impl SentencePieceTrainer {
             remove_extra: self.remove_extra_whitespaces,
             escape: true,
             suffix: self.learning.options().rules.treat_whitespace_as_suffix,
+            legacy: false,
         }
     }
 

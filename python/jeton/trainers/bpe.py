@@ -33,6 +33,17 @@ TieBreak: TypeAlias = Literal[
 ]
 
 
+def _marks_in_front() -> pre_tokenizers.Sequence:
+    """What puts a `▁` in front of each stretch between special tokens.
+
+    Spaces of the text are written `▁` before, so none is taken for the one in front.
+    """
+    space = pre_tokenizers.Metaspace(" ", prepend_scheme="always", split=False)
+    return pre_tokenizers.Sequence(
+        [space, pre_tokenizers.Metaspace("▁", prepend_scheme="never", split=False)]
+    )
+
+
 class BPETrainer(WordTrainer):
     r"""Trains byte pair encodings: the most frequent pair of neighbours becomes a token, and again.
 
@@ -249,8 +260,7 @@ class BPETrainer(WordTrainer):
         check_stage(normalizers.Normalizer, normalizer)
         if sentencepiece:
             if normalizer is not None:
-                marks = [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
-                normalizer = normalizers.Sequence([normalizer, *marks])
+                normalizer = normalizers.Sequence([normalizer, normalizers.Replace(" ", "▁")])
             unk_token = unk_token or known["unk_token"]
         if self.start.tokenizer is not None:
             if pattern is None and pre_tokenizer is None:
@@ -430,13 +440,20 @@ class BPETrainer(WordTrainer):
         # of a line, no merge does.
         lines = pre_tokenizers.Split("\n", behavior="removed")
         words = pre_tokenizers.Split("▁", behavior="merged_with_next")
-        return pre_tokenizers.Sequence([lines, words])
+        steps = getattr(self.normalizer, "steps", (self.normalizer,))
+        if any(isinstance(step, normalizers.Prepend) for step in steps):
+            return pre_tokenizers.Sequence([lines, words])
+        return pre_tokenizers.Sequence([_marks_in_front(), lines, words])
 
     def _boundaries(self) -> tuple[str, ...]:
         given = [token.content for token in self.start.added_tokens]
         if self.parameters["sentencepiece"]:
             given.append(self.parameters["unk_token"])
         return tuple(dict.fromkeys([*given, *self.special_tokens]))
+
+    def _special_ids(self) -> dict[str, int]:
+        is_first = self.start.tokenizer is None and self.parameters["byte_order"] != "value"
+        return super()._special_ids() if is_first else {}
 
     def _added_tokens(self, model: _core.Model) -> list[AddedToken]:
         if self.parameters["byte_order"] == "value":
