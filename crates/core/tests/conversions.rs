@@ -96,7 +96,7 @@ fn same(before: &Stages, after: &Stages, beside_special: bool) {
     let policies = policies[..1 + usize::from(beside_special)].to_vec();
     for (text, special) in TEXTS
         .into_iter()
-        .flat_map(|it| policies.clone().map(|p| (it, p)))
+        .flat_map(|it| policies.iter().cloned().map(move |policy| (it, policy)))
     {
         let options = EncodeOptions {
             special,
