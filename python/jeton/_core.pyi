@@ -36,8 +36,10 @@ __all__ = [
     "canonical_component",
     "changed_lines",
     "charsmap",
+    "charsmap_rules",
     "check_regex",
     "check_trainer",
+    "compiled_charsmap",
     "count_parts",
     "cut_text",
     "did_you_mean",
@@ -52,11 +54,11 @@ __all__ = [
     "reordered",
     "save",
     "scripts",
+    "sentencepiece_separators",
     "set_cache_limit",
     "target_of",
     "train",
     "train_sizes",
-    "unigram_separators",
     "write_into",
 ]
 
@@ -103,6 +105,8 @@ def published_encodings() -> list[tuple[str, str, str]]: ...
 def fingerprint(tokenizer: Pipeline) -> bytes: ...
 def canonical_component(stage: str, json: str) -> str: ...
 def charsmap(name: str) -> bytes | None: ...
+def charsmap_rules(blob: bytes) -> list[tuple[str, str]]: ...
+def compiled_charsmap(rules: dict[str, str]) -> bytes: ...
 def check_regex(source: str, dialect: str) -> None: ...
 def named_patterns() -> list[tuple[str, list[str], str, list[str]]]: ...
 def scripts(text: str) -> list[str]: ...
@@ -110,7 +114,8 @@ def did_you_mean(given: str, candidates: Any) -> str | None: ...
 def find_files(paths: list[str]) -> tuple[list[str], int]: ...
 def pattern_pre_tokenizer(pattern: str) -> str: ...
 
-_Algorithm: TypeAlias = Literal["bpe", "wordpiece", "word_level", "unigram", "sentencepiece"]
+_SentencePiece: TypeAlias = Literal["sentencepiece unigram", "sentencepiece bpe"]
+_Algorithm: TypeAlias = Literal["bpe", "wordpiece", "word_level", "unigram"] | _SentencePiece
 
 # The phase, and how many steps of how many are done.
 _Told: TypeAlias = Callable[[Literal["merging", "seeding", "fitting"], int, int], None]
@@ -120,12 +125,17 @@ def train(
     algorithm: _Algorithm, counts: WordCounts, parameters: dict[str, Any], watch: _Told | None
 ) -> Model: ...
 def train_sizes(
-    counts: WordCounts, parameters: dict[str, Any], sizes: list[int], watch: _Told | None
+    algorithm: _Algorithm,
+    counts: WordCounts,
+    parameters: dict[str, Any],
+    sizes: list[int],
+    watch: _Told | None,
 ) -> list[Model]: ...
-def unigram_separators(parameters: dict[str, Any]) -> bytes: ...
+def sentencepiece_separators(algorithm: _SentencePiece, parameters: dict[str, Any]) -> bytes: ...
 
-# Tokens, lengths, whether the last document goes on, keys, bytes, empty documents, where reading
-# goes on (file, byte, line), bytes read of that file; of files that end: number, bytes, SHA-256.
+# Tokens, lengths, whether the last document goes on, keys, bytes, empty and bad documents, where
+# reading goes on (file, byte, line, digest), bytes read of that file; of files that end: number,
+# bytes, SHA-256.
 _TokenBlock: TypeAlias = tuple[
     npt.NDArray[np.uint16] | npt.NDArray[np.uint32],
     npt.NDArray[np.int64],
@@ -133,7 +143,8 @@ _TokenBlock: TypeAlias = tuple[
     npt.NDArray[np.uint64],
     int,
     int,
-    tuple[int, int, int],
+    int,
+    tuple[int, int, int, int],
     int,
     list[tuple[int, int, bytes]],
 ]
@@ -143,7 +154,7 @@ def blocks_of_texts(
     texts: Any,
     errors: str,
     nulls: str,
-    options: tuple[int | None, int | None, bool],
+    options: tuple[list[int], list[int], bool],
 ) -> list[_TokenBlock]: ...
 def reordered(
     tokens: npt.NDArray[np.unsignedinteger[Any]],
@@ -160,8 +171,9 @@ class TokenBlocks:
         field: str | None,
         errors: str,
         by_line: bool,
-        start: tuple[int, int, int],
-        options: tuple[int | None, int | None, bool],
+        drop_bad: bool,
+        start: tuple[int, int, int, int],
+        options: tuple[list[int], list[int], bool],
     ) -> TokenBlocks: ...
     def next(self) -> _TokenBlock | None: ...
     def close(self) -> None: ...
@@ -234,10 +246,20 @@ class EncodeStream:
     def finish(self) -> npt.NDArray[np.uint32]: ...
 
 @final
+class Function:
+    def __init__(self, function: Callable[[str], Any]) -> None: ...
+    @property
+    def number(self) -> int: ...
+    @staticmethod
+    def known(number: int) -> Callable[[str], Any]: ...
+
 class Pipeline:
     @staticmethod
     def build(
-        model: Model, stages: str, added_tokens: list[_AddedFields] | Pipeline
+        model: Model,
+        stages: str,
+        added_tokens: list[_AddedFields] | Pipeline,
+        before: Pipeline | None = None,
     ) -> Pipeline: ...
     @staticmethod
     def build_as_stored(
@@ -245,10 +267,13 @@ class Pipeline:
     ) -> Pipeline: ...
     @staticmethod
     def from_json(text: str) -> Pipeline: ...
+    def warnings(self) -> list[str]: ...
+    def misnamed(self) -> list[tuple[int, str]]: ...
     @staticmethod
     def from_ranks(ranks: Any, pattern: str, special_tokens: list[tuple[str, int]]) -> Pipeline: ...
     @staticmethod
     def from_image(image: bytes) -> Pipeline: ...
+    def holds_functions(self) -> bool: ...
     def image(self) -> bytes: ...
     def to_json(self) -> str: ...
     def approximation(self, format: str) -> Pipeline: ...
@@ -374,6 +399,7 @@ class Component:
     def cut(self, text: str, unit: str) -> list[tuple[str, tuple[int, int]]]: ...
     def decode(self, tokens: list[bytes], errors: str) -> str: ...
     def process(self, encodings: list[_Columns], add_special_tokens: bool) -> _Columns: ...
+    def frame_tokens(self) -> list[tuple[str, int]]: ...
     def added(self, pair: bool) -> int: ...
 
 # id, text, begin, end, whether it has a surface
@@ -470,6 +496,8 @@ class TextParts:
     def bytes(self) -> int: ...
     @property
     def characters(self) -> int: ...
+    @property
+    def spaced_words(self) -> int: ...
     def hashed(self, longest: int, most: int) -> list[tuple[int, str, int]]: ...
 
 @final
@@ -500,6 +528,7 @@ class WordCounter:
         paths: list[str],
         field: str | None,
         errors: str,
+        by_line: bool,
         watch: Callable[[int, int], None] | None,
     ) -> None: ...
     def count_part(

@@ -55,7 +55,7 @@ pub use jeton_stages::{
     vocab,
 };
 pub use jeton_text::mem::room;
-pub use jeton_text::{error, files, interrupt, pattern, printable, scripts, text};
+pub use jeton_text::{error, files, function, interrupt, pattern, printable, scripts, text};
 pub use jeton_training as train;
 
 pub use jeton_models::Stages;

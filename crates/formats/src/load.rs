@@ -88,20 +88,9 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded> {
     }
     let data = files::read(path)?;
     let place = |error: Error| error.at(path.display().to_string());
-    let Contents {
-        stages,
-        mut warnings,
-        roles,
-    } = read(path, &data, options).map_err(place)?;
-    for warning in &mut warnings {
-        warning.insert_str(0, &format!("{}: ", path.display()));
-    }
-    Ok(Loaded {
-        path: path.to_owned(),
-        stages,
-        warnings,
-        roles,
-    })
+    read(path, &data, options)
+        .map(|contents| contents.at(path))
+        .map_err(place)
 }
 
 /// What the bytes of a file say.
@@ -109,6 +98,20 @@ struct Contents {
     stages: Stages,
     warnings: Vec<String>,
     roles: Vec<Role>,
+}
+
+impl Contents {
+    /// What the file or folder at this path says.
+    fn at(self, path: &Path) -> Loaded {
+        let warnings = [self.stages.warnings(), self.warnings].concat();
+        let name = |warning| format!("{}: {warning}", path.display());
+        Loaded {
+            path: path.to_owned(),
+            stages: self.stages,
+            warnings: warnings.into_iter().map(name).collect(),
+            roles: self.roles,
+        }
+    }
 }
 
 impl From<Stages> for Contents {
@@ -122,12 +125,9 @@ impl From<Stages> for Contents {
 }
 
 fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<Contents> {
-    if data.starts_with(b"version https://git-lfs.github.com/spec/") {
-        return Err(Error::new(
-            ErrorKind::Format,
-            "this is a Git LFS pointer, which stands for a file that was not fetched",
-        )
-        .hint("run `git lfs pull` where it came from"));
+    if let Some(other) = sniff::other_file(data) {
+        let message = format!("this is {}", other.what);
+        return Err(Error::new(ErrorKind::Format, message).hint(other.hint));
     }
     let Some(format) = sniff::format_of(data) else {
         return Err(Error::new(
@@ -358,12 +358,7 @@ fn load_folder(folder: &Path, options: &LoadOptions) -> Result<Loaded> {
                 added_tokens: added_tokens.as_deref(),
             },
         );
-        return Ok(Loaded {
-            path: folder.to_owned(),
-            stages: stages.map_err(place)?,
-            warnings: Vec::new(),
-            roles: Vec::new(),
-        });
+        return Ok(Contents::from(stages.map_err(place)?).at(folder));
     }
     const OTHERS: [&str; 4] = ["tokenizer.model", "vocab.json", "encoder.json", "vocab.txt"];
     let mut found: Vec<PathBuf> = OTHERS
@@ -375,16 +370,22 @@ fn load_folder(folder: &Path, options: &LoadOptions) -> Result<Loaded> {
     found.extend(ranks_in(folder)?);
     match found.as_slice() {
         [one] => load(one, options),
-        [] => Err(place(
-            Error::new(
-                ErrorKind::FileMissing,
-                format!(
-                    "no tokenizer in this folder; looked for tokenizer.json, {} and *.tiktoken",
-                    OTHERS.join(", ")
-                ),
-            )
-            .hint("give the path of the file"),
-        )),
+        [] => {
+            let tekken = folder.join("tekken.json");
+            if tekken.is_file() {
+                return load(&tekken, options);
+            }
+            Err(place(
+                Error::new(
+                    ErrorKind::FileMissing,
+                    format!(
+                        "no tokenizer in this folder; looked for tokenizer.json, {} and *.tiktoken",
+                        OTHERS.join(", ")
+                    ),
+                )
+                .hint("give the path of the file"),
+            ))
+        }
         several => {
             let names: Vec<_> = several
                 .iter()
