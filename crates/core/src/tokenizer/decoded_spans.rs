@@ -4,6 +4,7 @@
 //! makes of them, and each token has the place of what it adds to it.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use super::Tokenizer;
 use super::decoding::DecodeOptions;
@@ -28,10 +29,13 @@ impl Tokenizer {
         let mut surfaces: HashMap<u32, Vec<u8>> = HashMap::new();
         for (position, &id) in paced(ids.iter().enumerate()) {
             if let Some(token) = self.kept_input(id, position, options)? {
-                if !surfaces.contains_key(&id) {
-                    surfaces.insert(id, self.surface_beside(&nothing, &token)?);
-                }
-                all.extend_from_slice(&surfaces[&id]);
+                let surface = match surfaces.entry(id) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(unknown) => {
+                        unknown.insert(self.surface_beside(&nothing, &token)?)
+                    }
+                };
+                all.extend_from_slice(surface);
             }
             ends.push(all.len());
         }

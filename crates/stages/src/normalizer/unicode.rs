@@ -338,7 +338,8 @@ mod tests {
 
     #[test]
     fn characters_come_from_all_that_they_are_made_of() {
-        let rows: [(Form, &str, &[(usize, usize)]); 9] = [
+        type Row = (Form, &'static str, &'static [(usize, usize)]);
+        let rows: [Row; 9] = [
             (
                 Form::Nfc,
                 "cafe\u{301} ",
