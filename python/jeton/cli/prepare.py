@@ -12,6 +12,7 @@ import click
 from jeton.cli.chat import template_text, variables_of
 from jeton.cli.command import Command, echo_note
 from jeton.cli.prepare_progress import saying_it_goes_on, shown
+from jeton.cli.printing import put
 from jeton.cli.targets import FilePath, check_target
 from jeton.cli.terminal import human_bytes
 from jeton.cli.tokenizers import Source, tokenizer_options
@@ -262,7 +263,7 @@ def told(folder: Path, manifest: Any) -> None:
         )
     else:
         _told_of_chats(manifest)
-    click.echo(folder)
+    put(f"{folder}")
 
 
 def _told_of_chats(manifest: Any) -> None:

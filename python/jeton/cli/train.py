@@ -12,6 +12,7 @@ import click
 
 import jeton
 from jeton.cli.command import Command, echo_note
+from jeton.cli.printing import put
 from jeton.cli.targets import FilePath, check_target, force_option
 from jeton.cli.train_options import DEFAULT_SIZES, TRAINERS, check_kind, in_options, settings
 from jeton.cli.train_progress import watcher
@@ -268,7 +269,7 @@ def _train(
             raise
     for size, tok in trained.items():
         save(tok, targets[size], inputs=inputs, force=force)
-        click.echo(f"{targets[size]}")
+        put(f"{targets[size]}")
     if kind == "unigram" and not as_json:
         echo_note(_STYLES[trainer.style])
 
