@@ -6,10 +6,10 @@ import base64
 import binascii
 import hashlib
 import os
-from pathlib import Path
 
+from jeton import files
 from jeton.arguments import checked_path
-from jeton.errors import ArgumentError, ChecksumError, FormatError, MissingFileError
+from jeton.errors import ArgumentError, ChecksumError, FormatError
 
 __all__ = ["dump_tiktoken_bpe", "load_tiktoken_bpe"]
 
@@ -30,10 +30,7 @@ def load_tiktoken_bpe(
     name = checked_path("tiktoken_bpe_file", tiktoken_bpe_file)
     if "://" in name:
         raise ArgumentError(f"{name}: only local files are read (jeton.load fetches by name)")
-    try:
-        content = Path(name).read_bytes()
-    except FileNotFoundError:
-        raise MissingFileError(f"{name}: there is no such file") from None
+    content = files.read(name)
     if expected_hash is not None:
         found = hashlib.sha256(content).hexdigest()
         if found != expected_hash:
@@ -59,4 +56,4 @@ def dump_tiktoken_bpe(
     name = checked_path("tiktoken_bpe_file", tiktoken_bpe_file)
     rows = sorted(bpe_ranks.items(), key=lambda row: row[1])
     lines = [base64.b64encode(token) + b" %d\n" % rank for token, rank in rows]
-    Path(name).write_bytes(b"".join(lines))
+    files.write(name, b"".join(lines))

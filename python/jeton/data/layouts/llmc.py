@@ -12,6 +12,7 @@ import re
 import struct
 from pathlib import Path
 
+from jeton import files
 from jeton.data.layouts.layout import BaseLayout, Spool
 from jeton.data.layouts.shard import Shard, mapped, size_of
 from jeton.errors import FormatError
@@ -50,7 +51,7 @@ class LlmcLayout(BaseLayout):
 
     def open(self, file: Path, dtype: str | None) -> Shard:
         size = size_of(file)
-        with open(file, "rb") as opened:
+        with files.opened(file) as opened:
             head = opened.read(12)
         if size < self.header_size:
             raise FormatError(
