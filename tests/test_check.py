@@ -487,4 +487,3 @@ def test_a_character_map_is_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
     check(tok)
     assert sorted(read) == sorted(set(read)), "each stage once"
     assert tok.normalizer is tok.normalizer
-    assert tok.replace(normalizer=None).normalizer is None
