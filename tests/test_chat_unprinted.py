@@ -34,7 +34,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "NousResearch-Hermes-3-Llama-3.1-8B-tool_use": {"tools": [WEATHER]},
 }
 """Without these a template refuses all messages."""
-CONTENTS = "{% for m in messages %}{{ m.role }}:{{ m.content }};{% endfor %}"
+CONTENTS = "{% for m in messages if m.role != 'hidden' %}{{ m.role }}:{{ m.content }};{% endfor %}"
 USER_ONLY = "{% for m in messages if m.role == 'user' %}{{ m.content }}{% endfor %}"
 MORE = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
 FILE = {"type": "file", "file": {"file_id": "f-1"}}
@@ -94,6 +94,11 @@ CASES: dict[str, tuple[str, list[Any], dict[str, Any], list[str], str | None]] =
     "a field of one's own": (CONTENTS, [{**HELLO[0], "mood": 3}], {}, ["messages[0].mood"], None),
     "reasoning that the template never reads": (
         CONTENTS, REASONING, {}, ["messages[1].reasoning_content"], "reasoning_content",
+    ),
+    "reasoning by what follows no origins": (
+        "{% for m in messages %}{{ m.content }}{{ (m.reasoning_content or '') | wordwrap(9) }}"
+        "{% endfor %}", [*HELLO, {"role": "assistant", "content": "a", "reasoning": "b c"}], {},
+        [], None,
     ),
     "reasoning of an earlier turn": (
         "{% for m in messages %}{{ m.content }}{{ m.reasoning_content if loop.last }}{% endfor %}",
@@ -288,6 +293,11 @@ COUNTS: list[tuple[list[Any], dict[str, Any], str | None]] = [
     ([*HELLO, call()], {}, "it does not print messages[1].tool_calls"),
     ([{**HELLO[0], "name": "Ann"}], {}, "it does not print messages[0].name"),
     ([*HELLO, RESULT], {}, None),
+    (
+        [{"role": "user", "content": " "}, {"role": "hidden", "content": "a"}],
+        {},
+        "it does not print messages[1]",
+    ),
     (PARTS, {}, None),
     (IMAGE, {"tokens_per_part": 9}, "9 tokens for each part that is not text (image)"),
 ]

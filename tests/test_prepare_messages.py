@@ -430,8 +430,8 @@ def test_errors_of_the_template_are_no_bad_records(tmp_path: Path) -> None:
 
 def test_arguments(tmp_path: Path) -> None:
     with_messages: list[tuple[dict[str, Any], str]] = [
-        ({"field": "text"}, "field is for records that hold a text"),
-        ({"lines": True}, "lines is for records that hold a text"),
+        ({"field": "text"}, "field is for documents that hold a text"),
+        ({"documents": "line"}, "documents is for documents that hold a text"),
         ({"end_of_text": "<|im_end|>"}, "leave end_of_text out"),
         ({"messages": 3}, "messages must be the name of a field or"),
     ]

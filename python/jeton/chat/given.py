@@ -5,8 +5,9 @@ Look here for what becomes of parts of text where a template takes only texts.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, Final
 
 from jeton.chat.kept_tools import KeptTools, kept_tools
 from jeton.chat.messages import Group, Input, Sent
@@ -14,10 +15,13 @@ from jeton.chat.parts import raw
 from jeton.chat.probes import takes_parts
 from jeton.chat.renderer import Renderer
 from jeton.chat.traced import joined
-from jeton.chat.trust import Path
+from jeton.chat.trust import REASONING, Path
 from jeton.message_fields import TEXTS, is_text
 
 __all__ = ["Given"]
+
+_PLAIN: Final = (str, bool, int, float, type(None))
+"""The kinds of variables that probes get as well."""
 
 
 class Given:
@@ -54,6 +58,7 @@ class Given:
         self.renderer = renderer
         self.sent = sent
         self.variables = variables
+        self._tokens = tuple(tokens.items())
         self._values = values
         self._continued = continued
         self._messages = values.messages(sent)
@@ -110,13 +115,12 @@ class Given:
         content = message.get("content")
         if not isinstance(content, (list, tuple)) or not any(map(is_text, content)):
             return message
-        variables = tuple(
-            (name, raw(it) if isinstance(it, str) else it)
-            for name, it in self._further.items()
-            if isinstance(it, (str, bool))
-        )
         role = message.get("role")
-        takes = takes_parts(self.renderer, self.template, role and raw(role), variables)
+        ask = functools.partial(takes_parts, self.renderer, self.template, role and raw(role))
+        takes = ask(self._tokens)
+        if takes is None and self.variables:  # without some a template may take no chat at all
+            known = [(name, it) for name, it in self.variables.items() if isinstance(it, _PLAIN)]
+            takes = ask((*self._tokens, *known))
         if takes is None:
             return message
         parts = [{"type": "text", "text": it} if isinstance(it, str) else it for it in content]
@@ -135,6 +139,8 @@ def _without(message: dict[str, Any], left_out: set[Path]) -> dict[str, Any]:
     """A message without some fields, or without items of lists in them."""
     if not left_out:
         return message
+    if any(path[0] in REASONING for path in left_out):
+        left_out = left_out | {(name,) for name in REASONING}  # a template sees it by two names
     kept: dict[str, Any] = {}
     for name, value in message.items():
         if isinstance(value, (list, tuple)):

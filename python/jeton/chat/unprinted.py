@@ -133,14 +133,15 @@ class Unprinted:
         return items[path[1]]
 
     def _is_media(self, group: Group) -> bool:
-        return group[2][:1] == ("content",) and is_media(self._part(group))
+        part = self._part(group)
+        return part is not None and group[2][0] == "content" and is_media(part)
 
     def _batch_of(self, group: Group) -> tuple[object, ...]:
         """Groups that a template treats alike."""
         kind, message, path = group
         part = self._part(group)
-        if is_media(part) and part is not None:
-            return self._role(message), path[:1], str((fields_of(part) or {}).get("type"))
+        if self._is_media(group):
+            return self._role(message), str((fields_of(part) or {}).get("type"))
         return kind, message, path[:1] if kind == "message" else (), is_text(part)
 
     def _find_lost(self, batches: list[list[Group]]) -> None:
