@@ -45,6 +45,8 @@ class ControlTokens:
     """The tokenizer, in which those are special that the caller asked for."""
     of_answers: frozenset[int]
     """The ids of those that what the assistant says may hold."""
+    others: re.Pattern[str] | None = None
+    """Added tokens that are none of them, though they look like it."""
 
 
 @dataclass
@@ -65,8 +67,10 @@ class _Tokens:
     prefixed: list[tuple[BaseTokenizer, str]] = field(default_factory=list)
     guarded: dict[frozenset[str], BaseTokenizer] = field(default_factory=dict)
     """The same tokenizer in which more added tokens are special, by these."""
-    control: dict[tuple[str, frozenset[str]], ControlTokens] = field(default_factory=dict)
-    """The control tokens of chats, by their template and what the caller asked for."""
+    control: dict[tuple[str, frozenset[str], frozenset[str]], ControlTokens] = field(
+        default_factory=dict
+    )
+    """The control tokens of chats, by their template, what the caller asked for, what it wrote."""
 
     @classmethod
     def of(cls, tok: BaseTokenizer) -> _Tokens:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import jeton._core as _core
+from jeton import files
 from jeton.data.layouts.layout import BaseLayout
 from jeton.data.layouts.llmc import begins
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, MissingFileError
