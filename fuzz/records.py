@@ -114,7 +114,10 @@ def changed(value: Any, choices: Choices) -> Any:
 
 
 def written(value: Any) -> bytes:
-    return json.dumps(value).replace(json.dumps(VAST), "9" * 5000).encode()
+    try:
+        return json.dumps(value).replace(json.dumps(VAST), "9" * 5000).encode()
+    except RecursionError:  # of several in one another
+        return DEEP.encode() * 9
 
 
 def fields(message: bytes) -> Iterator[tuple[int, int, Any]]:
