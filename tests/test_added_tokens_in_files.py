@@ -22,7 +22,7 @@ import jeton
 from jeton.cli.verify import pattern_of
 from jeton.components import normalizers
 from jeton.errors import ArgumentError, FormatError, UnsupportedError
-from kinds import byte_level, characters, ranks, unigram, word_piece
+from kinds import LLAMA, byte_level, characters, ranks, unigram, word_piece
 
 tokenizers = pytest.importorskip("tokenizers")
 tiktoken = pytest.importorskip("tiktoken")
@@ -49,7 +49,9 @@ FAMILIES: dict[str, Callable[[], jeton.Tokenizer]] = {
         unk_token="<unk>",
         special_tokens=["<unk>"],
     ).train(TEXT),
-    "SentencePiece's BPE": lambda: jeton.BPETrainer(320, alphabet="sentencepiece").train(TEXT),
+    "SentencePiece's BPE": lambda: (
+        jeton.BPETrainer(320, **LLAMA).train(TEXT).approximation("tokenizer.json")
+    ),
     "WordPiece": word_piece,
     "WordPiece, trained": lambda: jeton.WordPieceTrainer(120).train(TEXT),
     "Unigram": unigram,

@@ -24,7 +24,7 @@ import jeton
 from jeton import samples
 from jeton.components import models, post_processors, pre_tokenizers
 from jeton.errors import FormatWarning
-from kinds import KINDS, byte_level, word_piece
+from kinds import KINDS, LLAMA, byte_level, word_piece
 from shared_data import VOCABULARIES, needed
 
 with warnings.catch_warnings():
@@ -110,7 +110,7 @@ MADE: dict[str, Callable[[], jeton.Tokenizer]] = {
     "everything set": configured,
     "words": word_level,
     "characters with </w>": with_suffix,
-    "SentencePiece BPE": lambda: jeton.BPETrainer(280, alphabet="sentencepiece").train(LINES),
+    "SentencePiece BPE": lambda: jeton.BPETrainer(280, **LLAMA).train(LINES),
     "trained WordPiece": lambda: jeton.WordPieceTrainer(80).train(LINES),
     "SentencePiece Unigram, nearly": lambda: sentencepiece_unigram().approximation(
         "tokenizer.json"

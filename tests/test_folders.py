@@ -18,7 +18,7 @@ from jeton.errors import (
     FormatWarning,
     MissingFileError,
 )
-from kinds import KINDS, byte_level, each_kind, unigram, word_piece
+from kinds import KINDS, LLAMA, byte_level, each_kind, unigram, word_piece
 
 TEMPLATE = "{% for m in messages %}{{ m['content'] }}<|end|>{% endfor %}"
 CONFIG = """{
@@ -336,9 +336,7 @@ def test_templates_as_old_files_have_them(tmp_path: Path) -> None:
 
 
 def test_tokens_that_a_folder_names_and_its_tokenizer_lacks(tmp_path: Path) -> None:
-    jeton.BPETrainer(300, alphabet="sentencepiece").train(["the weather"] * 9).save(
-        tmp_path / "tokenizer.model"
-    )
+    jeton.BPETrainer(300, **LLAMA).train(["the weather"] * 9).save(tmp_path / "tokenizer.model")
     (tmp_path / "tokenizer_config.json").write_text('{"pad_token": "[PAD]", "eos_token": "</s>"}')
     with pytest.warns(FormatWarning, match=r"tokens that it does not have: pad \(\[PAD\]\)"):
         tok = jeton.load(tmp_path)

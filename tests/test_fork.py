@@ -12,7 +12,7 @@ import pytest
 
 import jeton
 from jeton.components import Regex, normalizers, pre_tokenizers
-from kinds import byte_level, characters, unigram, word_piece
+from kinds import LLAMA, byte_level, characters, unigram, word_piece
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 
@@ -34,7 +34,7 @@ def tokenizers() -> dict[str, jeton.Tokenizer]:
     made |= {
         "wordpiece.json": word_piece(),
         "unigram.json": unigram(),
-        "bpe.model": jeton.BPETrainer(300, alphabet="sentencepiece").train(TEXTS),
+        "bpe.model": jeton.BPETrainer(300, **LLAMA).train(TEXTS),
         "unigram.model": jeton.UnigramTrainer(45).train(TEXTS),
     }
     stages: dict[str, Any] = {

@@ -17,7 +17,7 @@ import pytest
 import jeton
 from jeton.components import models
 from jeton.errors import EncodeError, UnsupportedError
-from kinds import KINDS
+from kinds import KINDS, LLAMA
 
 LINES = ["the theory of the weather there, then: père, 東京 x = 1"] * 4
 TEXTS = [
@@ -76,7 +76,7 @@ MADE: dict[str, Callable[[], jeton.Tokenizer]] = {
     "trained: words": lambda: jeton.WordLevelTrainer(vocab_size=60).train(LINES),
     "trained: bytes by value": trained(vocab_size=280, byte_order="value", special_tokens=["<s>"]),
     "trained: closed characters": lambda: jeton.CharTrainer().train("the weather"),
-    "trained: SentencePiece's BPE": trained(vocab_size=330, alphabet="sentencepiece"),
+    "trained: SentencePiece's BPE": trained(vocab_size=330, **LLAMA),
     "trained: Unigram": lambda: jeton.UnigramTrainer(34).train(LINES),
     "trained: tokenizers' Unigram": lambda: jeton.UnigramTrainer(34, style="huggingface").train(
         LINES
@@ -103,7 +103,7 @@ HOLDS = {
     "trained: words": ["tokenizer.json"],
     "trained: bytes by value": ["tokenizer.json", "~x.tiktoken", "~x.model"],
     "trained: closed characters": ["~tokenizer.json"],
-    "trained: SentencePiece's BPE": ["tokenizer.json", "~x.model"],
+    "trained: SentencePiece's BPE": ["~tokenizer.json", "x.model"],
     "trained: Unigram": ["x.model"],
     "trained: tokenizers' Unigram": ["tokenizer.json"],
     ".model: Unigram": ["x.model"],

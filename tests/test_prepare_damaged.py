@@ -207,6 +207,16 @@ def test_a_table_that_is_damaged(tmp_path: Path) -> None:
         TokenDataset(tmp_path)
 
 
+def test_a_header_that_is_not_written_yet(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"layout": "llm.c"}
+    path = begun(tmp_path / "out", **options) / "set" / ".train_000000.bin.part"
+    data = path.read_bytes()
+    path.write_bytes(b"\xff" * 1_024 + data[1_024:])
+    prepare(TEXTS, TOK, tmp_path / "out", **options)
+    prepare(TEXTS, TOK, tmp_path / "whole", **options)
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+
+
 def test_what_is_gone(tmp_path: Path) -> None:
     work = begun(tmp_path, 6, validation=0.9)
     _first("queue-*")(work).unlink()

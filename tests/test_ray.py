@@ -109,7 +109,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def test_pieces_have_each_line_once(corpus: list[Path]) -> None:
-    pieces = list(pieces_of(corpus, 10_000))
+    pieces = list(pieces_of(corpus, 10_000, None, by_line=True))
     assert [piece.path for piece in pieces if not piece.stop] == [
         bytes(corpus[1]),
         bytes(corpus[3]),
@@ -119,6 +119,9 @@ def test_pieces_have_each_line_once(corpus: list[Path]) -> None:
         assert len(mine) > 3
         assert mine[0].start == 0 and mine[-1].stop == path.stat().st_size
         assert all(a.stop == b.start for a, b in pairwise(mine))
+    # A file that is one document is not divided.
+    whole = [piece for piece in pieces_of(corpus, 10_000, None, by_line=False) if not piece.stop]
+    assert bytes(corpus[0]) in [piece.path for piece in whole] and len(whole) == 3
 
 
 TRAINERS: list[tuple[str, Any]] = [
@@ -130,14 +133,15 @@ TRAINERS: list[tuple[str, Any]] = [
 ]
 
 
+@pytest.mark.parametrize("documents", ["file", "line"])
 @pytest.mark.parametrize("what, trainer", TRAINERS, ids=[what for what, _ in TRAINERS])
 @pytest.mark.filterwarnings("ignore::jeton.errors.TrainingWarning")
 def test_counts_are_those_of_one_machine(
-    cluster: Any, corpus: list[Path], what: str, trainer: Any
+    cluster: Any, corpus: list[Path], what: str, trainer: Any, documents: Any
 ) -> None:
-    counts = jeton.ray.count(corpus, trainer, piece_size=20_000)
-    assert counts == trainer.count(corpus)
-    assert trainer.train(counts).vocab == trainer.train(corpus).vocab
+    counts = jeton.ray.count(corpus, trainer, documents=documents, piece_size=20_000)
+    assert counts == trainer.count(corpus, documents=documents)
+    assert trainer.train(counts).vocab == trainer.train(corpus, documents=documents).vocab
 
 
 def test_words_that_are_cut_are_told(cluster: Any, corpus: list[Path]) -> None:
@@ -229,7 +233,7 @@ def test_arguments(
 def test_errors_of_a_task(cluster: Any, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"line\n" * 2_000 + b"caf\xe9\n")
     with pytest.raises(FormatError, match=r"a\.txt.*not UTF-8 at byte 10003") as told:
-        jeton.ray.count(tmp_path, jeton.BPETrainer(300), piece_size=3_000)
+        jeton.ray.count(tmp_path, jeton.BPETrainer(300), documents="line", piece_size=3_000)
     assert type(told.value) is FormatError and str(told.value).endswith('errors="ignore")')
     counts = jeton.ray.count(tmp_path, jeton.BPETrainer(300), errors="replace")
     assert counts == jeton.BPETrainer(300).count(tmp_path, errors="replace")

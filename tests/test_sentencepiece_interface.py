@@ -29,6 +29,7 @@ from jeton.sentencepiece import (
     SentencePieceText,
     set_random_generator_seed,
 )
+from kinds import LLAMA
 
 LINES = ["low lower lowest", "new newer newest", "wide wider widest 12"] * 9
 
@@ -433,7 +434,7 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
 
 def of_bpe() -> SentencePieceProcessor:
     """A processor of a BPE model."""
-    tok = jeton.BPETrainer(330, alphabet="sentencepiece").train(LINES)
+    tok = jeton.BPETrainer(330, **LLAMA).train(LINES)
     with tempfile.TemporaryDirectory() as folder:
         tok.save(Path(folder) / "a.model")
         return SentencePieceProcessor(Path(folder) / "a.model")

@@ -16,7 +16,7 @@ import jeton
 from encode_fallback import encode_fallback
 from jeton import errors
 from jeton.components import models, normalizers, post_processors, pre_tokenizers
-from kinds import KINDS, read_ranks
+from kinds import KINDS, LLAMA, read_ranks
 from shared_data import VOCABULARIES, needed
 
 Unit = Literal["characters", "bytes", "utf-16"]
@@ -204,9 +204,7 @@ TOKENIZERS: dict[str, Callable[[], jeton.Tokenizer]] = {
     "marks behind a form": lambda: marks_behind_a_form(False),
     "marks behind a form, fused": lambda: marks_behind_a_form(True),
     "cased": cased,
-    "SentencePiece BPE": sentence_pieces(
-        lambda: jeton.BPETrainer(vocab_size=330, alphabet="sentencepiece")
-    ),
+    "SentencePiece BPE": sentence_pieces(lambda: jeton.BPETrainer(vocab_size=330, **LLAMA)),
     "SentencePiece Unigram": sentence_pieces(
         lambda: jeton.UnigramTrainer(60, hard_vocab_limit=False)
     ),

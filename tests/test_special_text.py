@@ -27,6 +27,7 @@ from jeton.errors import (
     SpecialTokenError,
     UnsupportedError,
 )
+from kinds import LLAMA
 
 __all__ = ["here", "run"]
 
@@ -109,11 +110,11 @@ MADE: dict[str, Callable[[], jeton.Tokenizer]] = {
     "Unigram, NFKC": lambda: unigram("nmt_nfkc"),
     "Unigram, lower case": lambda: unigram(normalizers.Lowercase()),
     "SentencePiece's Unigram": lambda: (
-        jeton.UnigramTrainer(60, special_tokens=["<mask_1>"], user_defined_symbols=["<|end|>"])
+        jeton.UnigramTrainer(55, special_tokens=["<mask_1>"], user_defined_symbols=["<|end|>"])
         .train(LINES)
         .with_added_tokens(["<|end|>"])
     ),
-    "SentencePiece's BPE": lambda: jeton.BPETrainer(330, alphabet="sentencepiece").train(LINES),
+    "SentencePiece's BPE": lambda: jeton.BPETrainer(330, **LLAMA).train(LINES),
     "characters": lambda: jeton.CharTrainer(unk_token="?", special_tokens=SPECIALS).train(LINES),
     "characters, one of them special": lambda: (
         jeton.CharTrainer(unk_token="?").train(LINES).with_added_tokens(["e"])

@@ -11,6 +11,7 @@ import pytest
 import jeton
 from jeton.components import normalizers
 from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError, TrainingWarning
+from kinds import LLAMA
 from shared_data import VOCABULARIES, needed
 
 TEXTS = [
@@ -32,7 +33,6 @@ OPTIONS = {
         "pattern": "whitespace",
         "continuing_subword_prefix": "##",
     },
-    "sentencepiece": {"alphabet": "sentencepiece"},
 }
 
 
@@ -48,8 +48,7 @@ def test_continued_on_the_same_corpus_is_trained_at_once(
     whole = trained(units + 70)
     part = trained(units + 30)
     assert trained(units + 70, start_from=part) == whole
-    if options.get("alphabet") != "sentencepiece":
-        assert trained(units + 70, start_from=part.merges) == whole
+    assert trained(units + 70, start_from=part.merges) == whole
 
 
 def test_ids_are_kept_and_new_ones_follow(tmp_path: Path) -> None:
@@ -92,12 +91,12 @@ def test_starts_that_make_no_sense() -> None:
 
 
 def test_marks_stay_when_a_normalizer_is_given() -> None:
-    start = jeton.BPETrainer(270, alphabet="sentencepiece").train(["to be or not to be"] * 3)
+    start = jeton.BPETrainer(270, **LLAMA).train(["to be or not to be"] * 3)
     trainer = jeton.BPETrainer(
         start.vocab_size + 12, start_from=start, normalizer=normalizers.Lowercase()
     )
     tok = trainer.train(["Not to BE or to be"] * 5)
-    new = tok.merges[len(start.merges) :]
+    new = [pair for pair in tok.merges if pair not in start.merges]
     assert new
     assert not any("▁" in (left + right).decode()[1:] for left, right in new)
     assert tok.decode(tok.encode("TO be")) == "to be"
@@ -119,13 +118,16 @@ def test_given_merges_are_not_respelled(options: dict[str, object]) -> None:
 
 
 def test_sentencepiece_models_are_continued(tmp_path: Path) -> None:
-    start = jeton.BPETrainer(310, alphabet="sentencepiece").train(TEXTS)
+    start = jeton.BPETrainer(310, **LLAMA).train(TEXTS)
     start.save(tmp_path / "start.model")
     model = jeton.load(tmp_path / "start.model")
-    longer = jeton.BPETrainer(340, start_from=model).train(TEXTS)
-    assert longer == jeton.BPETrainer(340, start_from=start).train(TEXTS)
-    assert longer == jeton.BPETrainer(340, alphabet="sentencepiece").train(TEXTS)
+    longer = jeton.BPETrainer(340, start_from=model).train([*TEXTS, "don't, don't"])
+    assert longer == jeton.BPETrainer(340, start_from=start).train([*TEXTS, "don't, don't"])
     assert {token: longer.vocab[token] for token in model.vocab} == model.vocab
+    new = {token.decode() for token in longer.vocab if token not in model.vocab}
+    assert len(new) == 30
+    # As SentencePiece's: letters and punctuation are never one piece.
+    assert not any(len({mark.isalpha() for mark in piece.strip("▁")}) > 1 for piece in new)
     unigram = jeton.UnigramTrainer(14).train(["to be or not to be"] * 3)
     with pytest.raises(ArgumentError, match="start_from: this SentencePiece model has no equal"):
         jeton.BPETrainer(340, start_from=unigram)
@@ -209,7 +211,7 @@ def test_new_tokens_that_make_no_sense() -> None:
 
 
 def test_what_is_new_is_told_and_what_leaves_it_out() -> None:
-    start = jeton.BPETrainer(270, alphabet="sentencepiece").train(["to be or not to be"] * 3)
+    start = jeton.BPETrainer(270, **LLAMA).train(["to be or not to be"] * 3)
     there, new = start.vocab_size, "àéîõü"
     corpus = [f"to be {new} or not"]
     with pytest.raises(

@@ -22,7 +22,7 @@ from jeton.errors import (
     UnknownTokenError,
     UnsupportedError,
 )
-from kinds import KINDS, byte_level, each_kind, ranks
+from kinds import KINDS, LLAMA, byte_level, each_kind, ranks
 from shared_data import VOCABULARIES, needed
 
 FULL = os.environ.get("JETON_PARITY") == "full"
@@ -319,7 +319,7 @@ def with_marks(name: str) -> jeton.Tokenizer:
     """A tokenizer that sees words with the spaces before them."""
     if not name.startswith("trained"):
         return KINDS[name]() if name in KINDS else published(name)
-    trainer = jeton.BPETrainer(1_500, alphabet="sentencepiece")
+    trainer = jeton.BPETrainer(1_500, **LLAMA)
     tok = trainer.train([*samples.read_all().values()])
     added = [jeton.AddedToken("京the", normalized=False)] if "added" in name else []
     return tok.replace(added_tokens=[*tok.added_tokens, *added])

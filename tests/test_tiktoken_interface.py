@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -206,3 +207,27 @@ def test_others_are_refused() -> None:
         ranks().as_tiktoken(5)  # type: ignore[arg-type]
     with pytest.raises(jeton.errors.UnsupportedError, match="normalizes"):
         byte_level().replace(normalizer=normalizers.NFC()).as_tiktoken()
+
+
+def test_ranks_of_the_two_files_of_gpt2(tmp_path: Path) -> None:
+    from jeton.tiktoken.load import data_gym_to_mergeable_bpe_ranks
+
+    judge = pytest.importorskip("tiktoken.load")
+    tok = jeton.BPETrainer(300, pattern="gpt2").train(["the weather there, the theory: père"] * 4)
+    tok.save(tmp_path / "vocab.json")
+    files = (str(tmp_path / "merges.txt"), str(tmp_path / "vocab.json"))
+    for clobber in (False, True):
+        ranks = data_gym_to_mergeable_bpe_ranks(*files, clobber_one_byte_tokens=clobber)
+        assert ranks == judge.data_gym_to_mergeable_bpe_ranks(
+            *files, clobber_one_byte_tokens=clobber
+        )
+    assert ranks == dict(tok.vocab)
+    other = tmp_path / "other.json"
+    other.write_text('{"a": 0}', "utf-8")
+    with pytest.raises(ValueError, match="not those that the merges give"):
+        data_gym_to_mergeable_bpe_ranks(files[0], other)
+    other.write_text("[]", "utf-8")
+    with pytest.raises(ValueError, match="holds no vocabulary"):
+        data_gym_to_mergeable_bpe_ranks(files[0], other)
+    with pytest.raises(ValueError, match="sha256"):
+        data_gym_to_mergeable_bpe_ranks(*files, vocab_bpe_hash="0")

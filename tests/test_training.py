@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -137,11 +138,13 @@ def test_a_corpus_in_files(tmp_path: Path) -> None:
         (tmp_path / f"{number:02}.txt").write_text(text, encoding="utf-8", newline="")
     trainer = jeton.BPETrainer(330, normalizer=normalizers.Lowercase())
     lines = [line for text in TEXTS for line in text.splitlines(keepends=True)]
-    expected = trainer.train(lines)
-    assert trainer.train(str(tmp_path)) == expected
-    assert trainer.train(tmp_path) == expected
-    assert trainer.train(str(tmp_path / "*.txt")) == expected
-    assert trainer.train(iter(lines)) == expected
+    for documents, texts in (("file", TEXTS), ("line", lines)):
+        expected = trainer.train(texts)
+        given: dict[str, Any] = {"documents": documents}
+        assert trainer.train(str(tmp_path), **given) == expected
+        assert trainer.train(tmp_path, **given) == expected
+        assert trainer.train(str(tmp_path / "*.txt"), **given) == expected
+        assert trainer.train(iter(texts)) == expected
     assert expected.encode("THE") == expected.encode("the")
     (tmp_path / "x.bin").write_bytes(b"\xff\xfe")
     with pytest.raises(jeton.errors.FormatError, match=r"x\.bin.*UTF-8"):
@@ -180,7 +183,8 @@ def test_forms_of_a_corpus(tmp_path: Path) -> None:
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress("".join(lines).encode()))
     rows = [{"n": n, "body": line} for n, line in enumerate(lines)]
     (tmp_path / "b.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert trainer.train(tmp_path / "a.txt.gz") == expected
+    assert trainer.train(tmp_path / "a.txt.gz", documents="line") == expected
+    assert trainer.train(tmp_path / "a.txt.gz") == trainer.train(["".join(lines)])
     assert trainer.train([tmp_path / "b.jsonl"], field="body") == expected
     with pytest.raises(
         jeton.errors.FormatError, match=r"b\.jsonl: line 1: .*field 'text'|\"text\""

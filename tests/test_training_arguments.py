@@ -160,10 +160,30 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         ArgumentTypeError,
         "unk_token must be a str, not list",
     ),
-    "a normalizer of SentencePiece's alphabet that is a text": (
-        lambda: J.BPETrainer(300, alphabet="sentencepiece", normalizer="nfkc"),
+    "a rule of SentencePiece's for another alphabet": (
+        lambda: J.BPETrainer(300, normalizer="nfkc"),
         ArgumentTypeError,
-        "normalizer must be one of jeton.components.normalizers, not str",
+        "normalizer must be one of jeton.components.normalizers, not 'nfkc'",
+    ),
+    "a component that no SentencePiece model holds": (
+        lambda: J.BPETrainer(300, alphabet="sentencepiece", normalizer=normalizers.Lowercase()),
+        ArgumentError,
+        "a SentencePiece model cannot hold the normalizer Lowercase",
+    ),
+    "what is for SentencePiece's alphabet": (
+        lambda: J.BPETrainer(300, alphabet="characters", split_digits=True),
+        ArgumentError,
+        "split_digits is for alphabet='sentencepiece'",
+    ),
+    "what is not for SentencePiece's alphabet": (
+        lambda: J.BPETrainer(300, alphabet="sentencepiece", max_word_length=9),
+        ArgumentError,
+        "max_word_length is not for alphabet='sentencepiece'",
+    ),
+    "a rule of SentencePiece's that is none": (
+        lambda: J.BPETrainer(300, alphabet="sentencepiece", normalizer="nfc"),
+        ArgumentError,
+        'normalizer cannot be "nfc"',
     ),
     "no unknown token of WordPiece": (
         lambda: J.WordPieceTrainer(300, unk_token=None),
@@ -404,3 +424,67 @@ def test_word_counts_are_pickled_with_what_they_were_counted_by() -> None:
     assert again == counts
     with pytest.raises(ArgumentError, match="normalizer"):
         jeton.BPETrainer(300).train(again)
+
+
+@pytest.mark.parametrize(
+    ("tie_break", "longest"),
+    [
+        ("first", 4),
+        ("lexicographic", 4),
+        ("alphabetic", 4),
+        ("sentencepiece", 4),
+        ("huggingface", 3),
+    ],
+)
+def test_the_longest_token_has_the_length_that_was_asked_for(tie_break: Any, longest: int) -> None:
+    tok = J.BPETrainer(
+        60, alphabet="characters", pattern="none", tie_break=tie_break, max_token_length=4
+    ).train(["abc", "abcd"] * 3)
+    assert max(map(len, tok.vocab)) == longest
+    tok = J.BPETrainer(
+        60, alphabet="characters", pattern="none", tie_break=tie_break, max_token_length=1
+    ).train(["abc"] * 3)
+    assert max(map(len, tok.vocab)) == (2 if tie_break == "huggingface" else 1)
+
+
+UNKNOWN: dict[str, Callable[..., Any]] = {
+    "BPE": lambda **given: J.BPETrainer(30, alphabet="characters", unk_token="<unk>", **given),
+    "SentencePiece's BPE": lambda **given: J.BPETrainer(30, alphabet="sentencepiece", **given),
+    "Unigram": lambda **given: J.UnigramTrainer(23, **given),
+    "tokenizers' Unigram": lambda **given: J.UnigramTrainer(23, style="huggingface", **given),
+    "WordPiece": lambda **given: J.WordPieceTrainer(60, unk_token="<unk>", **given),
+    "words": lambda **given: J.WordLevelTrainer(60, unk_token="<unk>", **given),
+}
+
+
+@pytest.mark.filterwarnings("ignore::jeton.errors.TrainingWarning")
+@pytest.mark.parametrize("kind", UNKNOWN)
+def test_the_unknown_token_is_there_once_whether_or_not_it_is_named(kind: str) -> None:
+    def trained(*named: str) -> J.Tokenizer:
+        return UNKNOWN[kind](special_tokens=named).train(["to be or not to be, that it is"] * 9)
+
+    assert trained("<unk>") == trained()
+    for tok in (trained("<unk>", "<x>"), trained("<x>")):
+        assert tok.encode("Ω")[-1] == 0
+        assert tok.vocab[b"<unk>"] == 0
+        assert "<x>" in tok.special_tokens
+
+
+@pytest.mark.parametrize("trainer", [J.UnigramTrainer, J.BPETrainer])
+def test_symbols_of_the_user_are_found_with_their_spaces(trainer: Any, tmp_path: Path) -> None:
+    options = {"alphabet": "sentencepiece"} if trainer is J.BPETrainer else {}
+    symbols = ["<IS MAN>", "<sep>"]
+    tok = trainer(30, user_defined_symbols=symbols, hard_vocab_limit=False, **options).train(
+        ["this <IS MAN> that<sep> it is"] * 9
+    )
+    ids = [tok.vocab["<IS▁MAN>".encode()], tok.vocab[b"<sep>"]]
+    assert [id for id in tok.encode("that <IS MAN> is<sep>") if id in ids] == ids
+    assert tok.decode(tok.encode("that <IS MAN> is<sep>")) == "that <IS MAN> is<sep>"
+    # What they are spelled with is no text to learn from.
+    assert b"<" not in tok.vocab
+    tok.save(tmp_path / "x.model")
+    judge = pytest.importorskip("sentencepiece").SentencePieceProcessor(
+        model_file=str(tmp_path / "x.model")
+    )
+    for text in ("that <IS MAN> is<sep>", "<IS MAN><IS MAN>", "<IS  MAN>", "<IS MA"):
+        assert tok.encode(text) == judge.encode(text)

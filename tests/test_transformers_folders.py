@@ -13,7 +13,7 @@ import jeton
 from jeton.components import normalizers, post_processors, pre_tokenizers
 from jeton.errors import FormatWarning
 from jeton.transformers_classes import AS_IT_STANDS, builds_other_stages
-from kinds import byte_level, characters, unigram, word_piece
+from kinds import LLAMA, byte_level, characters, unigram, word_piece
 from shared_data import VOCABULARIES, needed
 
 with warnings.catch_warnings():
@@ -35,7 +35,7 @@ def bert() -> jeton.Tokenizer:
 
 
 def sentencepiece_bpe() -> jeton.Tokenizer:
-    return jeton.BPETrainer(280, alphabet="sentencepiece").train(["the weather there"] * 4)
+    return jeton.BPETrainer(280, **LLAMA).train(["the weather there"] * 4)
 
 
 def with_pad() -> jeton.Tokenizer:

@@ -14,7 +14,7 @@ from jeton.cli.tokenizer_summary import tokenizer_summary
 from jeton.components import decoders, models, normalizers, pre_tokenizers
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError, UnsupportedError
 from jeton.vocabulary import Vocabulary
-from kinds import byte_level, each_kind, ranks, unigram, word_piece
+from kinds import LLAMA, byte_level, each_kind, ranks, unigram, word_piece
 from shared_data import VOCABULARIES, needed
 
 
@@ -62,7 +62,7 @@ def test_a_token_that_is_not_there() -> None:
 
 def sentence_piece() -> jeton.Tokenizer:
     texts = ["New York, new work; 東京 and the rest of the world"] * 4
-    return jeton.BPETrainer(330, alphabet="sentencepiece").train(texts)
+    return jeton.BPETrainer(330, **LLAMA).train(texts)
 
 
 IN_TEXT = {
@@ -120,7 +120,7 @@ def test_they_make_up_the_decoded_text(tok: jeton.Tokenizer, data: st.DataObject
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("llama2_sentencepiece_bpe.model", {1: b"", 243: b"\xf0", 278: b" the", 29871: b" "}),
+        ("llama2_sentencepiece_bpe.model", {1: b"<s>", 243: b"\xf0", 278: b" the", 29871: b" "}),
         ("t5_style_unigram.model", {}),
         ("bert_uncased_vocab.txt", {1996: b" the", 2015: b"s"}),
     ],
@@ -235,7 +235,7 @@ def test_exceeds_of_sentencepiece(kind: str) -> None:
     tok = (
         jeton.UnigramTrainer(60, hard_vocab_limit=False).train(texts)
         if kind == "unigram"
-        else jeton.BPETrainer(330, alphabet="sentencepiece").train(texts)
+        else jeton.BPETrainer(330, **LLAMA).train(texts)
     )
     for text in [*TEXTS, "New York and the weather; " * 2_000]:
         count = tok.count(text)

@@ -207,7 +207,7 @@ def first_stages(
                     "rstrip": False,
                     "normalized": False,
                 }
-                for id, token in enumerate(special_tokens)
+                for id, token in enumerate(dict.fromkeys(special_tokens))
             ],
             "normalizer": stored_component(normalizers.Normalizer, normalizer),
             "pre_tokenizer": stored_component(pre_tokenizers.PreTokenizer, pre_tokenizer),

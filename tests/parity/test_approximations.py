@@ -14,6 +14,7 @@ import pytest
 import jeton
 from absent import judge_without_specials
 from jeton.errors import ArgumentError, UnsupportedError
+from kinds import LLAMA
 from nasty import strings
 from test_sentencepiece import LINES, OPTIONS, nasty_strings, train
 
@@ -156,7 +157,8 @@ def test_rules_for_several_characters(rules: str, refusal: str | None, tmp_path:
 
 
 def test_what_the_format_holds_is_its_own_approximation(tmp_path: Path) -> None:
-    tok = jeton.BPETrainer(vocab_size=360, alphabet="sentencepiece").train(LINES)
+    trained = jeton.BPETrainer(vocab_size=360, **LLAMA).train(LINES)
+    tok = jeton.Tokenizer.from_json(trained.to_json())
     assert tok.approximation("tokenizer.json") == tok
     near = tok.approximation(".model")
     near.save(tmp_path / "near.model")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,11 @@ import pytest
 
 import jeton
 import nasty
+from conftest import Scale
+from jeton.errors import TrainingError
+from shared_data import SHARED, needs
+
+PARALLEL = SHARED / "text" / "parallel"
 
 TEXTS = [
     "the weather there, then the theory: père 東京 🙂\n\n  x = 1\n",
@@ -17,36 +23,110 @@ TEXTS = [
     "aaaaaaaa ababab      b  a\ttabs and\u00a0no-break spaces\r\n",
 ] * 7
 
-ALPHABETS: dict[str, dict[str, Any]] = {
-    "all characters": {},
-    "coverage": {"character_coverage": 0.95},
-    "limit": {"limit_alphabet": 12},
-    "first met": {"tie_break": "first"},
-    "short": {"max_token_length": 4},
+#: Parameters of `BPETrainer`, and of SentencePiece's trainer.
+PIECES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "defaults": ({}, {}),
+    "as Llama's": (
+        {
+            "character_coverage": 0.9995,
+            "pad_id": 0,
+            "unk_id": 1,
+            "bos_id": 2,
+            "eos_id": 3,
+            "byte_fallback": True,
+            "normalizer": "identity",
+        },
+        {
+            "character_coverage": 0.9995,
+            "pad_id": 0,
+            "unk_id": 1,
+            "bos_id": 2,
+            "eos_id": 3,
+            "byte_fallback": True,
+            "normalization_rule_name": "identity",
+        },
+    ),
+    "digits": ({"split_digits": True},) * 2,
+    "any script": ({"split_by_unicode_script": False},) * 2,
+    "numbers": ({"split_by_number": False, "split_by_unicode_script": False},) * 2,
+    "suffixes": ({"treat_whitespace_as_suffix": True},) * 2,
+    "spaces": ({"allow_whitespace_only_pieces": True, "remove_extra_whitespaces": False},) * 2,
+    "across spaces": ({"split_by_whitespace": False},) * 2,
+    "no prefix": ({"add_dummy_prefix": False},) * 2,
+    "folded": ({"normalizer": "nmt_nfkc_cf"}, {"normalization_rule_name": "nmt_nfkc_cf"}),
+    "coverage": ({"character_coverage": 0.98},) * 2,
+    "short": ({"max_token_length": 4}, {"max_sentencepiece_length": 4}),
+    "required": ({"initial_alphabet": "éß東"}, {"required_chars": "éß東"}),
+    "symbols": (
+        {"user_defined_symbols": ["the", "<sep>", "日本"], "special_tokens": ["<c>", "</s>"]},
+        {"user_defined_symbols": ["the", "<sep>", "日本"], "control_symbols": ["<c>", "</s>"]},
+    ),
+    "no roles": ({"bos_id": None, "eos_id": None}, {"bos_id": -1, "eos_id": -1}),
 }
 
 
-@pytest.mark.parametrize("options", ALPHABETS.values(), ids=list(ALPHABETS))
-def test_sentencepiece_style(options: dict[str, Any], tmp_path: Path) -> None:
+def pieces_of(path: Path, size: int, options: dict[str, Any]) -> list[tuple[str, float]]:
+    """The pieces that SentencePiece learns, and their scores."""
     spm = pytest.importorskip("sentencepiece")
-    tokenizers = pytest.importorskip("tokenizers")
-    tok = jeton.BPETrainer(420, alphabet="sentencepiece", **options).train(TEXTS)
+    written = io.BytesIO()
+    spm.SentencePieceTrainer.train(
+        input=str(path),
+        model_writer=written,
+        vocab_size=size,
+        model_type="bpe",
+        minloglevel=2,
+        max_sentence_length=1 << 30,
+        **options,
+    )
+    judge = spm.SentencePieceProcessor(model_proto=written.getvalue())
+    return [(judge.id_to_piece(id), judge.get_score(id)) for id in range(judge.vocab_size())]
+
+
+def trained_as_sentencepiece(path: Path, size: int, name: str, tmp_path: Path) -> None:
+    """Has both train on a file: pieces, scores and ids are equal."""
+    spm = pytest.importorskip("sentencepiece")
+    ours, theirs = PIECES[name]
+    tok = jeton.BPETrainer(size, alphabet="sentencepiece", **ours).train(path)
     tok.save(tmp_path / "x.model")
-    tok.save(tmp_path / "x.json")
     judge = spm.SentencePieceProcessor(model_file=str(tmp_path / "x.model"))
-    other = tokenizers.Tokenizer.from_file(str(tmp_path / "x.json"))
-    assert judge.vocab_size() == tok.vocab_size == other.get_vocab_size()
-    from_model = jeton.load(tmp_path / "x.model")
-    from_json = jeton.load(tmp_path / "x.json")
-    assert from_json == tok
-    for text in [*TEXTS[:4], "".join(TEXTS), *nasty.strings(seed=11, count=1500)]:
-        ids = tok.encode(text)
-        assert judge.encode(text) == ids, text
-        assert from_model.encode(text) == ids, text
-        assert from_json.encode(text) == ids
-        if not any(special in text for special in ("<s>", "</s>", "<unk>")):
-            assert other.encode(text, add_special_tokens=False).ids == ids, text
-    assert tok.decode(tok.encode("hello 東京!\n")) == "hello 東京!\n"
+    pieces = [(judge.id_to_piece(id), judge.get_score(id)) for id in range(judge.vocab_size())]
+    assert pieces == pieces_of(path, size, theirs)
+    lines = path.read_text("utf-8").splitlines()[:300]
+    for text in [*lines, *nasty.strings(seed=11, count=200)]:
+        assert tok.encode(text) == judge.encode(text), text
+
+
+@pytest.mark.parametrize("name", PIECES)
+@needs(PARALLEL)
+def test_pieces_are_those_of_sentencepiece(name: str, tmp_path: Path) -> None:
+    for language in ("ru", "ja"):
+        part = tmp_path / f"{language}.txt"
+        part.write_bytes(b"".join((PARALLEL / part.name).read_bytes().splitlines(True)[:1000]))
+        trained_as_sentencepiece(part, 2_500, name, tmp_path)
+
+
+@pytest.mark.parametrize("size", [1_000, 4_000, 8_000])
+@pytest.mark.parametrize("name", ["english.txt", "multilingual.txt", "tinyshakespeare.txt"])
+@needs(SHARED / "text")
+def test_pieces_of_longer_texts(name: str, size: int, tmp_path: Path, scale: Scale) -> None:
+    if name == "multilingual.txt" and size == 1_000:
+        pytest.skip("it has more characters")
+    part = tmp_path / "part.txt"
+    whole = (SHARED / "text" / name).read_bytes()
+    lines = (whole if scale.full else whole[:1_500_000]).splitlines(True)
+    part.write_bytes(b"".join(lines[:-1]))
+    trained_as_sentencepiece(part, size, "defaults", tmp_path)
+
+
+def test_a_run_gives_every_size() -> None:
+    trainer = jeton.BPETrainer([60, 75, 90], alphabet="sentencepiece", user_defined_symbols=["th"])
+    for size, tok in trainer.train_all(TEXTS).items():
+        alone = jeton.BPETrainer(size, alphabet="sentencepiece", user_defined_symbols=["th"])
+        assert tok == alone.train(TEXTS) and tok.vocab_size == size
+    with pytest.raises(TrainingError, match=r"vocab_size 40 does not hold the \d+ characters"):
+        jeton.BPETrainer([40, 90], alphabet="sentencepiece").train_all(TEXTS)
+    with pytest.raises(TrainingError, match=r"vocab_size 900 is more than the \d+ pieces"):
+        jeton.BPETrainer(900, alphabet="sentencepiece").train(TEXTS)
 
 
 @pytest.mark.parametrize("rule", ["released", "published"])

@@ -14,7 +14,7 @@ import numpy as np
 import jeton
 from jeton import errors
 from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
-from kinds import ranks
+from kinds import LLAMA, ranks
 
 TOK: Any = ranks()
 J: Any = jeton
@@ -25,7 +25,7 @@ P: Any = pre_tokenizers
 
 def sentence_pieces() -> jeton.Tokenizer:
     """A BPE as a `.model` file holds it."""
-    trainer = jeton.BPETrainer(vocab_size=300, alphabet="sentencepiece")
+    trainer = jeton.BPETrainer(vocab_size=300, **LLAMA)
     return trainer.train(["a b"]).approximation(".model")
 
 

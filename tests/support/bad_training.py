@@ -83,11 +83,6 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         "give one",
     ),
     "trainer special": (lambda: J.BPETrainer(special_tokens="x"), TypeError, "special_tokens"),
-    "trainer unk": (
-        lambda: J.BPETrainer(alphabet="characters", unk_token="<unk>"),
-        ValueError,
-        "is not one of special_tokens",
-    ),
     "trainer no file": (
         lambda: J.BPETrainer(300).train("no-such-*.txt"),
         FileNotFoundError,

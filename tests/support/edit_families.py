@@ -11,6 +11,7 @@ import jeton
 from jeton import edit, samples
 from jeton.base_tokenizer.tokens import bytes_by_id
 from jeton.components import decoders, models, pre_tokenizers
+from kinds import LLAMA
 
 TEXT = "\n".join(samples.read_all().values())
 LINES = [line for line in TEXT.splitlines() if line.strip()]
@@ -46,7 +47,7 @@ def bpe_of_characters(seed: int) -> jeton.Tokenizer:
 
 
 def bpe_with_bytes(seed: int) -> jeton.Tokenizer:
-    trainer = jeton.BPETrainer(600, alphabet="sentencepiece")
+    trainer = jeton.BPETrainer(600, **LLAMA)
     return trainer.train(some_lines(seed))
 
 
@@ -101,7 +102,7 @@ def sentencepiece_with_bytes(seed: int) -> jeton.Tokenizer:
 
 
 def sentencepiece_bpe(seed: int) -> jeton.Tokenizer:
-    trained = jeton.BPETrainer(600, alphabet="sentencepiece").train(some_lines(seed))
+    trained = jeton.BPETrainer(600, **LLAMA).train(some_lines(seed))
     with TemporaryDirectory() as folder:
         trained.save(f"{folder}/tokenizer.model", lossy=True)
         return jeton.load(f"{folder}/tokenizer.model")

@@ -23,7 +23,7 @@ import numpy as np
 
 import jeton
 from jeton.components import Regex, models, normalizers, pre_tokenizers
-from kinds import byte_level, characters, unigram, word_piece
+from kinds import LLAMA, byte_level, characters, unigram, word_piece
 
 DELAY = 0.1
 """Seconds from the beginning of a call to the signal."""
@@ -73,7 +73,7 @@ def ids_of(tok: jeton.Tokenizer, size: int) -> np.ndarray[Any, np.dtype[np.uint3
 def sentencepiece(kind: str) -> jeton.Tokenizer:
     texts = [WORDS, "the theory of the weather there"] * 4
     if kind == "bpe":
-        return jeton.BPETrainer(300, alphabet="sentencepiece").train(texts)
+        return jeton.BPETrainer(300, **LLAMA).train(texts)
     return jeton.UnigramTrainer(45).train(texts)
 
 
@@ -162,6 +162,14 @@ def adding(size: int) -> Callable[[], object]:
 def approximating(size: int) -> Callable[[], object]:
     tok = sentencepiece("bpe")
     return lambda: [tok.approximation("tokenizer.json") for _ in range(size >> 10)]
+
+
+def training(trainer: Any) -> Callable[[int], Callable[[], object]]:
+    def prepared(size: int) -> Callable[[], object]:
+        counts = trainer.count(prose(size).splitlines())
+        return lambda: trainer.train(counts)
+
+    return prepared
 
 
 CALLS: dict[str, Callable[[int], Callable[[], object]]] = {
@@ -262,6 +270,8 @@ CALLS: dict[str, Callable[[int], Callable[[], object]]] = {
     ),
     "decode to bytes": of_ids(lambda tok, ids: tok.decode_bytes(ids)),
     "decode a batch": of_ids(lambda tok, ids: tok.decode_batch([ids] * 4)),
+    "train Unigram": training(jeton.UnigramTrainer(2_000)),
+    "train SentencePiece's BPE": training(jeton.BPETrainer(2_000, alphabet="sentencepiece")),
     "load": loading,
     "save": saving("other.json"),
     "save a folder": saving("folder"),

@@ -11,6 +11,15 @@ import jeton
 from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
 from shared_data import VOCABULARIES, needed
 
+LLAMA: dict[str, Any] = {
+    "alphabet": "sentencepiece",
+    "normalizer": "identity",
+    "remove_extra_whitespaces": False,
+    "byte_fallback": True,
+    "hard_vocab_limit": False,
+}
+"""Options of `BPETrainer` for models of Llama 2's kind, which lose no text and change none."""
+
 
 def byte_level(pattern: str = "gpt4", **options: Any) -> jeton.Tokenizer:
     """A byte-level BPE that was trained on a little text."""

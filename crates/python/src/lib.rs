@@ -13,6 +13,7 @@ mod encoded;
 mod entries;
 mod errors;
 mod files;
+mod function;
 mod ids_from_python;
 mod lists_of_ids;
 mod measuring;
@@ -57,6 +58,8 @@ mod _core {
         published_encodings, save, target_of, write_into,
     };
     #[pymodule_export]
+    use super::function::Function;
+    #[pymodule_export]
     use super::lists_of_ids::lists;
     #[pymodule_export]
     use super::measuring::{
@@ -68,7 +71,7 @@ mod _core {
     #[pymodule_export]
     use super::scripts::scripts;
     #[pymodule_export]
-    use super::sentencepiece::{SentencePieceReader, charsmap};
+    use super::sentencepiece::{SentencePieceReader, charsmap, charsmap_rules, compiled_charsmap};
     #[pymodule_export]
     use super::single_text_calls::Calls;
     #[pymodule_export]
@@ -80,7 +83,7 @@ mod _core {
     #[pymodule_export]
     use super::tokenizer::Tokenizer;
     #[pymodule_export]
-    use super::trainers::{check_trainer, train, train_sizes, unigram_separators};
+    use super::trainers::{check_trainer, sentencepiece_separators, train, train_sizes};
     #[pymodule_export]
     use super::word_counts::{WordCounter, WordCounts, find_files, pattern_pre_tokenizer};
 

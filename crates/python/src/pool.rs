@@ -182,7 +182,7 @@ enum Told<M, R> {
 }
 
 /// Runs `work` as [`install`] does, while the calling thread hears what `work` tells and looks for
-/// Ctrl-C. An error from `hear` is the answer to what `work` tells next.
+/// Ctrl-C. An error from `hear` is the answer to what `work` tells next, and ends work that polls.
 pub fn install_hearing<M: Send, R: Send>(
     py: Python<'_>,
     work: impl FnOnce(&mut dyn FnMut(M) -> ControlFlow<()>) -> R + Send,
@@ -203,8 +203,11 @@ pub fn install_hearing<M: Send, R: Send>(
                         false => ControlFlow::Continue(()),
                     }
                 };
-                let result = work(&mut tell);
-                let _ = sender.send(Told::Done(result));
+                let is_to_end = || cancelled.load(Ordering::Relaxed);
+                // Work that was ended tells nothing more.
+                if let Ok(result) = listening(&is_to_end, || work(&mut tell)) {
+                    let _ = sender.send(Told::Done(result));
+                }
             });
             let mut failure = None;
             loop {
@@ -212,8 +215,8 @@ pub fn install_hearing<M: Send, R: Send>(
                     Ok(Told::Done(result)) => break failure.map_or(Ok(Some(result)), Err),
                     Ok(Told::Progress(progress)) => Some(progress),
                     Err(RecvTimeoutError::Timeout) => None,
-                    // The work panicked; leaving the scope passes the panic on.
-                    Err(RecvTimeoutError::Disconnected) => break Ok(None),
+                    // The work was ended, or it panicked; leaving the scope passes the panic on.
+                    Err(RecvTimeoutError::Disconnected) => break failure.map_or(Ok(None), Err),
                 };
                 // One exception is enough, and is not dropped outside Python, which takes a lock.
                 if failure.is_none() {

@@ -1,6 +1,6 @@
 //! The class behind `jeton.sentencepiece`: what SentencePiece's own interface tells of a text.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use jeton_core::format::sentencepiece::{
@@ -8,7 +8,7 @@ use jeton_core::format::sentencepiece::{
 };
 use jeton_core::model::sentencepiece::spec::PieceKind;
 use jeton_core::model::{Model, Sampler, Sampling};
-use jeton_core::normalizer::Normalization;
+use jeton_core::normalizer::{Charsmap, Normalization};
 use jeton_core::text::{Unit, UnitIndex};
 use jeton_core::{Error, ErrorKind, Stages};
 use pyo3::prelude::*;
@@ -243,6 +243,34 @@ pub fn charsmap<'py>(py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, 
         let rules: Normalization = name.parse()?;
         let blob = py.detach(|| rules.charsmap().map(|map| map.blob()));
         Ok(blob.map(|blob| PyBytes::new(py, &blob)))
+    })
+}
+
+/// The character map of rules that are given one by one, as a `.model` file holds it.
+#[pyfunction]
+pub fn compiled_charsmap<'py>(
+    py: Python<'py>,
+    rules: BTreeMap<String, String>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    guard(py, || {
+        let map = py.detach(|| Charsmap::compile(&rules))?;
+        Ok(PyBytes::new(py, &map.blob()))
+    })
+}
+
+/// The rules of a character map in the order of their keys.
+#[pyfunction]
+pub fn charsmap_rules(py: Python<'_>, blob: &[u8]) -> PyResult<Vec<(String, String)>> {
+    guard(py, || {
+        let map = Charsmap::new(blob)?;
+        let rules = map.rules().ok_or_else(|| {
+            Error::new(
+                ErrorKind::Unsupported,
+                "this character map has too many keys to list, or one that is no UTF-8",
+            )
+        })?;
+        let rules = rules.into_iter();
+        Ok(rules.map(|(key, value)| (key, value.to_owned())).collect())
     })
 }
 

@@ -4,12 +4,15 @@ use std::ops::ControlFlow;
 
 use jeton_core::model::{self, SentencePiece};
 use jeton_core::normalizer::{Charsmap, Normalization};
-use jeton_core::train::bpe::{BpeTrainer, Start};
-use jeton_core::train::unigram::{MetaPieces, PieceRules, PieceTrainer, UnigramTrainer};
+use jeton_core::train::bpe::{BpePieces, BpeTrainer, Start};
+use jeton_core::train::pieces::{PieceOptions, PieceRules};
+use jeton_core::train::sentencepiece::{Learning, MetaPieces, SentencePieceTrainer};
+use jeton_core::train::unigram::UnigramPieces;
 use jeton_core::train::word_counts;
 use jeton_core::train::word_level::WordLevelTrainer;
 use jeton_core::train::wordpiece::WordPieceTrainer;
 use jeton_core::train::{Progress, Trainer};
+use jeton_core::{Error, ErrorKind};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -32,9 +35,9 @@ enum AnyTrainer {
     WordPiece(WordPieceTrainer),
     WordLevel(WordLevelTrainer),
     /// Gives the model of a `tokenizer.json`.
-    Unigram(UnigramTrainer),
+    Unigram(SentencePieceTrainer),
     /// Gives that of a `.model` file.
-    SentencePiece(UnigramTrainer),
+    SentencePiece(SentencePieceTrainer),
 }
 
 impl AnyTrainer {
@@ -48,8 +51,10 @@ impl AnyTrainer {
                 merging: bpe_trainer(parameters)?,
             }),
             "word_level" => Self::WordLevel(word_level_trainer(parameters)?),
-            "unigram" => Self::Unigram(unigram_trainer(parameters)?),
-            "sentencepiece" => Self::SentencePiece(unigram_trainer(parameters)?),
+            "unigram" => Self::Unigram(sentencepiece_trainer(algorithm, parameters)?),
+            "sentencepiece unigram" | "sentencepiece bpe" => {
+                Self::SentencePiece(sentencepiece_trainer(algorithm, parameters)?)
+            }
             _ => return Err(argument(format!("there is no trainer {algorithm:?}"))),
         })
     }
@@ -72,12 +77,35 @@ impl AnyTrainer {
             Self::Bpe(trainer) => model::Model::Bpe(trainer.train(words, watch)?),
             Self::WordPiece(trainer) => model::Model::WordPiece(trainer.train(words, watch)?),
             Self::WordLevel(trainer) => model::Model::WordLevel(trainer.train(words, watch)?),
-            Self::Unigram(trainer) => model::Model::Unigram(trainer.train(words, watch)?),
+            Self::Unigram(trainer) => model::Model::Unigram(trainer.train_unigram(words, watch)?),
             Self::SentencePiece(trainer) => {
-                let proto = trainer.train_sentencepiece(words, watch)?;
+                let proto = trainer.train(words, watch)?;
                 model::Model::SentencePiece(SentencePiece::new(proto)?)
             }
         })
+    }
+
+    fn train_sizes(
+        &self,
+        words: &word_counts::WordCounts,
+        sizes: &[usize],
+        watch: Watch<'_>,
+    ) -> jeton_core::Result<Vec<model::Model>> {
+        match self {
+            Self::Bpe(trainer) => {
+                let trained = trainer.train_sizes(words, sizes, watch)?;
+                Ok(trained.into_iter().map(model::Model::Bpe).collect())
+            }
+            Self::SentencePiece(trainer) => trainer
+                .train_sizes(words, sizes, watch)?
+                .into_iter()
+                .map(|proto| Ok(model::Model::SentencePiece(SentencePiece::new(proto)?)))
+                .collect(),
+            Self::WordPiece(_) | Self::WordLevel(_) | Self::Unigram(_) => Err(Error::new(
+                ErrorKind::Argument,
+                "this trainer learns one size at a time",
+            )),
+        }
     }
 }
 
@@ -108,24 +136,22 @@ pub fn train(
     })
 }
 
-/// The byte pair encodings of these sizes, from one run; `watch` as above.
+/// The models of these sizes, from one run; `watch` as above.
 #[pyfunction]
 pub fn train_sizes(
     py: Python<'_>,
+    algorithm: &str,
     counts: &WordCounts,
     parameters: &Bound<'_, PyDict>,
     sizes: Vec<usize>,
     watch: Option<Py<PyAny>>,
 ) -> PyResult<Vec<Model>> {
     guard(py, || {
-        let trainer = bpe_trainer(parameters)?;
+        let trainer = AnyTrainer::new(algorithm, parameters)?;
         let trained = watched(py, watch, |watch| {
             trainer.train_sizes(&counts.core, &sizes, watch)
         })?;
-        let model = |bpe| Model {
-            core: model::Model::Bpe(bpe),
-        };
-        Ok(trained.into_iter().map(model).collect())
+        Ok(trained.into_iter().map(|core| Model { core }).collect())
     })
 }
 
@@ -147,12 +173,13 @@ fn watched<T: Send>(
 /// The ASCII characters between which the texts that a SentencePiece model is trained from are
 /// counted: those around words, where words can be normalized one by one, else those around lines.
 #[pyfunction]
-pub fn unigram_separators<'py>(
+pub fn sentencepiece_separators<'py>(
     py: Python<'py>,
+    algorithm: &str,
     parameters: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     guard(py, || {
-        let trainer = unigram_trainer(parameters)?;
+        let trainer = sentencepiece_trainer(algorithm, parameters)?;
         Ok(PyBytes::new(py, trainer.separators()))
     })
 }
@@ -174,7 +201,9 @@ fn bpe_trainer(parameters: &Bound<'_, PyDict>) -> Outcome<BpeTrainer> {
         continuing_subword_prefix: given.get("continuing_subword_prefix", TEXT_OR_NONE)?,
         end_of_word_suffix: given.get("end_of_word_suffix", TEXT_OR_NONE)?,
         separate_suffix: given.flag("separate_suffix")?,
-        sentencepiece: given.flag("sentencepiece")?,
+        sentencepiece: (given.flag("sentencepiece")?)
+            .then(|| piece_rules(&given))
+            .transpose()?,
         start: start(parameters)?,
         tie_break: word("tie_break")?.parse()?,
     })
@@ -208,7 +237,22 @@ fn word_level_trainer(parameters: &Bound<'_, PyDict>) -> Outcome<WordLevelTraine
     })
 }
 
-fn unigram_trainer(parameters: &Bound<'_, PyDict>) -> Outcome<UnigramTrainer> {
+fn piece_rules(given: &Parameters<'_, '_>) -> Outcome<PieceRules> {
+    Ok(PieceRules {
+        max_piece_length: given.size("max_piece_length")?,
+        split_by_whitespace: given.flag("split_by_whitespace")?,
+        treat_whitespace_as_suffix: given.flag("treat_whitespace_as_suffix")?,
+        allow_whitespace_only_pieces: given.flag("allow_whitespace_only_pieces")?,
+        split_by_unicode_script: given.flag("split_by_unicode_script")?,
+        split_by_number: given.flag("split_by_number")?,
+        split_digits: given.flag("split_digits")?,
+    })
+}
+
+fn sentencepiece_trainer(
+    algorithm: &str,
+    parameters: &Bound<'_, PyDict>,
+) -> Outcome<SentencePieceTrainer> {
     let given = Parameters(parameters);
     let piece = |name: &str| -> Outcome<Option<(String, usize)>> {
         let id = format!("{name}_id");
@@ -232,7 +276,28 @@ fn unigram_trainer(parameters: &Bound<'_, PyDict>) -> Outcome<UnigramTrainer> {
         Some(blob) => Normalization::UserDefined(Charsmap::new(&blob)?),
         None => normalization.parse()?,
     };
-    Ok(UnigramTrainer {
+    let options = PieceOptions {
+        rules: piece_rules(&given)?,
+        character_coverage: share("character_coverage")?,
+        required_chars: required.chars().collect(),
+        limit_alphabet: given.size_or_none("limit_alphabet")?,
+        min_word_count: given.number("min_word_count")?,
+        ..PieceOptions::default()
+    };
+    let learning = match algorithm {
+        "sentencepiece bpe" => Learning::Bpe(BpePieces {
+            options,
+            min_frequency: given.number("min_frequency")?,
+            tie_break: given.get::<String>("tie_break", TEXT)?.parse()?,
+        }),
+        _ => Learning::Unigram(UnigramPieces {
+            options,
+            seed_size: number("seed_size")?,
+            shrinking_factor: share("shrinking_factor")?,
+            num_sub_iterations: number("num_sub_iterations")?,
+        }),
+    };
+    Ok(SentencePieceTrainer {
         vocab_size: number("vocab_size")?,
         hard_vocab_limit: flag("hard_vocab_limit")?,
         meta: MetaPieces {
@@ -244,24 +309,7 @@ fn unigram_trainer(parameters: &Bound<'_, PyDict>) -> Outcome<UnigramTrainer> {
             user_defined: texts("user_defined_symbols")?,
             byte_fallback: flag("byte_fallback")?,
         },
-        learning: PieceTrainer {
-            rules: PieceRules {
-                max_piece_length: number("max_piece_length")?,
-                split_by_whitespace: flag("split_by_whitespace")?,
-                treat_whitespace_as_suffix: flag("treat_whitespace_as_suffix")?,
-                allow_whitespace_only_pieces: flag("allow_whitespace_only_pieces")?,
-                split_by_unicode_script: flag("split_by_unicode_script")?,
-                split_by_number: flag("split_by_number")?,
-                split_digits: flag("split_digits")?,
-            },
-            character_coverage: share("character_coverage")?,
-            required_chars: required.chars().collect(),
-            min_word_count: given.number("min_word_count")?,
-            seed_size: number("seed_size")?,
-            shrinking_factor: share("shrinking_factor")?,
-            num_sub_iterations: number("num_sub_iterations")?,
-            ..PieceTrainer::default()
-        },
+        learning,
         normalization,
         add_dummy_prefix: flag("add_dummy_prefix")?,
         remove_extra_whitespaces: flag("remove_extra_whitespaces")?,

@@ -3,11 +3,13 @@
 //! ```
 //! use std::ops::ControlFlow;
 //! use jeton_training::Trainer;
-//! use jeton_training::unigram::PieceTrainer;
+//! use jeton_training::pieces::PieceOptions;
+//! use jeton_training::unigram::UnigramPieces;
 //! use jeton_training::word_counts::WordCounts;
 //!
 //! let words = WordCounts::from_words([("▁low", 5), ("▁lower", 2), ("▁newest", 6)]);
-//! let trainer = PieceTrainer { pieces: 12, ..PieceTrainer::default() };
+//! let options = PieceOptions { pieces: 12, ..PieceOptions::default() };
+//! let trainer = UnigramPieces { options, ..UnigramPieces::default() };
 //! let pieces = trainer.train(&words, |_| ControlFlow::Continue(()))?;
 //! assert_eq!(pieces.len(), 12);
 //! # Ok::<(), jeton_text::Error>(())
@@ -16,11 +18,15 @@
 //! - [`corpus`]: files to texts, in parallel, from any place;
 //! - [`word_counts`]: texts to counted words, in bounded memory;
 //! - [`Trainer`], what all trainers share, and the trainers: [`bpe`], [`wordpiece`], [`unigram`],
-//!   [`word_level`].
+//!   [`word_level`];
+//! - [`pieces`] and [`sentencepiece`], what SentencePiece's BPE and Unigram share: the former before,
+//!   the latter around what is learnt.
 
 pub mod bpe;
 mod checks;
 pub mod corpus;
+pub mod pieces;
+pub mod sentencepiece;
 mod trainer;
 pub mod unigram;
 pub mod word_counts;

@@ -235,7 +235,8 @@ def _train(
         parameters["style"] = "sentencepiece" if is_model else "huggingface"
     parameters |= settings(kind, given)
     trainer = TRAINERS[kind](**parameters)
-    without_limit = {"hard_vocab_limit": False} if kind == "unigram" else {}
+    is_limited = kind == "unigram" or (alphabet == "sentencepiece" and start is None)
+    without_limit = {"hard_vocab_limit": False} if is_limited else {}
     miniature = TRAINERS[kind](**(parameters | without_limit))
     rehearse(miniature, targets[sizes[0]], inputs=inputs, force=force)
     with closing(watcher(as_json)) as watch:

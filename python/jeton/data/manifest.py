@@ -230,7 +230,7 @@ def _read(record: Any) -> Manifest:
         documents=_count(record["documents"]),
         bytes=_count(record["bytes"]),
         empty_documents=_count(record["empty_documents"]),
-        bad_documents=_count(record["bad_documents"]),
+        bad_documents=_count(record.get("bad_documents", 0)),
         chats={str(name): _count(count) for name, count in record["chats"].items()}
         if "chats" in record
         else None,

@@ -1,12 +1,17 @@
-"""The reading interface of the sentencepiece library, spoken by jeton: one import line changes.
+"""The interface of the sentencepiece library, spoken by jeton: one import line changes.
 
-    from jeton.sentencepiece import SentencePieceProcessor
+    from jeton.sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 
 Names, arguments and results are those of sentencepiece 0.2.3, and of 0.2.1 where the later one
 dropped them (samples with scores, entropy, restricted vocabularies, extra options). Arguments by
 place are in the order of 0.2.1 and before, `encode(text, str)`, as most code has them; by name they
-are those of both. The library itself is not needed, nor is protobuf. To train, see
-`jeton.UnigramTrainer` and `jeton.BPETrainer(alphabet="sentencepiece")`.
+are those of both. The library itself is not needed, nor is protobuf, but for the module
+`jeton.sentencepiece.sentencepiece_model_pb2`. `SentencePieceTrainer` maps sentencepiece's options
+to `jeton.UnigramTrainer` and `jeton.BPETrainer(alphabet="sentencepiece")`.
+
+For code that cannot be changed, put the modules in sentencepiece's place before it imports them:
+`sys.modules["sentencepiece"] = jeton.sentencepiece`, and likewise for its modules
+`sentencepiece_pb2` and `sentencepiece_model_pb2`.
 
 Example:
     >>> import jeton, os, tempfile
@@ -27,22 +32,37 @@ from __future__ import annotations
 from jeton.interfaces.sentencepiece import (
     NBestSentencePieceText,
     SentencePiece,
+    SentencePieceNormalizer,
     SentencePieceProcessor,
     SentencePieceText,
     set_random_generator_seed,
 )
+from jeton.sentencepiece.training import SentencePieceTrainer
+from jeton.sentencepiece.without_effect import ThreadPool, set_min_log_level, set_nbest_timeout
 
 __all__ = [
     "ImmutableNBestSentencePieceText",
     "ImmutableSentencePieceText",
     "NBestSentencePieceText",
     "SentencePiece",
+    "SentencePieceNormalizer",
     "SentencePieceProcessor",
     "SentencePieceText",
+    "SentencePieceTrainer",
+    "SetMinLogLevel",
+    "SetNBestTimeout",
     "SetRandomGeneratorSeed",
+    "ThreadPool",
+    "__version__",
+    "set_min_log_level",
+    "set_nbest_timeout",
     "set_random_generator_seed",
 ]
 
+__version__ = "0.2.3"
+"""The version of sentencepiece whose interface this is."""
+
+SetMinLogLevel, SetNBestTimeout = set_min_log_level, set_nbest_timeout
 SetRandomGeneratorSeed = set_random_generator_seed
 ImmutableSentencePieceText = SentencePieceText
 ImmutableNBestSentencePieceText = NBestSentencePieceText

@@ -23,8 +23,12 @@ from jeton.tiktoken.registry import get_encoding, list_encoding_names
 __all__ = [
     "Encoding",
     "TiktokenEncoding",
+    "__version__",
     "encoding_for_model",
     "encoding_name_for_model",
     "get_encoding",
     "list_encoding_names",
 ]
+
+__version__ = "0.14.0"
+"""The version of tiktoken whose interface this is."""

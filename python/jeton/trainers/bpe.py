@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import jeton._core as _core
 from jeton.arguments import check_kind, check_text, checked_characters, checked_int, names_checked
@@ -17,14 +17,31 @@ from jeton.components import (
 )
 from jeton.components.component import check_stage
 from jeton.corpus import Progress
-from jeton.counting import MAX_WORD_LENGTH, TOKEN_NEEDS, Needs, Reading
+from jeton.counting import MAX_WORD_LENGTH, TOKEN_NEEDS, Counting, Needs, Reading
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
+from jeton.trainers.sentencepiece import piece_counting, piece_parameters, piece_tokenizer
 from jeton.trainers.start import Start, numbered
-from jeton.trainers.trainer import WordTrainer, told, warn_if_short
+from jeton.trainers.trainer import Algorithm, WordTrainer, told, warn_if_short
 from jeton.word_counts import Corpus, WordCounts
 
 __all__ = ["BPETrainer"]
+
+
+TieBreak: TypeAlias = Literal[
+    "huggingface", "lexicographic", "alphabetic", "first", "sentencepiece"
+]
+
+
+def _marks_in_front() -> pre_tokenizers.Sequence:
+    """What puts a `▁` in front of each stretch between special tokens.
+
+    Spaces of the text are written `▁` before, so none is taken for the one in front.
+    """
+    space = pre_tokenizers.Metaspace(" ", prepend_scheme="always", split=False)
+    return pre_tokenizers.Sequence(
+        [space, pre_tokenizers.Metaspace("▁", prepend_scheme="never", split=False)]
+    )
 
 
 class BPETrainer(WordTrainer):
@@ -38,21 +55,23 @@ class BPETrainer(WordTrainer):
         pattern: How text is cut into words, which no merge crosses: the name of a known pattern
             (`"gpt2"`, `"gpt4"`, `"gpt4o"`, `"llama3"`, `"qwen2"`, `"whitespace"`, `"none"`, …), or
             an expression in tiktoken's dialect whose matches are the words.
-        normalizer: What happens to text first.
+        normalizer: What happens to text first. With SentencePiece's alphabet one of its rules, by
+            name or as a `Precompiled` map, as for `UnigramTrainer`: by default `"nmt_nfkc"`.
         pre_tokenizer: How text is cut, where a pattern cannot say it; instead of `pattern`.
         post_processor: The special tokens around a text, for the tokenizer that comes out.
         decoder: From tokens back to text, likewise; by default the one that fits.
         special_tokens: Special tokens; they have the first ids (but see `byte_order`), and no word
-            spans one. With SentencePiece's alphabet by default its own: `<unk>`, `<s>` and `</s>`.
+            spans one. With SentencePiece's alphabet those beside its own, on the first free ids.
         min_frequency: A pair less frequent than this is not merged.
-        max_token_length: A token that is merged has at most one byte (or character, as the alphabet
-            has it) less than this, so that it is tokenizers' limit; but two always make a token.
+        max_token_length: A token that is merged has at most so many bytes (or characters, as the
+            alphabet has it); with SentencePiece's alphabet 16 if nothing is given. It has fewer
+            with `tie_break="huggingface"`, where two always make a token: tokenizers has it so.
         alphabet: What a word is before the first merge: its `"bytes"`, all 256 of which are in the
-            vocabulary, or its `"characters"`. `"sentencepiece"`: characters, as SentencePiece has
-            them: a word begins with `▁` for the space before it, and what is not in the alphabet
-            becomes bytes, as `<0x0A>`; the tokenizer can be saved as `.model`. By default bytes,
-            or as `start_from` has it. An alphabet of characters that is larger than `vocab_size` is
-            kept whole, with a warning, and nothing is merged.
+            vocabulary, or its `"characters"`. `"sentencepiece"`: the pieces that SentencePiece
+            learns, for a `.model` file: they keep to scripts, numbers and spaces, and words begin
+            with `▁` for the space before them. By default bytes, or as `start_from` has it. An
+            alphabet of characters that is larger than `vocab_size` is kept whole, with a warning,
+            and nothing is merged; of SentencePiece's it is an error.
         byte_order: Which ids bytes have: those that tokenizers gives them, behind the special
             tokens, `!` first (`"printable"`, the default); or 0 to 255 by `"value"`, as minbpe and
             rustbpe have them, special tokens behind all others. By value, the merges are minbpe's
@@ -61,20 +80,46 @@ class BPETrainer(WordTrainer):
         initial_alphabet: Characters that are in the alphabet though the corpus may lack them.
         limit_alphabet: How many characters the alphabet may have; the rarest are dropped.
         character_coverage: What share of the corpus's characters the alphabet shall make up, as
-            `0.9995`; the rarest beyond that are dropped.
-        unk_token: What stands for a character outside the alphabet; one of `special_tokens`.
+            `0.9995`, which it is with SentencePiece's; the rarest beyond that are dropped.
+        unk_token: What stands for a character outside the alphabet; a special token, with id 0
+            unless `special_tokens` names it elsewhere. With SentencePiece's alphabet by default
+            `"<unk>"`.
         continuing_subword_prefix: Put before each character but the first of a word, as `"##"`.
         end_of_word_suffix: Put after the last character of a word, as `"</w>"`.
         separate_suffix: The suffix is a symbol of its own, not a part of the last character.
         tie_break: Which of equally frequent pairs is merged first: that with the smallest left,
             then right id (`"huggingface"`); the greatest (`"lexicographic"`) or smallest
-            (`"alphabetic"`) pair of byte strings; the one met `"first"`.
+            (`"alphabetic"`) pair of byte strings; the one met `"first"`; that which makes the
+            shortest token, of equally short ones the smallest (`"sentencepiece"`). By default
+            Hugging Face's, with SentencePiece's alphabet its own.
         start_from: Merges that come first: a tokenizer, whose tokens keep their ids and whose
             stages are kept where none are given here, or a list of merges, whose tokens come after
             the alphabet. New ids come after the largest.
         max_word_length: A word of more characters is cut, between characters, into words of so
             many and a rest; a warning says how often. `None`: none is.
         min_word_count: Words that occur less often are left out; a warning says how many.
+        add_dummy_prefix: For SentencePiece's alphabet, as are all that follow, and as for
+            `UnigramTrainer`: a space is put in front of each text.
+        remove_extra_whitespaces: Spaces at the ends are removed, and runs of them made one.
+        split_by_whitespace: No piece goes across a space.
+        treat_whitespace_as_suffix: Spaces end words instead of beginning them.
+        allow_whitespace_only_pieces: There may be pieces of several spaces.
+        split_by_unicode_script: No piece has characters of two scripts; digits and punctuation are
+            a script of their own.
+        split_by_number: Digits do not stand beside letters.
+        split_digits: Each digit is a piece by itself.
+        user_defined_symbols: Texts that are always a token of their own; their ids come after those
+            of special tokens.
+        byte_fallback: Text that no piece covers is written as `<0xNN>` tokens; they come next.
+        bos_token: The token at the beginning of a text.
+        eos_token: The token at the end of a text.
+        pad_token: The token that fills rows.
+        unk_id: The id of `unk_token`.
+        bos_id: Its id; `None` for no such token.
+        eos_id: Its id; `None` for no such token.
+        pad_id: Its id; `None` for no such token.
+        hard_vocab_limit: A corpus that does not support `vocab_size` is an error; otherwise there
+            are fewer tokens.
 
     Raises:
         ArgumentError: A parameter that makes no sense, by name.
@@ -89,7 +134,7 @@ class BPETrainer(WordTrainer):
         [(b'i', b'n'), (b'r', b'a'), (b'ra', b'in')]
     """
 
-    _algorithm = "bpe"
+    _algorithm: Algorithm = "bpe"
 
     @names_checked
     def __init__(
@@ -98,7 +143,7 @@ class BPETrainer(WordTrainer):
         *,
         new_tokens: int | Sequence[int] | None = None,
         pattern: str | None = None,
-        normalizer: normalizers.Normalizer | None = None,
+        normalizer: str | normalizers.Normalizer | None = None,
         pre_tokenizer: pre_tokenizers.PreTokenizer | None = None,
         post_processor: post_processors.PostProcessor | None = None,
         decoder: decoders.Decoder | None = None,
@@ -114,10 +159,28 @@ class BPETrainer(WordTrainer):
         continuing_subword_prefix: str | None = None,
         end_of_word_suffix: str | None = None,
         separate_suffix: bool = False,
-        tie_break: Literal["huggingface", "lexicographic", "alphabetic", "first"] = "huggingface",
+        tie_break: TieBreak | None = None,
         start_from: Tokenizer | Iterable[tuple[bytes | str, bytes | str]] | None = None,
         max_word_length: int | None = MAX_WORD_LENGTH,
         min_word_count: int = 0,
+        add_dummy_prefix: bool = True,
+        remove_extra_whitespaces: bool = True,
+        split_by_whitespace: bool = True,
+        treat_whitespace_as_suffix: bool = False,
+        allow_whitespace_only_pieces: bool = False,
+        split_by_unicode_script: bool = True,
+        split_by_number: bool = True,
+        split_digits: bool = False,
+        user_defined_symbols: Iterable[str] = (),
+        byte_fallback: bool = False,
+        bos_token: str = "<s>",
+        eos_token: str = "</s>",
+        pad_token: str = "<pad>",
+        unk_id: int = 0,
+        bos_id: int | None = 1,
+        eos_id: int | None = 2,
+        pad_id: int | None = None,
+        hard_vocab_limit: bool = True,
     ) -> None:
         for name, word in {"alphabet": alphabet, "byte_order": byte_order}.items():
             if word is not None:
@@ -134,7 +197,6 @@ class BPETrainer(WordTrainer):
         for name, text in own.items():
             if text is not None and not check_text(name, text):
                 raise ArgumentError(f"{name} is empty; leave it out, or give a text")
-        check_stage(normalizers.Normalizer, normalizer)
         affixes = {name: own[name] or known.get(name) for name in _AFFIXES}
         separate_suffix = separate_suffix or known.get("separate_suffix", False)
         if known:
@@ -144,18 +206,62 @@ class BPETrainer(WordTrainer):
         if alphabet is None:
             alphabet = known.get("alphabet", "bytes")
         sentencepiece = alphabet == "sentencepiece"
+        self._refuse_others(sentencepiece)
         if sentencepiece:
-            if pattern is not None or pre_tokenizer is not None:
-                raise ArgumentError(
-                    "alphabet='sentencepiece' cuts text at spaces; leave out pattern and "
-                    "pre_tokenizer"
-                )
-            marks = [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
-            if self.start.tokenizer is None or normalizer is not None:
-                normalizer = normalizers.Sequence([*([normalizer] if normalizer else []), *marks])
-            unk_token = unk_token or known.get("unk_token", "<unk>")
-            if special_tokens is None and self.start.tokenizer is None:
-                special_tokens = dict.fromkeys([unk_token, "<s>", "</s>"])
+            rules = {
+                "split_by_whitespace": split_by_whitespace,
+                "treat_whitespace_as_suffix": treat_whitespace_as_suffix,
+                "allow_whitespace_only_pieces": allow_whitespace_only_pieces,
+                "split_by_unicode_script": split_by_unicode_script,
+                "split_by_number": split_by_number,
+                "split_digits": split_digits,
+                "max_piece_length": 16 if max_token_length is None else max_token_length,
+            }
+            tie_break = tie_break or "sentencepiece"
+        required = checked_characters("initial_alphabet", initial_alphabet)
+        if sentencepiece and self.start.tokenizer is None:
+            self._algorithm = "sentencepiece bpe"
+            self.parameters = piece_parameters(
+                vocab_size=max(self.vocab_sizes),
+                normalizer="nmt_nfkc" if normalizer is None else normalizer,
+                style="sentencepiece",
+                special_tokens=() if special_tokens is None else special_tokens,
+                user_defined_symbols=user_defined_symbols,
+                min_word_count=min_word_count,
+                **rules,
+                min_frequency=min_frequency,
+                tie_break=tie_break,
+                character_coverage=0.9995 if character_coverage is None else character_coverage,
+                limit_alphabet=limit_alphabet,
+                required_chars="".join(required),
+                add_dummy_prefix=add_dummy_prefix,
+                remove_extra_whitespaces=remove_extra_whitespaces,
+                byte_fallback=byte_fallback,
+                unk_token=unk_token or "<unk>",
+                bos_token=bos_token,
+                eos_token=eos_token,
+                pad_token=pad_token,
+                unk_id=unk_id,
+                bos_id=bos_id,
+                eos_id=eos_id,
+                pad_id=pad_id,
+                hard_vocab_limit=hard_vocab_limit,
+            )
+            self.special_tokens = tuple(self.parameters["special_tokens"])
+            self.pattern = None
+            for size in {min(self.vocab_sizes), max(self.vocab_sizes)}:
+                _core.check_trainer(self._algorithm, {**self.parameters, "vocab_size": size})
+            return
+        if isinstance(normalizer, str):
+            raise ArgumentTypeError(
+                f"normalizer must be one of jeton.components.normalizers, not {normalizer!r} "
+                "(names of rules are for alphabet='sentencepiece')"
+            )
+        check_stage(normalizers.Normalizer, normalizer)
+        if sentencepiece:
+            if normalizer is not None:
+                normalizer = normalizers.Sequence([normalizer, normalizers.Replace(" ", "▁")])
+            unk_token = unk_token or known["unk_token"]
         if self.start.tokenizer is not None:
             if pattern is None and pre_tokenizer is None:
                 pre_tokenizer = self.start.tokenizer.pre_tokenizer
@@ -170,17 +276,18 @@ class BPETrainer(WordTrainer):
                 "alphabet": "characters" if sentencepiece else alphabet,
                 "byte_order": byte_order or "printable",
                 "sentencepiece": sentencepiece,
-                "initial_alphabet": checked_characters("initial_alphabet", initial_alphabet),
+                **(rules if sentencepiece else {}),
+                "initial_alphabet": required,
                 "limit_alphabet": limit_alphabet,
                 "character_coverage": character_coverage,
                 "unk_token": unk_token or known.get("unk_token"),
                 **affixes,
                 "separate_suffix": separate_suffix,
-                "tie_break": tie_break,
+                "tie_break": tie_break or "huggingface",
                 "start": self.start.parameter,
             },
             pattern=pattern,
-            default_pattern=None if sentencepiece or self.start.tokenizer else "gpt4",
+            default_pattern=None if self.start.tokenizer else "gpt4",
             normalizer=normalizer,
             pre_tokenizer=pre_tokenizer,
             post_processor=post_processor,
@@ -239,7 +346,9 @@ class BPETrainer(WordTrainer):
         counts = self._counts(data, reading)
         self._check_words(counts)
         sizes = self.vocab_sizes
-        trained = _core.train_sizes(counts, self.parameters, list(sizes), told(watch))
+        trained = _core.train_sizes(
+            self._algorithm, counts, self.parameters, list(sizes), told(watch)
+        )
         tokenizers = {
             size: self._tokenizer(model) for size, model in zip(sizes, trained, strict=True)
         }
@@ -248,6 +357,28 @@ class BPETrainer(WordTrainer):
         if tokenizers[smallest].vocab_size > smallest < largest:
             warn_if_short(smallest, tokenizers[smallest], self._lacking)
         return tokenizers
+
+    def _refuse_others(self, sentencepiece: bool) -> None:
+        """Refuses parameters that were given and that this alphabet has no use for."""
+        fresh = self.start.tokenizer is None
+        refused: dict[tuple[str, ...], str] = {}
+        if not sentencepiece:
+            refused[_FOR_PIECES] = "is for alphabet='sentencepiece'"
+        elif fresh and self.start.merges:
+            raise ArgumentError(
+                "start_from: alphabet='sentencepiece' continues a tokenizer, not merges alone"
+            )
+        elif fresh:
+            refused[_FOR_WORDS] = "is not for alphabet='sentencepiece', which has its own"
+        else:
+            rules = ("split_by_unicode_script", "split_by_number", "split_digits")
+            names = tuple(name for name in _FOR_PIECES if name not in rules)
+            refused[names] = "is what start_from has; leave it out"
+            refused["pattern", "pre_tokenizer"] = "is not for alphabet='sentencepiece'"
+        for names, why in refused.items():
+            for name in names:
+                if self._given.get(name) is not None:
+                    raise ArgumentError(f"{name} {why}")
 
     def _sizes(
         self, vocab_size: int | Sequence[int] | None, new_tokens: int | Sequence[int] | None
@@ -267,6 +398,17 @@ class BPETrainer(WordTrainer):
     def _essentials(self) -> dict[str, Any]:
         sizes = self.vocab_sizes
         return {**super()._essentials(), "vocab_size": sizes[0] if len(sizes) == 1 else [*sizes]}
+
+    def _counting(self) -> Counting:
+        if self._algorithm == "sentencepiece bpe":
+            parameters = {**self.parameters, "vocab_size": sum(self.vocab_sizes)}
+            return piece_counting(self._algorithm, parameters)
+        return super()._counting()
+
+    def _tokenizer(self, model: _core.Model) -> Tokenizer:
+        if self._algorithm == "sentencepiece bpe":
+            return piece_tokenizer(model)
+        return super()._tokenizer(model)
 
     def _needs(self) -> Needs:
         return TOKEN_NEEDS * sum(self.vocab_sizes), 64, 32
@@ -298,13 +440,20 @@ class BPETrainer(WordTrainer):
         # of a line, no merge does.
         lines = pre_tokenizers.Split("\n", behavior="removed")
         words = pre_tokenizers.Split("▁", behavior="merged_with_next")
-        return pre_tokenizers.Sequence([lines, words])
+        steps = getattr(self.normalizer, "steps", (self.normalizer,))
+        if any(isinstance(step, normalizers.Prepend) for step in steps):
+            return pre_tokenizers.Sequence([lines, words])
+        return pre_tokenizers.Sequence([_marks_in_front(), lines, words])
 
     def _boundaries(self) -> tuple[str, ...]:
         given = [token.content for token in self.start.added_tokens]
         if self.parameters["sentencepiece"]:
             given.append(self.parameters["unk_token"])
         return tuple(dict.fromkeys([*given, *self.special_tokens]))
+
+    def _special_ids(self) -> dict[str, int]:
+        is_first = self.start.tokenizer is None and self.parameters["byte_order"] != "value"
+        return super()._special_ids() if is_first else {}
 
     def _added_tokens(self, model: _core.Model) -> list[AddedToken]:
         if self.parameters["byte_order"] == "value":
@@ -314,15 +463,6 @@ class BPETrainer(WordTrainer):
         return [token for token in added if token.content != unknown]
 
     def _decoder(self) -> decoders.Decoder:
-        if self.parameters["sentencepiece"]:
-            return decoders.Sequence(
-                [
-                    decoders.Replace("▁", " "),
-                    decoders.ByteFallback(),
-                    decoders.Fuse(),
-                    decoders.Strip(" ", start=1),
-                ]
-            )
         if self.parameters["alphabet"] == "bytes" or _spells_bytes(self.pre_tokenizer):
             return decoders.ByteLevel()
         if self.parameters["end_of_word_suffix"]:
@@ -333,6 +473,40 @@ class BPETrainer(WordTrainer):
 
 
 _AFFIXES = ("continuing_subword_prefix", "end_of_word_suffix")
+
+_FOR_PIECES = (
+    "add_dummy_prefix",
+    "remove_extra_whitespaces",
+    "split_by_whitespace",
+    "treat_whitespace_as_suffix",
+    "allow_whitespace_only_pieces",
+    "split_by_unicode_script",
+    "split_by_number",
+    "split_digits",
+    "user_defined_symbols",
+    "byte_fallback",
+    "bos_token",
+    "eos_token",
+    "pad_token",
+    "unk_id",
+    "bos_id",
+    "eos_id",
+    "pad_id",
+    "hard_vocab_limit",
+)
+"""The parameters of SentencePiece's alphabet."""
+
+_FOR_WORDS = (
+    *_AFFIXES,
+    "separate_suffix",
+    "pattern",
+    "pre_tokenizer",
+    "post_processor",
+    "decoder",
+    "byte_order",
+    "max_word_length",
+)
+"""The parameters that it has no use for."""
 
 
 def _spells_bytes(stage: pre_tokenizers.PreTokenizer | None) -> bool:

@@ -34,9 +34,11 @@ from jeton.errors import ArgumentError, TrainingError
 from jeton.tokenizer import Tokenizer
 from jeton.word_counts import Corpus, WordCounts
 
-__all__ = ["Told", "Trainer", "WordTrainer", "told", "warn_if_short"]
+__all__ = ["Algorithm", "Told", "Trainer", "WordTrainer", "told", "warn_if_short"]
 
-Algorithm: TypeAlias = Literal["bpe", "wordpiece", "word_level", "unigram", "sentencepiece"]
+Algorithm: TypeAlias = Literal[
+    "bpe", "wordpiece", "word_level", "unigram", "sentencepiece unigram", "sentencepiece bpe"
+]
 
 Phase: TypeAlias = Literal["merging", "seeding", "fitting"]
 
@@ -252,6 +254,10 @@ class WordTrainer(Trainer):
         min_word_count: int = 0,
     ) -> None:
         self.special_tokens = checked_texts("special_tokens", special_tokens)
+        unk_token, start = parameters.get("unk_token"), parameters.get("start")
+        known = {token for token, _ in start[0]} if start else set()
+        if unk_token and unk_token not in self.special_tokens and unk_token.encode() not in known:
+            self.special_tokens = (unk_token, *self.special_tokens)
         self.parameters = {**parameters, "special_tokens": list(self.special_tokens)}
         _core.check_trainer(self._algorithm, self.parameters)
         self.max_word_length, self.min_word_count = checked_limits(max_word_length, min_word_count)
@@ -266,7 +272,22 @@ class WordTrainer(Trainer):
         self.decoder = decoder
         check_stage(post_processors.PostProcessor, post_processor)
         check_stage(decoders.Decoder, decoder)
+        self._check_frame()
         self._first_stages()
+
+    def _check_frame(self) -> None:
+        """Refuses a post-processor that gives a special token another id than training will."""
+        ids = self._special_ids()
+        for name, id in () if self.post_processor is None else self.post_processor._tokens():
+            if ids.get(name, id) != id:
+                raise ArgumentError(
+                    f"post_processor gives {name!r} the id {id}; among special_tokens it has "
+                    f"{ids[name]}"
+                )
+
+    def _special_ids(self) -> dict[str, int]:
+        """The ids of special tokens, as far as they are known before training."""
+        return {token: id for id, token in enumerate(self.special_tokens)}
 
     def _needs(self) -> Needs:
         """The memory that training needs at most."""

@@ -6,11 +6,18 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 import jeton._core as _core
-from jeton.arguments import check_field_word, check_text, checked_int, checked_texts, names_checked
-from jeton.components import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers
-from jeton.counting import TOKEN_NEEDS, Counting, Cutting, Needs, first_stages
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.arguments import check_field_word, names_checked
+from jeton.components import AddedToken, Regex, decoders, normalizers, pre_tokenizers
+from jeton.counting import Counting, Cutting, first_stages
+from jeton.errors import ArgumentError
 from jeton.tokenizer import Tokenizer
+from jeton.trainers.sentencepiece import (
+    OWN_TOKENS,
+    piece_counting,
+    piece_needs,
+    piece_parameters,
+    piece_tokenizer,
+)
 from jeton.trainers.trainer import Trainer
 
 __all__ = ["UnigramTrainer"]
@@ -114,46 +121,42 @@ class UnigramTrainer(Trainer):
     ) -> None:
         self.style = style
         check_field_word(self, "style", style, ("sentencepiece", "huggingface"))
-        self._algorithm = "sentencepiece" if style == "sentencepiece" else "unigram"
-        self.special_tokens = checked_texts("special_tokens", special_tokens)
-        self.user_defined_symbols = checked_texts("user_defined_symbols", user_defined_symbols)
-        normalization, charsmap = _normalization(normalizer, style)
-        self.parameters = {
-            "vocab_size": checked_int("vocab_size", vocab_size, 0),
-            "normalization": normalization,
-            "charsmap": charsmap,
-            "add_dummy_prefix": add_dummy_prefix,
-            "remove_extra_whitespaces": remove_extra_whitespaces,
-            "split_by_whitespace": split_by_whitespace,
-            "treat_whitespace_as_suffix": treat_whitespace_as_suffix,
-            "allow_whitespace_only_pieces": allow_whitespace_only_pieces,
-            "split_by_unicode_script": split_by_unicode_script,
-            "split_by_number": split_by_number,
-            "split_digits": split_digits,
-            "max_piece_length": max_piece_length,
-            "character_coverage": character_coverage,
-            "required_chars": required_chars,
-            "special_tokens": list(self.special_tokens),
-            "user_defined_symbols": list(self.user_defined_symbols),
-            "byte_fallback": byte_fallback,
-            "unk_token": unk_token,
-            "bos_token": bos_token,
-            "eos_token": eos_token,
-            "pad_token": pad_token,
-            "unk_id": unk_id,
-            "bos_id": bos_id,
-            "eos_id": eos_id,
-            "pad_id": pad_id,
-            "min_word_count": checked_int("min_word_count", min_word_count, 0),
-            "seed_size": seed_size,
-            "shrinking_factor": shrinking_factor,
-            "num_sub_iterations": num_sub_iterations,
-            "hard_vocab_limit": hard_vocab_limit,
-        }
-        for name in ("unk_token", "bos_token", "eos_token", "pad_token"):
-            token = self.parameters[name]
-            if isinstance(token, str) and (not token or "\0" in token):
-                raise ArgumentError(f"{name} must not be empty, nor hold U+0000")
+        self._algorithm = "sentencepiece unigram" if style == "sentencepiece" else "unigram"
+        self.parameters = piece_parameters(
+            vocab_size=vocab_size,
+            normalizer=normalizer,
+            style=style,
+            special_tokens=special_tokens,
+            user_defined_symbols=user_defined_symbols,
+            min_word_count=min_word_count,
+            add_dummy_prefix=add_dummy_prefix,
+            remove_extra_whitespaces=remove_extra_whitespaces,
+            split_by_whitespace=split_by_whitespace,
+            treat_whitespace_as_suffix=treat_whitespace_as_suffix,
+            allow_whitespace_only_pieces=allow_whitespace_only_pieces,
+            split_by_unicode_script=split_by_unicode_script,
+            split_by_number=split_by_number,
+            split_digits=split_digits,
+            max_piece_length=max_piece_length,
+            character_coverage=character_coverage,
+            limit_alphabet=None,
+            required_chars=required_chars,
+            byte_fallback=byte_fallback,
+            unk_token=unk_token,
+            bos_token=bos_token,
+            eos_token=eos_token,
+            pad_token=pad_token,
+            unk_id=unk_id,
+            bos_id=bos_id,
+            eos_id=eos_id,
+            pad_id=pad_id,
+            seed_size=seed_size,
+            shrinking_factor=shrinking_factor,
+            num_sub_iterations=num_sub_iterations,
+            hard_vocab_limit=hard_vocab_limit,
+        )
+        self.special_tokens = tuple(self.parameters["special_tokens"])
+        self.user_defined_symbols = tuple(self.parameters["user_defined_symbols"])
         _core.check_trainer(self._algorithm, self.parameters)
         if unk_token is None and style == "sentencepiece":
             raise ArgumentError(
@@ -172,15 +175,9 @@ class UnigramTrainer(Trainer):
             )
 
     def _counting(self) -> Counting:
-        if self.style == "sentencepiece":
-            return Counting(_core.unigram_separators(self.parameters), self._needs())
-        return Counting(self._first_stages(), self._needs())
-
-    def _needs(self) -> Needs:
-        """The memory that training needs at most; the rules of Unicode are compiled once."""
-        is_plain = self.style == "huggingface" or self.parameters["normalization"] == "identity"
-        rules = 8_000_000 if is_plain else 64_000_000
-        return rules + TOKEN_NEEDS * self.parameters["vocab_size"], 64, 48
+        if self._algorithm == "sentencepiece unigram":
+            return piece_counting(self._algorithm, self.parameters)
+        return Counting(self._first_stages(), piece_needs(self.parameters))
 
     def _first_stages(self) -> Cutting:
         own = [token for token, _ in self._special_ids()]
@@ -194,12 +191,12 @@ class UnigramTrainer(Trainer):
     def _special_ids(self) -> list[tuple[str, int]]:
         """The special tokens that have ids of their own."""
         given = self.parameters
-        ids = [(given[f"{name}_token"], given[f"{name}_id"]) for name in _OWN_TOKENS]
+        ids = [(given[f"{name}_token"], given[f"{name}_id"]) for name in OWN_TOKENS]
         return [(token, id) for token, id in ids if id is not None and token is not None]
 
     def _tokenizer(self, model: _core.Model) -> Tokenizer:
         if self.style == "sentencepiece":
-            return Tokenizer(models.from_core(model))
+            return piece_tokenizer(model)
         special = {token for token, _ in self._special_ids()} | set(self.special_tokens)
         vocab = model.vocab()
         added = [
@@ -267,27 +264,3 @@ class UnigramTrainer(Trainer):
             "style": self.style,
             "special_tokens": list(self.special_tokens),
         }
-
-
-_OWN_TOKENS = ("unk", "bos", "eos", "pad")
-
-
-def _normalization(
-    normalizer: str | normalizers.Normalizer, style: str
-) -> tuple[str, bytes | None]:
-    """The name of the rules of a SentencePiece model, and their character map if it is given."""
-    if isinstance(normalizer, str):
-        return check_text("normalizer", normalizer), None
-    if not isinstance(normalizer, normalizers.Normalizer):
-        raise ArgumentTypeError(
-            f"normalizer must be a name or one of jeton.components.normalizers, "
-            f"not {type(normalizer).__name__}"
-        )
-    if style == "huggingface":
-        return "identity", None
-    if isinstance(normalizer, normalizers.Precompiled):
-        return "user_defined", normalizer.charsmap
-    raise ArgumentError(
-        f"a SentencePiece model cannot hold the normalizer {type(normalizer).__name__} (name one "
-        "of its own rules, give a Precompiled map, or set style='huggingface')"
-    )

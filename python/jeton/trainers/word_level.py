@@ -28,8 +28,8 @@ class WordLevelTrainer(WordTrainer):
         post_processor: The special tokens around a text, for the tokenizer that comes out.
         decoder: From tokens back to text, likewise; by default they are joined by spaces.
         special_tokens: Special tokens; they have the first ids, and no word spans one.
-        unk_token: What stands for a word that is no token, one of `special_tokens`; `None`: such a
-            word is an error.
+        unk_token: What stands for a word that is no token; a special token, with id 0 unless
+            `special_tokens` names it elsewhere. `None`: such a word is an error.
         min_frequency: A word less frequent than this is left out.
         max_word_length: As for `BPETrainer`.
 

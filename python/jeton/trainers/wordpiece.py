@@ -35,11 +35,12 @@ class WordPieceTrainer(WordTrainer):
             for BERT's, where `[CLS]` and `[SEP]` are among `special_tokens`.
         decoder: From tokens back to text, likewise; by default the one that fits.
         special_tokens: Special tokens; they have the first ids, and no word spans one.
-        unk_token: What stands for a word that no tokens make up; one of `special_tokens`.
+        unk_token: What stands for a word that no tokens make up; a special token, with id 0 unless
+            `special_tokens` names it elsewhere.
         continuing_subword_prefix: Put before each token but the first of a word.
         min_frequency: A pair less frequent than this is not merged.
-        max_token_length: A token that is merged has at most one character less than this (so that
-            it is tokenizers' limit), but two characters always make a token.
+        max_token_length: A token that is merged has at most so many characters; with
+            `tie_break="huggingface"` fewer, but two always make a token.
         initial_alphabet: Characters that are in the alphabet though the corpus may lack them.
         limit_alphabet: How many characters the alphabet may have; the rarest are dropped.
         character_coverage: What share of the corpus's characters the alphabet shall make up.

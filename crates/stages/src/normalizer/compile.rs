@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::Charsmap;
 use jeton_text::error::{Error, ErrorKind, Result};
+use jeton_text::interrupt::Pace;
 use jeton_text::length_limit::LONGEST_REPLACEMENT;
 
 /// Units of a block: one for each byte that a base can be combined with.
@@ -28,6 +29,7 @@ type State = Vec<(u8, u32)>;
 struct States {
     list: Vec<State>,
     numbers: HashMap<State, u32>,
+    pace: Pace,
 }
 
 impl States {
@@ -42,6 +44,7 @@ impl States {
             below = rest;
         }
         for same in below.chunk_by(|(a, _), (b, _)| a[depth] == b[depth]) {
+            self.pace.step();
             state.push((same[0].0[depth], self.of(same, depth + 1)));
         }
         let next = self.list.len() as u32;
@@ -58,6 +61,7 @@ struct Builder {
     taken: Vec<bool>,
     /// Whether a unit is the base of some state.
     is_base: Vec<bool>,
+    pace: Pace,
 }
 
 impl Charsmap {
@@ -173,6 +177,7 @@ impl Builder {
             !builder.is_base[base] && state.iter().all(free)
         };
         let recent = self.units.len().saturating_sub(RECENT * BLOCK);
+        self.pace.steps(self.units.len() - recent);
         if let Some(base) = (recent..self.units.len()).find(|&base| fits(self, base)) {
             return base;
         }
@@ -205,6 +210,9 @@ mod tests {
             let expected = Some((key.len(), value.as_str()));
             assert_eq!(map.longest_prefix(key.as_bytes()), expected);
         }
+        let listed = map.rules().unwrap().into_iter();
+        let listed: BTreeMap<String, String> = listed.map(|(k, v)| (k, v.to_owned())).collect();
+        assert_eq!(listed, rules);
         for _ in 0..5_000 {
             let text: String = (0..4)
                 .filter_map(|_| char::from_u32(0x41 + next(0x500)))

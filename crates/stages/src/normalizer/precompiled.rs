@@ -224,6 +224,23 @@ impl Charsmap {
     /// The keys of several characters, or of parts of one, in no order; `None` if they have more
     /// than `KEY_BYTES` together, as they may where several ways lead to one unit.
     pub fn long_keys(&self) -> Option<Vec<Vec<u8>>> {
+        self.keys(|key| !is_character(key))
+    }
+
+    /// All keys in their order, and what each becomes; `None` as for `long_keys`, or where a key is no
+    /// UTF-8.
+    pub fn rules(&self) -> Option<Vec<(String, &str)>> {
+        let mut keys = self.keys(|_| true)?;
+        keys.sort_unstable();
+        let rules = keys.into_iter().map(|key| {
+            let (_, replacement) = self.longest_prefix(&key)?;
+            Some((String::from_utf8(key).ok()?, replacement))
+        });
+        rules.collect()
+    }
+
+    /// The keys that are wanted, in no order.
+    fn keys(&self, is_wanted: impl Fn(&[u8]) -> bool) -> Option<Vec<Vec<u8>>> {
         let children = Children::of(&self.units);
         let mut keys = Vec::new();
         let mut waiting = vec![(0, Vec::new())];
@@ -237,7 +254,7 @@ impl Charsmap {
                 if bytes > KEY_BYTES {
                     return None;
                 }
-                if ends_key(unit) && !is_character(&longer) {
+                if ends_key(unit) && is_wanted(&longer) {
                     keys.push(longer.clone());
                 }
                 waiting.push((child as usize, longer));

@@ -15,6 +15,7 @@ use std::ops::ControlFlow;
 mod changes;
 mod pair_counts;
 mod parameters;
+mod pieces;
 mod queue;
 mod start;
 mod symbols;
@@ -22,9 +23,10 @@ mod tokens;
 mod words;
 
 pub use self::parameters::{BpeTrainer, ByteOrder, TieBreak};
+pub use self::pieces::{BpePieces, MergedPieces};
 pub use self::start::Start;
 pub(crate) use self::symbols::InitialSymbols;
-pub(crate) use self::tokens::Tokens;
+pub(crate) use self::tokens::{Limits, Tokens};
 pub(crate) use self::words::{Words, merge_in_word};
 
 use self::pair_counts::PairCounts;
@@ -129,8 +131,8 @@ impl Learnt<'_> {
             continuing_subword_prefix: training.continuing_subword_prefix.clone(),
             end_of_word_suffix: training.end_of_word_suffix.clone(),
             separate_suffix: training.separate_suffix,
-            fuse_unk: training.sentencepiece,
-            byte_fallback: training.sentencepiece,
+            fuse_unk: training.sentencepiece.is_some(),
+            byte_fallback: training.sentencepiece.is_some(),
             ..BpeOptions::default()
         };
         // New tokens have the ids after all others. Training ends with the merge that makes the
@@ -157,8 +159,8 @@ impl Learnt<'_> {
         let entries = self.tokens.bytes.iter().zip(0..).take(ids);
         let vocab = Vocab::new(entries.filter(|(token, id)| known(token, *id)))?;
         let merges = match training.sentencepiece {
-            true => self.all_pairs(merges, ids),
-            false => merges.to_vec(),
+            Some(_) => self.all_pairs(merges, ids),
+            None => merges.to_vec(),
         };
         Ok(Bpe::by_ids(vocab, merges, options))
     }
@@ -206,7 +208,7 @@ fn learn<'t>(
         }
     }
     let symbols = InitialSymbols::new(counts, training, &mut tokens);
-    if training.sentencepiece {
+    if training.sentencepiece.is_some() {
         tokens.reserved.extend(&specials);
         let unk = training.unk_token.as_deref().unwrap_or("");
         tokens.reserved.extend(tokens.id(unk.as_bytes()));
@@ -219,7 +221,7 @@ fn learn<'t>(
     training.check_room(tokens.count())?;
     let (first, first_id, given) = (tokens.count(), tokens.ids(), merges.len());
     let words = symbols.words(counts, training.alphabet, start::merging(&merges));
-    let mut pairs = PairCounts::new(words, training, &tokens)?;
+    let mut pairs = PairCounts::new(words, training.tie_break, training.limits(), &tokens)?;
     let last = training.last_tokens();
     let size = training.vocab_size.saturating_sub(last);
     merges.reserve(size.saturating_sub(tokens.count()));
@@ -234,7 +236,12 @@ fn learn<'t>(
             watch.tell(Phase::Merging, tokens.count() + last, training.vocab_size)?;
         }
         let (left, right) = pairs.pair(best);
-        if tokens.make_reserved(left, right, prefix) {
+        let is_left_out = match training.sentencepiece {
+            // Two merges never make one piece.
+            Some(_) => tokens.make_known(left, right, prefix),
+            None => tokens.make_reserved(left, right, prefix),
+        };
+        if is_left_out {
             continue;
         }
         let id = tokens.merge(left, right, prefix);

@@ -13,11 +13,12 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 use super::changes::Changes;
-use super::parameters::{BpeTrainer, TieBreak};
+use super::parameters::TieBreak;
 use super::queue::{Candidate, Queue};
-use super::tokens::Tokens;
+use super::tokens::{Limits, Tokens};
 use super::words::{NONE, Words};
 use jeton_text::error::{Error, ErrorKind, Result};
+use jeton_text::interrupt::paced;
 use jeton_text::mem::large_pages;
 
 /// Words from which on a merge is shared by two threads; few in tests, so that they do it.
@@ -76,12 +77,16 @@ pub(super) struct PairCounts {
     /// What the merge at hand changes, in the earlier words and in the later ones.
     changes: [Changes; 2],
     tie_break: TieBreak,
-    /// Two symbols may be merged if they have fewer units than this together.
-    limit: usize,
+    limits: Limits,
 }
 
 impl PairCounts {
-    pub(super) fn new(words: Words, training: &BpeTrainer, tokens: &Tokens) -> Result<Self> {
+    pub(super) fn new(
+        words: Words,
+        tie_break: TieBreak,
+        limits: Limits,
+        tokens: &Tokens,
+    ) -> Result<Self> {
         if i64::try_from(words.sum).is_err() {
             return Err(Error::new(
                 ErrorKind::Training,
@@ -110,8 +115,8 @@ impl PairCounts {
             places: Vec::new(),
             queue: Queue::new(),
             changes: Default::default(),
-            tie_break: training.tie_break,
-            limit: training.max_token_length.unwrap_or(usize::MAX),
+            tie_break,
+            limits,
         };
         corpus.count_pairs(tokens);
         Ok(corpus)
@@ -140,7 +145,7 @@ impl PairCounts {
         // For each pair the number of words and the last one; then where its next word goes.
         let mut sizes: Vec<(usize, u32)> = Vec::new();
         let mut occurrences = large_pages::with_capacity(words.row.len());
-        for at in words.starts() {
+        for at in paced(words.starts()) {
             let (symbols, count) = words.word(at);
             for neighbours in symbols.windows(2) {
                 let pair = number(pairs, neighbours[0], neighbours[1]);
@@ -185,9 +190,13 @@ impl PairCounts {
         self.pairs.ids[self.segments[candidate.segment as usize].pair as usize]
     }
 
-    /// Puts a segment's pair into the queue, as frequent as it is now.
+    /// Puts a segment's pair into the queue, as frequent as it is now, if it may be merged.
     fn push(&mut self, segment: u32, tokens: &Tokens) {
         let pair = self.segments[segment as usize].pair;
+        let (left, right) = self.pairs.ids[pair as usize];
+        if !self.limits.allow(tokens, left, right) {
+            return;
+        }
         let candidate = Candidate {
             count: self.pairs.count(pair),
             key: self.key_of(pair, tokens),
@@ -232,6 +241,10 @@ impl PairCounts {
                 key(left, right)
             }
             TieBreak::Lexicographic | TieBreak::Alphabetic => 0,
+            TieBreak::SentencePiece => {
+                let (left, right) = self.pairs.ids[pair as usize];
+                tokens.length(left, right) as u64
+            }
             TieBreak::First => self.first_place(pair, tokens),
         }
     }
@@ -322,7 +335,8 @@ impl PairCounts {
                     let pair = pairs.number(old.0, old.1);
                     pairs.counts[pair as usize] -= neighbour.lost;
                 }
-                if neighbour.won > 0 && tokens.fit(new.0, new.1, self.limit) {
+                let fits = tokens.length(new.0, new.1) <= self.limits.units_of_new;
+                if neighbour.won > 0 && fits {
                     let pair = pairs.number(new.0, new.1);
                     pairs.counts[pair as usize] += neighbour.won;
                     won.push(Won {
@@ -386,9 +400,12 @@ fn order(
     segments: &[Segment],
     tokens: &Tokens,
 ) -> impl Fn(&Candidate, &Candidate) -> Ordering {
-    let strings = |candidate: &Candidate| {
+    let ids = move |candidate: &Candidate| {
         let pair = segments[candidate.segment as usize].pair;
-        let (left, right) = pairs.ids[pair as usize];
+        pairs.ids[pair as usize]
+    };
+    let strings = move |candidate: &Candidate| {
+        let (left, right) = ids(candidate);
         (&tokens.bytes[left as usize], &tokens.bytes[right as usize])
     };
     move |a, b| {
@@ -396,6 +413,12 @@ fn order(
             TieBreak::HuggingFace | TieBreak::First => b.key.cmp(&a.key),
             TieBreak::Lexicographic => strings(a).cmp(&strings(b)),
             TieBreak::Alphabetic => strings(b).cmp(&strings(a)),
+            TieBreak::SentencePiece => b.key.cmp(&a.key).then_with(|| {
+                let ((left, right), (other_left, other_right)) = (strings(a), strings(b));
+                let other = other_left.iter().chain(other_right);
+                let joined = other.cmp(left.iter().chain(right));
+                joined.then_with(|| ids(b).cmp(&ids(a)))
+            }),
         })
     }
 }

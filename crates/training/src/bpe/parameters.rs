@@ -3,8 +3,9 @@
 use std::str::FromStr;
 
 use super::start::Start;
-use super::tokens::spelling;
+use super::tokens::{Limits, spelling};
 use crate::checks::{self, wrong};
+use crate::pieces::PieceRules;
 use jeton_models::model::bpe::Alphabet;
 use jeton_text::error::{Error, ErrorKind, Result, by_name};
 
@@ -25,14 +26,17 @@ pub enum TieBreak {
     Alphabetic,
     /// The one met first in the corpus.
     First,
+    /// The one that makes the shortest token, and of equally short ones the smallest.
+    SentencePiece,
 }
 
 impl TieBreak {
-    const NAMES: [(&str, Self); 4] = [
+    const NAMES: [(&str, Self); 5] = [
         ("huggingface", Self::HuggingFace),
         ("lexicographic", Self::Lexicographic),
         ("alphabetic", Self::Alphabetic),
         ("first", Self::First),
+        ("sentencepiece", Self::SentencePiece),
     ];
 }
 
@@ -72,8 +76,8 @@ pub struct BpeTrainer {
     pub vocab_size: usize,
     /// A pair less frequent than this is not merged.
     pub min_frequency: u64,
-    /// A token that is merged has fewer units (bytes or characters) than this; two units always make
-    /// one.
+    /// A token that is merged has at most so many units (bytes or characters). With
+    /// [`TieBreak::HuggingFace`] it has fewer, but two units always make one, as in `tokenizers`.
     pub max_token_length: Option<usize>,
     /// What a word is before the first merge. Bytes are always all 256.
     pub alphabet: Alphabet,
@@ -98,9 +102,10 @@ pub struct BpeTrainer {
     /// The suffix is a symbol of its own and not a part of the last character; see
     /// `BpeOptions::separate_suffix`.
     pub separate_suffix: bool,
-    /// As SentencePiece has it: a character outside the alphabet is written as `<0xNN>` tokens,
-    /// and every pair of tokens that makes a token is merged. The alphabet is characters.
-    pub sentencepiece: bool,
+    /// As SentencePiece has it: a character outside the alphabet is written as `<0xNN>` tokens, every
+    /// pair of tokens that makes a token is merged, and tokens keep to these rules. The alphabet is
+    /// characters.
+    pub sentencepiece: Option<PieceRules>,
     /// What there is already.
     pub start: Option<Start>,
     /// Which of equally frequent pairs is merged first.
@@ -123,7 +128,7 @@ impl Default for BpeTrainer {
             continuing_subword_prefix: None,
             end_of_word_suffix: None,
             separate_suffix: false,
-            sentencepiece: false,
+            sentencepiece: None,
             start: None,
             tie_break: TieBreak::default(),
         }
@@ -143,7 +148,7 @@ impl BpeTrainer {
                 "set end_of_word_suffix=\"</w>\"",
             );
         }
-        if self.sentencepiece {
+        if self.sentencepiece.is_some() {
             if self.alphabet != Alphabet::Characters || self.unk_token.is_none() {
                 return wrong(
                     "SentencePiece's alphabet is characters, with an unk_token",
@@ -225,6 +230,20 @@ impl BpeTrainer {
         match self.unk_token.as_ref().filter(|unk| !started(unk)) {
             Some(unk) => checks::check_unk(unk, &self.special_tokens),
             None => Ok(()),
+        }
+    }
+
+    /// Which tokens may be made.
+    pub(crate) fn limits(&self) -> Limits {
+        let most = self.max_token_length.unwrap_or(usize::MAX);
+        let (units, units_of_new) = match self.tie_break {
+            TieBreak::HuggingFace => (usize::MAX, most.saturating_sub(1)),
+            _ => (most, usize::MAX),
+        };
+        Limits {
+            units,
+            units_of_new,
+            rules: self.sentencepiece.clone(),
         }
     }
 

@@ -33,7 +33,7 @@ impl InitialSymbols {
     /// Makes the alphabet of a corpus: the bare units by code point, then the marked ones.
     pub fn new(counts: &WordCounts, training: &BpeTrainer, tokens: &mut Tokens) -> Self {
         let mut units = Self {
-            unknown_parts: training.sentencepiece,
+            unknown_parts: training.sentencepiece.is_some(),
             ..Self::default()
         };
         match training.alphabet {
@@ -48,7 +48,7 @@ impl InitialSymbols {
                 }
             }
             Alphabet::Characters => {
-                if training.sentencepiece {
+                if training.sentencepiece.is_some() {
                     for byte in 0..=u8::MAX {
                         let id = tokens.intern(&byte_token(byte), 1);
                         tokens.reserved.insert(id);

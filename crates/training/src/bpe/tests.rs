@@ -141,6 +141,27 @@ fn cake() {
     assert_eq!(with(TieBreak::Alphabetic), ["ak"]);
     assert_eq!(with(TieBreak::Lexicographic), ["ke"]);
     assert_eq!(with(TieBreak::HuggingFace), ["ak"]);
+    assert_eq!(with(TieBreak::SentencePiece), ["ak"]);
+}
+
+/// Shorter tokens come first, and then smaller ones; and no token is longer than asked for.
+#[test]
+fn sentencepiece_takes_the_shortest() {
+    let training = BpeTrainer {
+        tie_break: TieBreak::SentencePiece,
+        max_token_length: Some(3),
+        ..characters(5, 9)
+    };
+    let words = [("abc", 2), ("de", 2)];
+    assert_eq!(
+        merged(&train(&words, &training).unwrap()),
+        ["ab", "de", "abc"]
+    );
+    let shorter = BpeTrainer {
+        max_token_length: Some(2),
+        ..training
+    };
+    assert_eq!(merged(&train(&words, &shorter).unwrap()), ["ab", "de"]);
 }
 
 #[test]

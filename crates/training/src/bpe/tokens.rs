@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
+use crate::pieces::PieceRules;
 use jeton_models::model::bpe::Alphabet;
 
 /// The tokens made so far.
@@ -97,9 +98,50 @@ impl Tokens {
         self.intern(&token, length)
     }
 
-    /// Whether two tokens together have fewer units than `limit`.
-    pub fn fit(&self, left: u32, right: u32, limit: usize) -> bool {
-        self.lengths[left as usize] + self.lengths[right as usize] < limit
+    /// Whether two tokens make one that is known.
+    pub fn make_known(&self, left: u32, right: u32, prefix: &str) -> bool {
+        self.id(&self.joined(left, right, prefix)).is_some()
+    }
+
+    /// How many units two tokens have together.
+    pub fn length(&self, left: u32, right: u32) -> usize {
+        self.lengths[left as usize] + self.lengths[right as usize]
+    }
+}
+
+/// Which tokens may be made.
+#[derive(Clone, Debug)]
+pub(crate) struct Limits {
+    /// How many units one has, at most.
+    pub units: usize,
+    /// How many units two have together, at most, that a merge has made neighbours. Others are not
+    /// counted, which is Hugging Face's way.
+    pub units_of_new: usize,
+    /// The rules of pieces, where tokens are pieces.
+    pub rules: Option<PieceRules>,
+}
+
+impl Limits {
+    /// Those of pieces.
+    pub fn of_pieces(rules: PieceRules) -> Self {
+        Self {
+            units: rules.max_piece_length,
+            units_of_new: usize::MAX,
+            rules: Some(rules),
+        }
+    }
+
+    /// Whether two tokens may make one.
+    pub fn allow(&self, tokens: &Tokens, left: u32, right: u32) -> bool {
+        let length = tokens.length(left, right);
+        let keeps = |rules: &PieceRules| {
+            let parts =
+                [left, right].map(|part| String::from_utf8_lossy(&tokens.bytes[part as usize]));
+            let characters = parts.iter().flat_map(|part| part.chars());
+            let classes: Vec<_> = characters.map(|character| rules.class(character)).collect();
+            rules.allow(&classes)
+        };
+        length <= self.units && self.rules.as_ref().is_none_or(keeps)
     }
 }
 

@@ -14,6 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use super::matches::{Matches, NONE, Step};
+use jeton_text::interrupt::{Listener, poll};
 
 /// How often each piece is expected to be used.
 pub(super) fn expected_counts(matches: &Matches) -> Vec<f64> {
@@ -37,11 +38,16 @@ pub(super) fn sum_by_thread(
 ) -> Vec<u64> {
     let threads = rayon::current_num_threads().max(1);
     let sums: Vec<Mutex<Vec<u64>>> = (0..threads).map(|_| Mutex::default()).collect();
-    matches.parts().into_par_iter().for_each(|part| {
+    let add = |part| {
         let thread = rayon::current_thread_index().unwrap_or(0) % threads;
         let mut sums = sums[thread].lock().unwrap_or_else(PoisonError::into_inner);
         sums.resize(matches.len(), 0);
+        poll();
         add(part, &mut sums);
+    };
+    Listener::told(|listener| {
+        let parts = matches.parts().into_par_iter();
+        parts.for_each(|part| listener.during(|| add(part)));
     });
     let mut total = vec![0; matches.len()];
     for sums in sums {

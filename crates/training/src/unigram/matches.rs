@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 
-use super::fragments::{END, Fragments};
+use crate::pieces::{END, Fragments};
 
 /// No piece.
 pub(super) const NONE: u32 = u32::MAX;
@@ -36,7 +36,7 @@ pub(super) struct Step {
 
 /// Some neighbouring fragments.
 #[derive(Clone, Copy)]
-pub struct Part {
+pub(super) struct Part {
     first: usize,
     end: usize,
 }

@@ -6,45 +6,28 @@
 //! the least, and again, until few enough are left. Sources: Kudo, "Subword Regularization", 2018;
 //! the steps, the thresholds and the names of the parameters are those of SentencePiece.
 //!
-//! Here are the steps, and `parameters` stand beside them. `rules` says which strings may be pieces, `fragments` cuts
-//! the words where no piece can cross, `suffixes` and `seeds` find the substrings, `matches` knows
-//! which pieces begin at each place. `rounds` says how many pieces each round leaves; `expectation`
-//! and `pruning` are its two halves.
-//! `model` makes a model of the pieces, with those that are not learnt.
+//! Here are the steps, and `parameters` stand beside them. What may be a piece, and where words can be
+//! cut, is in `pieces`. `suffixes` and `seeds` find the substrings, `matches` knows which pieces begin
+//! at each place. `rounds` says how many pieces each round leaves; `expectation` and `pruning` are its
+//! two halves.
 
-mod alphabet;
 mod expectation;
-mod fragments;
 mod matches;
 mod parameters;
 mod pruning;
 mod rounds;
-mod rules;
 mod seeds;
 mod suffixes;
 #[cfg(test)]
 mod tests;
-mod trainer;
 
-use self::alphabet::Alphabet;
-use self::fragments::Fragments;
 use self::matches::Matches;
+use crate::pieces::{Alphabet, Fragments, ScoredPiece};
 use crate::word_counts::WordCounts;
 use crate::{Phase, Trainer, Watch};
 use jeton_text::error::{Error, ErrorKind, Result};
 
-pub use parameters::PieceTrainer;
-pub use rules::PieceRules;
-pub use trainer::{MetaPieces, PiecesById, UnigramTrainer};
-
-/// A piece and the logarithm of its probability.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ScoredPiece {
-    /// How it is spelled, with `▁` for a space.
-    pub text: String,
-    /// The logarithm of its probability.
-    pub score: f64,
-}
+pub use self::parameters::UnigramPieces;
 
 /// Learns the pieces, the most probable first, from words as the model would see them: normalized,
 /// with `▁` for spaces. There are fewer than asked for if the words have not enough substrings that
@@ -56,11 +39,13 @@ pub struct ScoredPiece {
 /// ```
 /// use std::ops::ControlFlow;
 /// use jeton_training::Trainer;
-/// use jeton_training::unigram::PieceTrainer;
+/// use jeton_training::pieces::PieceOptions;
+/// use jeton_training::unigram::UnigramPieces;
 /// use jeton_training::word_counts::WordCounts;
 ///
 /// let words = WordCounts::from_words([("▁low", 5), ("▁lower", 2), ("▁newest", 6), ("▁widest", 3)]);
-/// let trainer = PieceTrainer { pieces: 14, ..PieceTrainer::default() };
+/// let options = PieceOptions { pieces: 14, ..PieceOptions::default() };
+/// let trainer = UnigramPieces { options, ..UnigramPieces::default() };
 /// let pieces = trainer.train(&words, |_| ControlFlow::Continue(()))?;
 /// assert_eq!(pieces.len(), 14);
 /// assert!(pieces[..3].iter().any(|piece| piece.text == "▁low"));
@@ -70,7 +55,7 @@ pub struct ScoredPiece {
 /// # Errors
 /// Beside those of [`Trainer::train`]: no words; fewer pieces than there must be characters; counts
 /// whose sum does not fit.
-impl Trainer for PieceTrainer {
+impl Trainer for UnigramPieces {
     type Trained = Vec<ScoredPiece>;
 
     fn check(&self) -> Result<()> {
@@ -78,12 +63,11 @@ impl Trainer for PieceTrainer {
     }
 
     fn fit(&self, words: &WordCounts, watch: &mut Watch<'_>) -> Result<Vec<ScoredPiece>> {
-        let alphabet = Alphabet::new(words, self)?;
+        let options = &self.options;
+        let alphabet = Alphabet::new(words, options)?;
         let required = alphabet.required().len();
-        if required > self.pieces {
-            return Err(too_few(self, required));
-        }
-        let fragments = Fragments::new(words, &alphabet, self)?;
+        options.check_room(required)?;
+        let fragments = Fragments::new(words, &alphabet, options)?;
         if fragments.is_empty() {
             return Err(
                 Error::new(ErrorKind::Training, "the corpus has no words to learn from").hint(
@@ -92,32 +76,16 @@ impl Trainer for PieceTrainer {
             );
         }
         watch.tell(Phase::Seeding, 0, 1)?;
-        let mut matches = seeds::find(fragments, &self.rules, self.seed_size);
+        let mut matches = seeds::find(fragments, &options.rules, self.seed_size);
         watch.tell(Phase::Seeding, 1, 1)?;
 
-        let least = match self.exact {
-            true => self.pieces - required,
+        let least = match options.exact {
+            true => options.pieces - required,
             false => 0,
         };
         rounds::shrink(&mut matches, self, least, watch)?;
-        Ok(finish(&matches, &alphabet, self))
+        Ok(finish(&matches, &alphabet, options.pieces))
     }
-}
-
-fn too_few(training: &PieceTrainer, required: usize) -> Error {
-    let meta = training.meta_pieces.len();
-    Error::new(
-        ErrorKind::Training,
-        format!(
-            "vocab_size {} does not hold the {required} characters and {meta} other pieces that \
-             there must be",
-            training.pieces + meta
-        ),
-    )
-    .hint(format!(
-        "set vocab_size to at least {}, or lower character_coverage",
-        required + meta
-    ))
 }
 
 /// Score between one character that must be there but was lost and the next: they score just above the
@@ -125,7 +93,7 @@ fn too_few(training: &PieceTrainer, required: usize) -> Error {
 const LOST_STEP: f64 = 0.0001;
 
 /// The required characters, and of all other pieces the most probable.
-fn finish(matches: &Matches, alphabet: &Alphabet, training: &PieceTrainer) -> Vec<ScoredPiece> {
+fn finish(matches: &Matches, alphabet: &Alphabet, pieces: usize) -> Vec<ScoredPiece> {
     let mut known = vec![None; alphabet.required().len()];
     let mut others = Vec::new();
     for piece in 0..matches.len() {
@@ -136,12 +104,12 @@ fn finish(matches: &Matches, alphabet: &Alphabet, training: &PieceTrainer) -> Ve
     }
     // Pieces are in the order of their texts, which decides between equals.
     others.sort_by(|&a, &b| matches.score(b).total_cmp(&matches.score(a)));
-    others.truncate(training.pieces - known.len());
+    others.truncate(pieces - known.len());
 
     let worst = (0..matches.len()).map(|piece| matches.score(piece));
     let mut lost = worst.fold(0.0, f64::min);
     let characters = alphabet.required().iter().zip(known);
-    let mut pieces: Vec<ScoredPiece> = characters
+    let mut learnt: Vec<ScoredPiece> = characters
         .map(|(character, score)| {
             let score = score.unwrap_or_else(|| {
                 lost += LOST_STEP;
@@ -151,14 +119,14 @@ fn finish(matches: &Matches, alphabet: &Alphabet, training: &PieceTrainer) -> Ve
             ScoredPiece { text, score }
         })
         .collect();
-    pieces.extend(others.into_iter().map(|piece| ScoredPiece {
+    learnt.extend(others.into_iter().map(|piece| ScoredPiece {
         text: alphabet.spell(matches.symbols(piece)),
         score: matches.score(piece),
     }));
-    pieces.sort_by(|a, b| {
+    learnt.sort_by(|a, b| {
         b.score
             .total_cmp(&a.score)
             .then_with(|| a.text.cmp(&b.text))
     });
-    pieces
+    learnt
 }

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::expectation::sum_by_thread;
 use super::matches::{Matches, NONE, Step};
+use jeton_text::interrupt::{Listener, Pace};
 
 /// Drops pieces until about so many are left: those that no best cut uses, those whose own text is
 /// better cut into others, and then those that cost the least; but no single characters. Of longer
@@ -22,12 +23,14 @@ pub(super) fn prune(matches: &mut Matches, kept: usize, least: usize) {
         }
     });
     let sum = uses.iter().map(|&uses| uses as f64).sum();
-    let costs: Vec<Option<f64>> = (0..matches.len())
-        .into_par_iter()
-        .map_init(BestPath::default, |path, piece| {
+    let costs: Vec<Option<f64>> = Listener::told(|listener| {
+        let pieces = (0..matches.len()).into_par_iter();
+        let cost = |(path, pace): &mut (BestPath, Pace), piece| {
+            listener.during(|| pace.step());
             cost(matches, &steps, &uses, sum, piece, path)
-        })
-        .collect();
+        };
+        pieces.map_init(<(BestPath, Pace)>::default, cost).collect()
+    });
     let mut ranking: Vec<(f64, usize)> = (costs.iter().enumerate())
         .filter_map(|(piece, cost)| Some((cost.as_ref().copied()?, piece)))
         .collect();

@@ -1,7 +1,7 @@
 //! The rounds of training: how many pieces each leaves, and when the last has been.
 
 use super::matches::Matches;
-use super::parameters::PieceTrainer;
+use super::parameters::UnigramPieces;
 use super::{expectation, pruning};
 use crate::{Phase, Watch};
 use jeton_text::error::Result;
@@ -13,11 +13,11 @@ use jeton_text::error::Result;
 /// Whoever watches ends it.
 pub(super) fn shrink(
     matches: &mut Matches,
-    trainer: &PieceTrainer,
+    trainer: &UnigramPieces,
     least: usize,
     watch: &mut Watch<'_>,
 ) -> Result<()> {
-    let goal = trainer.pieces + trainer.pieces / 10;
+    let goal = trainer.options.pieces + trainer.options.pieces / 10;
     let (mut done, mut rest) = (0, 0);
     loop {
         for _ in 0..trainer.num_sub_iterations {
@@ -44,7 +44,7 @@ pub(super) fn shrink(
 }
 
 /// About how often expectation and maximization will still be done.
-fn fits_left(pieces: usize, goal: usize, trainer: &PieceTrainer) -> usize {
+fn fits_left(pieces: usize, goal: usize, trainer: &UnigramPieces) -> usize {
     let mut fits = 0;
     let mut left = pieces as f64;
     while left > goal as f64 && fits < 1_000 {

@@ -7,10 +7,10 @@
 
 use rayon::prelude::*;
 
-use super::fragments::{END, Fragments};
 use super::matches::{Matches, NONE};
-use super::rules::{Class, PieceRules};
 use super::suffixes;
+use crate::pieces::{Class, END, Fragments, PieceRules};
+use jeton_text::interrupt::paced;
 
 /// A substring: the suffixes from `left` to `right` begin with its `length` symbols.
 #[derive(Clone, Copy)]
@@ -61,7 +61,7 @@ fn frequencies(fragments: &Fragments, sorted: &[u32]) -> Vec<u64> {
         weight_at[bounds[0] as usize..bounds[1] as usize].fill(weight);
     }
     let mut sum = 0;
-    let sums = sorted.iter().map(|&start| {
+    let sums = paced(sorted.iter()).map(|&start| {
         sum += weight_at[start as usize];
         sum
     });
@@ -104,7 +104,7 @@ fn candidates(
         }
     };
     let mut stack: Vec<Open> = Vec::new();
-    for (at, &start) in sorted.iter().enumerate() {
+    for (at, &start) in paced(sorted.iter().enumerate()) {
         let start = start as usize;
         let rest = symbols[start..].iter().take(rules.max_piece_length + 1);
         let length = rest.take_while(|&&symbol| symbol != END).count() as u16;
@@ -189,7 +189,7 @@ fn matches(fragments: Fragments, sorted: &[u32], candidates: &[Candidate]) -> Ma
         }
         while open.pop_if(|(_, right)| *right <= end).is_some() {}
     };
-    for (candidate, piece) in candidates.iter().zip(0..) {
+    for (candidate, piece) in paced(candidates.iter().zip(0..)) {
         fill_to(&mut open, candidate.left as usize);
         parents.push(open.last().map_or(NONE, |&(parent, _)| parent));
         open.push((piece, candidate.right as usize));

@@ -7,7 +7,8 @@
 
 use rayon::prelude::*;
 
-use super::fragments::END;
+use crate::pieces::END;
+use jeton_text::interrupt::{Listener, poll};
 
 /// A suffix by where it begins, with the symbols that it is sorted by.
 #[derive(Clone, Copy)]
@@ -100,19 +101,22 @@ fn sort(suffixes: &mut [Keyed], symbols: &[u32], packing: &Packing, reach: usize
 /// How many symbols each suffix has in common with the one before, up to `depth`; the first none.
 pub(super) fn common(symbols: &[u32], sorted: &[u32], depth: usize) -> Vec<u16> {
     let mut common = vec![0; sorted.len()];
-    common
-        .par_chunks_mut(SUFFIXES_AT_ONCE)
-        .enumerate()
-        .for_each(|(part, common)| {
-            let first = part * SUFFIXES_AT_ONCE;
-            for (length, at) in common.iter_mut().zip(first..) {
-                if at > 0 {
-                    let [a, b] = [sorted[at - 1], sorted[at]].map(|start| start as usize);
-                    let pairs = symbols[a..].iter().zip(&symbols[b..]).take(depth);
-                    *length = pairs.take_while(|(a, b)| a == b && **a != END).count() as u16;
-                }
+    let compare = |first: usize, common: &mut [u16]| {
+        poll();
+        for (length, at) in common.iter_mut().zip(first..) {
+            if at > 0 {
+                let [a, b] = [sorted[at - 1], sorted[at]].map(|start| start as usize);
+                let pairs = symbols[a..].iter().zip(&symbols[b..]).take(depth);
+                *length = pairs.take_while(|(a, b)| a == b && **a != END).count() as u16;
             }
+        }
+    };
+    Listener::told(|listener| {
+        let parts = common.par_chunks_mut(SUFFIXES_AT_ONCE).enumerate();
+        parts.for_each(|(part, common)| {
+            listener.during(|| compare(part * SUFFIXES_AT_ONCE, common));
         });
+    });
     common
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::Progress;
+use crate::pieces::{PieceOptions, PieceRules};
 use crate::unigram::pruning::BestPath;
 use std::ops::ControlFlow;
 
@@ -33,11 +34,18 @@ fn words(seed: u64, count: usize) -> WordCounts {
     WordCounts::from_words(words.iter().map(|(text, count)| (text.as_str(), *count)))
 }
 
-fn seeded(words: &WordCounts, training: &PieceTrainer) -> (Matches, Alphabet) {
-    let alphabet = Alphabet::new(words, training).unwrap();
-    let fragments = Fragments::new(words, &alphabet, training).unwrap();
+fn of(options: PieceOptions) -> UnigramPieces {
+    UnigramPieces {
+        options,
+        ..UnigramPieces::default()
+    }
+}
+
+fn seeded(words: &WordCounts, training: &UnigramPieces) -> (Matches, Alphabet) {
+    let alphabet = Alphabet::new(words, &training.options).unwrap();
+    let fragments = Fragments::new(words, &alphabet, &training.options).unwrap();
     (
-        seeds::find(fragments, &training.rules, training.seed_size),
+        seeds::find(fragments, &training.options.rules, training.seed_size),
         alphabet,
     )
 }
@@ -74,20 +82,20 @@ type Sides = Vec<Option<char>>;
 fn seeds_are_the_substrings_that_cannot_be_made_longer() {
     for seed in 0..20 {
         let words = words(seed, 40);
-        let training = PieceTrainer {
+        let training = of(PieceOptions {
             character_coverage: 1.0,
             rules: PieceRules {
                 max_piece_length: 4,
                 ..PieceRules::default()
             },
-            ..PieceTrainer::default()
-        };
+            ..PieceOptions::default()
+        });
         let (matches, alphabet) = seeded(&words, &training);
         // Every occurrence of every substring, with the characters on both sides.
         let mut counts: BTreeMap<String, (u64, Sides, Sides)> = BTreeMap::new();
         for (word, count) in words.iter() {
             let characters: Vec<char> = word.chars().collect();
-            let rules = &training.rules;
+            let rules = &training.options.rules;
             let parted = |left: Option<char>, right: char| {
                 left.is_some_and(|left| rules.part(rules.class(left), rules.class(right)))
             };
@@ -111,11 +119,14 @@ fn seeds_are_the_substrings_that_cannot_be_made_longer() {
         let expected: Vec<String> = counts
             .iter()
             .filter(|(text, (count, before, after))| {
-                let classes: Vec<_> = text.chars().map(|c| training.rules.class(c)).collect();
+                let classes: Vec<_> = text
+                    .chars()
+                    .map(|c| training.options.rules.class(c))
+                    .collect();
                 classes.len() == 1
                     || (classes.len() <= 4
                         && *count >= 2
-                        && training.rules.allow(&classes)
+                        && training.options.rules.allow(&classes)
                         && open(before)
                         && open(after))
             })
@@ -138,14 +149,14 @@ fn seeds_are_the_substrings_that_cannot_be_made_longer() {
 fn expected_counts_and_best_paths_are_those_of_all_segmentations() {
     for seed in 0..20 {
         let words = words(seed, 30);
-        let training = PieceTrainer {
+        let training = of(PieceOptions {
             character_coverage: 1.0,
             rules: PieceRules {
                 split_by_unicode_script: seed % 2 == 0,
                 ..PieceRules::default()
             },
-            ..PieceTrainer::default()
-        };
+            ..PieceOptions::default()
+        });
         let (mut matches, alphabet) = seeded(&words, &training);
         for _ in 0..3 {
             let pieces = pieces_of(&matches, &alphabet);
@@ -197,7 +208,7 @@ fn expected_counts_and_best_paths_are_those_of_all_segmentations() {
 fn the_probabilities_of_long_units_do_not_vanish() {
     let long = "ab".repeat(20_000) + &"zyx".repeat(5_000);
     let words = WordCounts::from_words([(long.as_str(), 1), ("ab", 1_000_000), ("zyx", 3)]);
-    let training = PieceTrainer::default();
+    let training = UnigramPieces::default();
     let (matches, _) = seeded(&words, &training);
     let counts = expectation::expected_counts(&matches);
     let characters: f64 = (0..matches.len())
@@ -214,10 +225,10 @@ fn the_probabilities_of_long_units_do_not_vanish() {
 fn the_worked_example_of_the_design() {
     let words = [("▁low", 5), ("▁lower", 2), ("▁newest", 6), ("▁widest", 3)];
     let words = WordCounts::from_words(words);
-    let training = PieceTrainer {
+    let training = of(PieceOptions {
         pieces: 14,
-        ..PieceTrainer::default()
-    };
+        ..PieceOptions::default()
+    });
     let (matches, alphabet) = seeded(&words, &training);
     let seeds = pieces_of(&matches, &alphabet);
     let long: Vec<&str> = (seeds.keys().map(String::as_str))
@@ -239,10 +250,10 @@ fn the_number_of_threads_and_the_order_of_words_do_not_matter() {
     let mut rows: Vec<(&str, u64)> = words.iter().collect();
     rows.reverse();
     let reversed = WordCounts::from_words(rows);
-    let training = PieceTrainer {
+    let training = of(PieceOptions {
         pieces: 40,
-        ..PieceTrainer::default()
-    };
+        ..PieceOptions::default()
+    });
     let trained = |words: &WordCounts, threads| {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
@@ -260,17 +271,17 @@ fn the_number_of_threads_and_the_order_of_words_do_not_matter() {
 #[test]
 fn what_cannot_be_trained_is_told() {
     let words = words(1, 50);
-    let refused = |words: &WordCounts, training: PieceTrainer| {
+    let refused = |words: &WordCounts, training: UnigramPieces| {
         training.train(words, quiet).unwrap_err().to_string()
     };
-    let default = PieceTrainer::default;
+    let default = UnigramPieces::default;
     assert_eq!(
         refused(
             &words,
-            PieceTrainer {
+            of(PieceOptions {
                 pieces: 3,
-                ..default()
-            }
+                ..PieceOptions::default()
+            })
         ),
         "vocab_size 3 does not hold the 8 characters and 0 other pieces that there must be \
          (set vocab_size to at least 8, or lower character_coverage)"
@@ -281,52 +292,52 @@ fn what_cannot_be_trained_is_told() {
     for (name, training) in [
         (
             "character_coverage",
-            PieceTrainer {
+            of(PieceOptions {
                 character_coverage: f64::NAN,
-                ..default()
-            },
+                ..PieceOptions::default()
+            }),
         ),
         (
             "character_coverage",
-            PieceTrainer {
+            of(PieceOptions {
                 character_coverage: 0.0,
-                ..default()
-            },
+                ..PieceOptions::default()
+            }),
         ),
         (
             "shrinking_factor",
-            PieceTrainer {
+            UnigramPieces {
                 shrinking_factor: f64::NAN,
                 ..default()
             },
         ),
         (
             "shrinking_factor",
-            PieceTrainer {
+            UnigramPieces {
                 shrinking_factor: 1.0,
                 ..default()
             },
         ),
         (
             "num_sub_iterations",
-            PieceTrainer {
+            UnigramPieces {
                 num_sub_iterations: 0,
                 ..default()
             },
         ),
         (
             "seed_size",
-            PieceTrainer {
+            UnigramPieces {
                 seed_size: 0,
                 ..default()
             },
         ),
         (
             "required_chars",
-            PieceTrainer {
+            of(PieceOptions {
                 required_chars: vec!['\0'],
-                ..default()
-            },
+                ..PieceOptions::default()
+            }),
         ),
     ] {
         let error = refused(&words, training);
@@ -340,11 +351,11 @@ fn what_cannot_be_trained_is_told() {
 #[test]
 fn characters_that_must_be_there_are() {
     let words = WordCounts::from_words([("▁aaa", 1_000), ("▁z", 1)]);
-    let training = PieceTrainer {
+    let training = of(PieceOptions {
         pieces: 6,
         required_chars: vec!['q', 'é'],
-        ..PieceTrainer::default()
-    };
+        ..PieceOptions::default()
+    });
     let pieces = training.train(&words, quiet).unwrap();
     let has = |text: &str| pieces.iter().any(|piece| piece.text == text);
     assert!(has("q") && has("é") && has("a") && has("▁"));
@@ -357,14 +368,14 @@ fn odd_words_do_no_harm() {
     for text in ["a", "▁", "\0", "\0\0a", "\u{301}", "\u{10FFFF}", "⁇", "\t"] {
         for count in [1, 2, 1 << 40] {
             let words = WordCounts::from_words([(text, count)]);
-            if let Ok(pieces) = PieceTrainer::default().train(&words, quiet) {
+            if let Ok(pieces) = UnigramPieces::default().train(&words, quiet) {
                 assert!(pieces.iter().all(|piece| piece.score.is_finite()));
             }
         }
     }
     let run = "a".repeat(200_000);
     let words = WordCounts::from_words([(run.as_str(), 1)]);
-    let pieces = PieceTrainer::default().train(&words, quiet).unwrap();
+    let pieces = UnigramPieces::default().train(&words, quiet).unwrap();
     assert!(!pieces.is_empty());
 }
 
@@ -374,10 +385,10 @@ fn every_size_up_to_the_seeds_is_reached() {
     let random = words(3, 300);
     let run = WordCounts::from_words([(letters.as_str(), 1)]);
     for (name, words) in [("one letter", run), ("random", random)] {
-        let most = PieceTrainer {
+        let most = of(PieceOptions {
             character_coverage: 1.0,
-            ..PieceTrainer::default()
-        };
+            ..PieceOptions::default()
+        });
         let (matches, alphabet) = seeded(&words, &most);
         let singles = (0..matches.len()).filter(|&piece| matches.length(piece) == 1);
         let required = alphabet.required().len();
@@ -385,10 +396,10 @@ fn every_size_up_to_the_seeds_is_reached() {
         assert!(all > required + 10, "{name}");
         let sizes = required..=all + 5;
         for pieces in sizes.step_by(1 + all / 60).chain([all - 1, all, all + 1]) {
-            let training = PieceTrainer {
+            let training = of(PieceOptions {
                 pieces,
-                ..most.clone()
-            };
+                ..most.options.clone()
+            });
             let learnt = training.train(&words, quiet).unwrap();
             assert_eq!(learnt.len(), pieces.min(all), "{name}: {pieces} of {all}");
         }

@@ -9,7 +9,8 @@ use jeton_text::error::{Error, ErrorKind, Result};
 impl WordCounts {
     /// Checks that a trainer with these settings would have counted the same words.
     ///
-    /// Counts without a provenance are taken as they are.
+    /// Counts without a provenance are taken as they are. A special token that they were not counted
+    /// with does no harm where no text of these words spells it.
     ///
     /// # Errors
     /// It would not, with the first setting that differs.
@@ -27,7 +28,11 @@ impl WordCounts {
         {
             return Ok(());
         }
-        let difference = provenance.cutting.difference(cutting).or_else(|| {
+        let cut_otherwise = provenance.cutting.difference(cutting).filter(|_| {
+            let more = provenance.cutting.more_tokens(cutting);
+            more.is_none_or(|tokens| tokens.iter().any(|token| self.may_spell(token)))
+        });
+        let difference = cut_otherwise.or_else(|| {
             let wanted = max_word_length.map_or(u64::MAX, |most| most as u64);
             self.cut_otherwise(provenance.cut_at, wanted)
         });
@@ -58,6 +63,41 @@ impl WordCounts {
             provenance,
             ..Self::try_from_words(self.iter().chain(other.iter()))?
         })
+    }
+
+    /// Whether words side by side may spell a token, as far as can be told from the words alone.
+    fn may_spell(&self, token: &str) -> bool {
+        let length = token.len();
+        if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return true;
+        }
+        // The token up to a place may be the end of a word, and from there on the front of one; what
+        // lies between two places may be a whole word.
+        let mut reached = vec![false; length];
+        let mut closes = vec![false; length];
+        let mut whole = vec![Vec::new(); length];
+        for (word, _) in self.iter() {
+            if word.contains(token) {
+                return true;
+            }
+            for at in 1..length {
+                let (front, back) = token.split_at(at);
+                reached[at] |= word.ends_with(front);
+                closes[at] |= word.starts_with(back);
+                if !word.is_empty() && word.len() < back.len() && back.starts_with(word) {
+                    whole[at].push(at + word.len());
+                }
+            }
+        }
+        for at in 1..length {
+            if reached[at] && closes[at] {
+                return true;
+            }
+            if reached[at] {
+                whole[at].iter().for_each(|&next| reached[next] = true);
+            }
+        }
+        false
     }
 
     /// Whether words of more characters than `wanted` would be cut otherwise than these were.

@@ -31,6 +31,35 @@ pub enum Cutting {
     Between(Vec<u8>),
 }
 
+impl Cutting {
+    /// The special tokens that another one has beside these, where nothing else differs and words hold
+    /// all text but white space as it is.
+    pub(super) fn more_tokens<'o>(&self, other: &'o Self) -> Option<Vec<&'o str>> {
+        let (
+            Self::Stages {
+                added_tokens,
+                normalizer: None,
+                pre_tokenizer: Some(cut),
+            },
+            Self::Stages {
+                added_tokens: others,
+                normalizer: None,
+                pre_tokenizer: Some(other_cut),
+            },
+        ) = (self, other)
+        else {
+            return None;
+        };
+        let keeps_text = cut == other_cut && cut.starts_with(PATTERN);
+        let is_kept = added_tokens.iter().all(|token| others.contains(token));
+        let more = others.iter().filter(|token| !added_tokens.contains(token));
+        (keeps_text && is_kept).then(|| more.map(|token| token.content.as_str()).collect())
+    }
+}
+
+/// How the name of a known pattern begins where it stands for a pre-tokenizer.
+pub(super) const PATTERN: &str = "the pattern ";
+
 /// A setting that two counts, or counts and a trainer, do not share: its name, and both values.
 pub(super) struct Difference {
     pub(super) setting: &'static str,
@@ -85,9 +114,9 @@ impl Cutting {
         match self {
             Self::Stages { .. } => "a pattern or pre_tokenizer".to_owned(),
             Self::Between(separators) if separators.contains(&b' ') => {
-                "what lies between spaces (UnigramTrainer in SentencePiece's style)".to_owned()
+                "what lies between spaces (SentencePiece's style)".to_owned()
             }
-            Self::Between(_) => "whole lines (UnigramTrainer in SentencePiece's style)".to_owned(),
+            Self::Between(_) => "whole lines (SentencePiece's style)".to_owned(),
         }
     }
 }

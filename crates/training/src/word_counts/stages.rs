@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::provenance::Cutting;
+use super::provenance::{Cutting, PATTERN};
 use jeton_formats::huggingface;
 use jeton_models::stages::{BeforeModel, Section};
 use jeton_stages::added_tokens::{AddedToken, AddedTokens, SpecialPolicy, TextOrToken};
@@ -185,7 +185,7 @@ impl FirstStages {
         Ok(Cutting::Stages {
             added_tokens,
             normalizer,
-            pre_tokenizer: known.map_or(cut, |name| Some(format!("the pattern {name:?}"))),
+            pre_tokenizer: known.map_or(cut, |name| Some(format!("{PATTERN}{name:?}"))),
         })
     }
 

@@ -223,6 +223,11 @@ mod tests {
                 TieBreak::Alphabetic => pairs.sort_by_key(|(pair, _)| bytes(*pair)),
                 TieBreak::Lexicographic => pairs.sort_by_key(|(pair, _)| Reverse(bytes(*pair))),
                 TieBreak::First => pairs.sort_by_key(|(pair, _)| first(*pair)),
+                TieBreak::SentencePiece => pairs.sort_by_key(|(pair, _)| {
+                    let (left, right) = bytes(*pair);
+                    let length = |token: &str| token.trim_start_matches("##").chars().count();
+                    (length(&left) + length(&right), left + &right)
+                }),
             }
             for (pair, both) in pairs {
                 let parts = single[&pair.0] * single[&pair.1];

@@ -16,7 +16,7 @@ use std::rc::Rc;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
-use crate::bpe::{BpeTrainer, InitialSymbols, TieBreak, Tokens, Words, merge_in_word};
+use crate::bpe::{BpeTrainer, InitialSymbols, Limits, TieBreak, Tokens, Words, merge_in_word};
 use crate::word_counts::WordCounts;
 use crate::{Phase, Watch};
 use jeton_text::error::{Error, ErrorKind, Result};
@@ -56,6 +56,8 @@ enum Key {
     Place(u32, usize),
     Alphabetic(Rc<[u8]>, Rc<[u8]>),
     Lexicographic(Reverse<Spelled>),
+    /// How long the token is, and its bytes.
+    Shortest(usize, Rc<[u8]>),
 }
 
 /// A pair as good as it was when it was put in the queue.
@@ -152,6 +154,10 @@ impl Pairs {
             TieBreak::Lexicographic => {
                 Key::Lexicographic(Reverse((spelling(left), spelling(right))))
             }
+            TieBreak::SentencePiece => {
+                let joined = [spelling(left), spelling(right)].concat();
+                Key::Shortest(tokens.length(left, right), joined.into())
+            }
             TieBreak::First => {
                 let places = &mut self.all[pair as usize].words;
                 if !places.is_sorted() {
@@ -230,7 +236,7 @@ pub(super) fn learn(
         )
         .hint("filter out the rarest words"));
     }
-    let limit = training.max_token_length.unwrap_or(usize::MAX);
+    let limits = training.limits();
     let prefix = training.continuing_subword_prefix.as_deref().unwrap_or("");
     let mut pairs = Pairs {
         numbers: HashMap::default(),
@@ -250,7 +256,10 @@ pub(super) fn learn(
         }
     }
     for pair in 0..pairs.all.len() as u32 {
-        pairs.offer(pair, &words, &tokens);
+        let (left, right) = pairs.all[pair as usize].ids;
+        if limits.allow(&tokens, left, right) {
+            pairs.offer(pair, &words, &tokens);
+        }
     }
     for merges in 0.. {
         if tokens.ids() >= training.vocab_size {
@@ -266,14 +275,21 @@ pub(super) fn learn(
         let id = tokens.merge(left, right, prefix);
         pairs.of_symbol.resize_with(tokens.ids(), Vec::new);
         pairs.frequency.resize(tokens.ids(), 0);
-        merge(&mut words, &mut pairs, &tokens, best, id, limit);
+        merge(&mut words, &mut pairs, &tokens, best, id, &limits);
     }
     watch.tell(Phase::Merging, tokens.ids(), tokens.ids())?;
     Ok(tokens)
 }
 
 /// Merges a pair into the token `id` in all words, and brings pairs and queue up to date.
-fn merge(words: &mut Words, pairs: &mut Pairs, tokens: &Tokens, best: u32, id: u32, limit: usize) {
+fn merge(
+    words: &mut Words,
+    pairs: &mut Pairs,
+    tokens: &Tokens,
+    best: u32,
+    id: u32,
+    limits: &Limits,
+) {
     let (a, b) = pairs.all[best as usize].ids;
     let mut visited = std::mem::take(&mut pairs.all[best as usize].words);
     visited.sort_unstable();
@@ -305,7 +321,9 @@ fn merge(words: &mut Words, pairs: &mut Pairs, tokens: &Tokens, best: u32, id: u
             .map(|(symbol, count)| ((b, symbol), (id, symbol), count));
         // A merge just before has won on the right what is lost here on the left.
         for (lost, won, count) in to_the_right.chain(to_the_left) {
-            if tokens.fit(won.0, won.1, limit) {
+            if limits.allow(tokens, won.0, won.1)
+                && tokens.length(won.0, won.1) <= limits.units_of_new
+            {
                 changed.push(pairs.add(won, word, count));
             }
             if let Some(&pair) = pairs.numbers.get(&lost) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jeton.interfaces.sentencepiece.normalizer import SentencePieceNormalizer
 from jeton.interfaces.sentencepiece.processor import (
     SentencePieceProcessor,
     set_random_generator_seed,
@@ -15,6 +16,7 @@ from jeton.interfaces.sentencepiece.texts import (
 __all__ = [
     "NBestSentencePieceText",
     "SentencePiece",
+    "SentencePieceNormalizer",
     "SentencePieceProcessor",
     "SentencePieceText",
     "set_random_generator_seed",

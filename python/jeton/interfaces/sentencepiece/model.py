@@ -56,6 +56,13 @@ def mapped(each: Callable[[Any], Any], given: Any) -> Any:
     return [each(item) for item in given] if isinstance(given, list) else each(given)
 
 
+def _mapped_items(each: Callable[[Any], Any], given: Any) -> Any:
+    """As `mapped`, for tuples and arrays, too."""
+    if hasattr(given, "tolist"):
+        given = given.tolist()
+    return mapped(each, list(given) if isinstance(given, tuple) else given)
+
+
 class SentencePieceModel:
     """A SentencePiece model, its pieces, and which of them text may become."""
 
@@ -111,20 +118,20 @@ class SentencePieceModel:
 
     def piece_to_id(self, piece: Any) -> Any:
         """The id of a piece, or of each of a list; of what is no piece, the unknown piece's."""
-        return mapped(self._id_of, piece)
+        return _mapped_items(self._id_of, piece)
 
     def id_to_piece(self, id: Any) -> Any:
         """How a piece is spelled, or each of a list of ids."""
-        return mapped(lambda id: self._pieces.texts[self._checked_id(id)], id)
+        return _mapped_items(lambda id: self._pieces.texts[self._checked_id(id)], id)
 
     def get_score(self, id: Any) -> Any:
         """The score of a piece, or of each of a list of ids."""
-        return mapped(lambda id: self._pieces.scores[self._checked_id(id)], id)
+        return _mapped_items(lambda id: self._pieces.scores[self._checked_id(id)], id)
 
     def kind(self, id: Any) -> Any:
         """What a piece is for, or each of a list of ids: `"normal"`, `"unknown"`, `"control"`,
         `"user_defined"`, `"unused"` or `"byte"`."""
-        return mapped(lambda id: self._pieces.kinds[self._checked_id(id)], id)
+        return _mapped_items(lambda id: self._pieces.kinds[self._checked_id(id)], id)
 
     def is_unknown(self, id: Any) -> Any:
         """Whether it is the unknown piece."""
@@ -341,7 +348,7 @@ class SentencePieceModel:
         return number
 
     def _is(self, kind: Kind, id: Any) -> Any:
-        return mapped(lambda id: self._pieces.kinds[self._checked_id(id)] == kind, id)
+        return _mapped_items(lambda id: self._pieces.kinds[self._checked_id(id)] == kind, id)
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
@@ -349,7 +356,12 @@ class SentencePieceModel:
             state.pop(name, None)
         return state
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, Any] | bytes) -> None:
+        if isinstance(state, bytes):
+            # As older versions of sentencepiece keep a processor: its model alone.
+            type(self).__init__(self)
+            self.load_from_serialized_proto(state)
+            return
         self.__dict__.update(state)
         if self._loaded is not None:
             self._restrict(self._valid)

@@ -133,11 +133,15 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
     @classmethod
     def from_file(cls, model_file: str | os.PathLike[str], **options: Any) -> Self:
         """The processor of a file; `options` are those of the class."""
+        if "model_proto" in options:
+            raise ArgumentError("model_proto is for from_proto; leave it out")
         return cls(model_file, **options)
 
     @classmethod
     def from_proto(cls, model_proto: bytes | Any, **options: Any) -> Self:
         """The processor of what a file holds; `options` are those of the class."""
+        if "model_file" in options:
+            raise ArgumentError("model_file is for from_file; leave it out")
         return cls(None, model_proto, **options)
 
     # Text to pieces
@@ -214,6 +218,14 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
 
         def one(text: object) -> Any:
             given = Input(text)
+            if form in (int, str, "numpy"):
+                best = [finish(ids, None) for ids in self.tokenizer.nbest(given.text, size)]
+                if form is not str:
+                    return [ids if form is int else encoded(given, ids, form) for ids in best]
+                unk, texts = self._marks["unk"], self._pieces.texts
+                # An unknown piece is spelled as its text, which ids do not tell.
+                if not any(unk in ids for ids in best):
+                    return [[texts[id] for id in ids] for ids in best]
             paths = self._reader.n_best(given.text, size)
             length = len(given.text)
             return nbest(given, [(finish(_of(rows), length), score) for rows, score in paths], form)
@@ -320,7 +332,8 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
             num_threads: Without effect.
             thread_pool: Without effect.
             return_type: Another name of `out_type`.
-            return_bytes: For `"offset_mapping"`: text and pieces as bytes, and places in bytes.
+            return_bytes: For `"offset_mapping"`: text and pieces as bytes, and places in bytes; by
+                default where the pieces given are bytes.
 
         Raises:
             NoPieceError: An id that stands for no piece, an `IndexError`.
@@ -336,12 +349,14 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
         for row in rows:
             self._check_ids(row)
         if form is str and not self._decode_options and not any(map(_of_pieces, rows)):
-            texts: list[Any] = self.tokenizer.decode_batch(rows)
+            texts: list[Any] = self.tokenizer.decode_batch(rows, skip_special_tokens=True)
         else:
-            texts = [self._decoded(row, form, bool(return_bytes)) for row in rows]
+            texts = [self._decoded(row, form, return_bytes) for row in rows]
         return texts if is_batch else texts[0]
 
-    def _decoded(self, items: list[Any], form: object, as_bytes: bool) -> Any:
+    def _decoded(self, items: list[Any], form: object, return_bytes: bool | None) -> Any:
+        is_of_bytes = any(isinstance(item, bytes) for item in items[:1])
+        as_bytes = is_of_bytes if return_bytes is None else return_bytes
         given = [Input(item).text if isinstance(item, (str, bytes)) else item for item in items]
         for option in self._decode_options:
             given = self._with_option(given, option)

@@ -123,7 +123,10 @@ def encoded(
     if form == "numpy":
         import numpy as np
 
-        return np.array([row.id if isinstance(row, Row) else row for row in items], np.int32)
+        ids = np.array([row.id if isinstance(row, Row) else row for row in items], np.int32)
+        # As sentencepiece's, it cannot be written to.
+        ids.flags.writeable = False
+        return ids.view()
     if form == "offset_mapping":
         as_bytes = given.is_bytes if return_bytes is None else return_bytes
         return _mapping(given.text, items, as_bytes)

@@ -10,6 +10,8 @@ import struct
 from dataclasses import dataclass, field
 from itertools import accumulate
 
+from jeton.interfaces.sentencepiece.wire import chunk, number
+
 __all__ = ["NBestSentencePieceText", "SentencePiece", "SentencePieceText", "byte_places"]
 
 
@@ -45,12 +47,12 @@ class SentencePiece:
     def _message(self) -> bytes:
         return b"".join(
             (
-                _chunk(1, _bytes(self.piece)),
+                chunk(1, _bytes(self.piece)),
                 # Protocol buffers write negative numbers in 64 bits; ids have 32.
-                _number(2, self.id & 0xFFFFFFFF),
-                _chunk(3, _bytes(self.surface)) if self._has_surface else b"",
-                _number(4, self.begin),
-                _number(5, self.end),
+                number(2, self.id & 0xFFFFFFFF),
+                chunk(3, _bytes(self.surface)) if self._has_surface else b"",
+                number(4, self.begin),
+                number(5, self.end),
             )
         )
 
@@ -86,8 +88,8 @@ class SentencePieceText:
         """The bytes of the message, as sentencepiece writes it."""
         return b"".join(
             (
-                _chunk(1, _bytes(self.text)),
-                *(_chunk(2, piece._message()) for piece in self.pieces),
+                chunk(1, _bytes(self.text)),
+                *(chunk(2, piece._message()) for piece in self.pieces),
                 b"\x1d" + struct.pack("<f", self.score) if self._has_score else b"",
             )
         )
@@ -107,7 +109,7 @@ class NBestSentencePieceText:
 
     def SerializeAsString(self) -> bytes:
         """The bytes of the message, as sentencepiece writes it."""
-        return b"".join(_chunk(1, text.SerializeAsString()) for text in self.nbests)
+        return b"".join(chunk(1, text.SerializeAsString()) for text in self.nbests)
 
     SerializeToString = SerializeAsString
 
@@ -122,20 +124,3 @@ def byte_places(text: str) -> list[int] | range:
 def _bytes(text: str) -> bytes:
     """UTF-8; what was no UTF-8 when it was given as bytes is as it was."""
     return text.encode("utf-8", "surrogateescape")
-
-
-def _varint(number: int) -> bytes:
-    written = bytearray()
-    while number >= 0x80:
-        written.append(number & 0x7F | 0x80)
-        number >>= 7
-    written.append(number)
-    return bytes(written)
-
-
-def _number(field: int, number: int) -> bytes:
-    return _varint(field << 3) + _varint(number)
-
-
-def _chunk(field: int, data: bytes) -> bytes:
-    return _varint(field << 3 | 2) + _varint(len(data)) + data

@@ -8,24 +8,26 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use super::alphabet::Alphabet;
-use super::parameters::PieceTrainer;
+use super::boundaries::Boundaries;
+use super::parameters::PieceOptions;
+use super::rules::{Class, PieceRules};
 use crate::word_counts::WordCounts;
-use jeton_stages::tables::trie::Trie;
 use jeton_text::error::{Error, ErrorKind, Result};
+use jeton_text::interrupt::{Listener, paced};
 
 /// What stands after each fragment.
-pub(super) const END: u32 = 0;
+pub(crate) const END: u32 = 0;
 
 /// The fragments in the order of their texts.
-pub(super) struct Fragments {
+pub(crate) struct Fragments {
     /// Their symbols, each fragment followed by [`END`].
-    pub(super) symbols: Vec<u32>,
+    pub(crate) symbols: Vec<u32>,
     /// Where each fragment begins, and where the last one and its end are over.
-    pub(super) starts: Vec<u32>,
+    pub(crate) starts: Vec<u32>,
     /// How often each occurs.
-    pub(super) weights: Vec<u64>,
+    pub(crate) weights: Vec<u64>,
     /// What the rules know of each symbol but [`END`].
-    pub(super) classes: Vec<super::rules::Class>,
+    pub(crate) classes: Vec<Class>,
 }
 
 /// Words that a thread takes at a time.
@@ -35,33 +37,35 @@ type Counts<'w> = HashMap<&'w str, u64, FixedState>;
 
 impl Fragments {
     /// The fragments of words.
-    pub(super) fn new(
+    pub(crate) fn new(
         words: &WordCounts,
         alphabet: &Alphabet,
-        training: &PieceTrainer,
+        options: &PieceOptions,
     ) -> Result<Self> {
-        let meta = training.meta_pieces.iter().map(String::as_bytes);
         let cutter = Cutter {
             alphabet,
-            training,
-            meta: Trie::new(meta.zip(0..)),
+            rules: &options.rules,
+            boundaries: Boundaries::new(&options.meta_pieces),
         };
         let rows: Vec<(&str, u64)> = words
             .iter()
-            .filter(|(_, count)| *count >= training.min_word_count)
+            .filter(|(_, count)| *count >= options.min_word_count)
             .collect();
         // Which words share a table depends on the threads; the sum over all tables does not.
-        let tables: Vec<Counts<'_>> = rows
-            .par_chunks(WORDS_AT_ONCE)
-            .fold(Counts::default, |mut counts, part| {
-                for &(word, count) in part {
-                    cutter.cut(word, |fragment| {
-                        *counts.entry(fragment).or_default() += count
-                    });
-                }
+        let tables: Vec<Counts<'_>> = Listener::told(|listener| {
+            let parts = rows.par_chunks(WORDS_AT_ONCE);
+            let counts = parts.fold(Counts::default, |mut counts, part| {
+                listener.during(|| {
+                    for &(word, count) in paced(part.iter()) {
+                        cutter.cut(word, |fragment| {
+                            *counts.entry(fragment).or_default() += count
+                        });
+                    }
+                });
                 counts
-            })
-            .collect();
+            });
+            counts.collect()
+        });
         let mut found: Vec<(&str, u64)> = tables.into_iter().flatten().collect();
         found.par_sort_unstable();
         let mut fragments = Self {
@@ -72,7 +76,7 @@ impl Fragments {
                 .map(|symbol| alphabet.class(symbol))
                 .collect(),
         };
-        for same in found.chunk_by(|(a, _), (b, _)| a == b) {
+        for same in paced(found.chunk_by(|(a, _), (b, _)| a == b)) {
             let text = same[0]
                 .0
                 .chars()
@@ -95,54 +99,43 @@ impl Fragments {
     }
 
     /// Whether there are none.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.weights.is_empty()
     }
 }
 
 struct Cutter<'a> {
     alphabet: &'a Alphabet,
-    training: &'a PieceTrainer,
-    meta: Trie,
+    rules: &'a PieceRules,
+    boundaries: Boundaries,
 }
 
 impl Cutter<'_> {
     /// Calls `fragment` with each fragment of a word.
     fn cut<'w>(&self, word: &'w str, mut fragment: impl FnMut(&'w str)) {
-        let rules = &self.training.rules;
-        let has_meta = !self.training.meta_pieces.is_empty();
-        let mut emit = |start: usize, end: usize| {
-            if start < end {
-                fragment(&word[start..end]);
-            }
-        };
-        let (mut start, mut at) = (0, 0);
-        let mut before = None;
-        while let Some(character) = word[at..].chars().next() {
-            if has_meta {
-                let rest = &word.as_bytes()[at..];
-                if let Some((_, length)) = self.meta.prefixes(self.meta.root(), rest).last() {
+        self.boundaries.between(word, |text| {
+            let mut emit = |start: usize, end: usize| {
+                if start < end {
+                    fragment(&text[start..end]);
+                }
+            };
+            let mut start = 0;
+            let mut before = None;
+            for (at, character) in text.char_indices() {
+                let symbol = self.alphabet.symbol(character);
+                if symbol == END {
                     emit(start, at);
-                    at += length;
-                    (start, before) = (at, None);
+                    (start, before) = (at + character.len_utf8(), None);
                     continue;
                 }
-            }
-            let end = at + character.len_utf8();
-            let symbol = self.alphabet.symbol(character);
-            if symbol == END {
-                emit(start, at);
-                (start, before) = (end, None);
-            } else {
                 let class = self.alphabet.class(symbol);
-                if before.is_some_and(|before| rules.part(before, class)) {
+                if before.is_some_and(|before| self.rules.part(before, class)) {
                     emit(start, at);
                     start = at;
                 }
                 before = Some(class);
             }
-            at = end;
-        }
-        emit(start, at);
+            emit(start, text.len());
+        });
     }
 }

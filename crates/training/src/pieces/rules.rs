@@ -6,7 +6,7 @@
 use unicode_script::{Script, UnicodeScript};
 
 /// What stands for a space.
-pub(super) const SPACE: char = '▁';
+const SPACE: char = '▁';
 
 /// Which strings may be pieces.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Default for PieceRules {
 
 /// What the rules know of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Class {
+pub(crate) enum Class {
     Space,
     /// A digit that must be alone.
     Alone,
@@ -57,7 +57,7 @@ pub(super) enum Class {
 }
 
 impl PieceRules {
-    pub(super) fn class(&self, character: char) -> Class {
+    pub(crate) fn class(&self, character: char) -> Class {
         let is_digit = matches!(character, '0'..='9' | '０'..='９');
         match character {
             SPACE => Class::Space,
@@ -75,7 +75,7 @@ impl PieceRules {
     }
 
     /// Whether no piece holds the one directly before the other, whatever stands around them.
-    pub(super) fn part(&self, left: Class, right: Class) -> bool {
+    pub(crate) fn part(&self, left: Class, right: Class) -> bool {
         match (left, right) {
             (Class::Alone, _) | (_, Class::Alone) => true,
             (Class::Space, Class::Space) => {
@@ -90,7 +90,7 @@ impl PieceRules {
 
     /// Whether a string of these characters, two at least, may be a piece. Its length is not looked
     /// at.
-    pub(super) fn allow(&self, classes: &[Class]) -> bool {
+    pub(crate) fn allow(&self, classes: &[Class]) -> bool {
         let mut script = Class::Any;
         for &class in classes {
             let next = match class {

@@ -1,0 +1,174 @@
+"""The messages of a `.model` file, as protobuf has them, which must be installed.
+
+What reads such files piece by piece, as transformers does, imports this module. The messages have
+sentencepiece's names and fields, but are registered nowhere: in one process they live beside those
+of sentencepiece and of other copies.
+
+Example:
+    >>> from jeton import UnigramTrainer
+    >>> from jeton.sentencepiece.sentencepiece_model_pb2 import ModelProto
+    >>> tok = UnigramTrainer(17).train(["low lower lowest", "new newer newest"] * 9)
+    >>> model = ModelProto.FromString(tok.as_sentencepiece().serialized_model_proto())
+    >>> [piece.piece for piece in model.pieces[:3]], model.trainer_spec.model_type
+    (['<unk>', '<s>', '</s>'], 1)
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+__all__ = ["DESCRIPTOR", "ModelProto", "NormalizerSpec", "SelfTestData", "TrainerSpec"]
+
+_PACKAGE: Final = "sentencepiece"
+
+# Of each field: number, name, type, default. A type with * is repeated; one with a capital is a
+# message or an enumeration.
+_FIELDS: Final = {
+    "TrainerSpec": """
+        1 input string*
+        2 model_prefix string
+        3 model_type .TrainerSpec.ModelType UNIGRAM
+        4 vocab_size int32 8000
+        5 accept_language string*
+        6 self_test_sample_size int32 0
+        7 input_format string
+        10 character_coverage float 0.9995
+        11 input_sentence_size uint64 0
+        12 mining_sentence_size int32
+        13 training_sentence_size int32
+        14 seed_sentencepiece_size int32 1000000
+        15 shrinking_factor float 0.75
+        16 num_threads int32 16
+        17 num_sub_iterations int32 2
+        18 max_sentence_length int32 4192
+        19 shuffle_input_sentence bool true
+        20 max_sentencepiece_length int32 16
+        21 split_by_unicode_script bool true
+        22 split_by_whitespace bool true
+        23 split_by_number bool true
+        24 treat_whitespace_as_suffix bool false
+        25 split_digits bool false
+        26 allow_whitespace_only_pieces bool false
+        30 control_symbols string*
+        31 user_defined_symbols string*
+        32 vocabulary_output_piece_score bool true
+        33 hard_vocab_limit bool true
+        34 use_all_vocab bool false
+        35 byte_fallback bool false
+        36 required_chars string
+        40 unk_id int32 0
+        41 bos_id int32 1
+        42 eos_id int32 2
+        43 pad_id int32 -1
+        44 unk_surface string \u2047
+        45 unk_piece string <unk>
+        46 bos_piece string <s>
+        47 eos_piece string </s>
+        48 pad_piece string <pad>
+        49 train_extremely_large_corpus bool false
+        50 enable_differential_privacy bool false
+        51 differential_privacy_noise_level float 0
+        52 differential_privacy_clipping_threshold uint64 0
+        53 pretokenization_delimiter string
+        54 seed_sentencepieces_file string
+        55 auto_character_coverage bool false
+    """,
+    "NormalizerSpec": """
+        1 name string
+        2 precompiled_charsmap bytes
+        3 add_dummy_prefix bool true
+        4 remove_extra_whitespaces bool true
+        5 escape_whitespaces bool true
+        6 normalization_rule_tsv string
+    """,
+    "SelfTestData.Sample": """
+        1 input string
+        2 expected string
+    """,
+    "SelfTestData": """
+        1 samples .SelfTestData.Sample*
+    """,
+    "ModelProto.SentencePiece": """
+        1 piece string
+        2 score float
+        3 type .ModelProto.SentencePiece.Type NORMAL
+    """,
+    "ModelProto": """
+        1 pieces .ModelProto.SentencePiece*
+        2 trainer_spec .TrainerSpec
+        3 normalizer_spec .NormalizerSpec
+        4 self_test_data .SelfTestData
+        5 denormalizer_spec .NormalizerSpec
+    """,
+}
+
+_ENUMERATIONS: Final = {
+    "TrainerSpec.ModelType": {"UNIGRAM": 1, "BPE": 2, "WORD": 3, "CHAR": 4},
+    "ModelProto.SentencePiece.Type": {
+        "NORMAL": 1,
+        "UNKNOWN": 2,
+        "CONTROL": 3,
+        "USER_DEFINED": 4,
+        "UNUSED": 5,
+        "BYTE": 6,
+    },
+}
+
+_EXTENSIBLE_FROM, _EXTENSIBLE_TO = 200, 536_870_912
+
+
+def _file() -> Any:
+    """The description of all messages."""
+    file = descriptor_pb2.FileDescriptorProto(
+        name="sentencepiece_model.proto", package=_PACKAGE, syntax="proto2"
+    )
+    messages: dict[str, Any] = {}
+    for path in sorted(_FIELDS, key=lambda path: path.count(".")):
+        parent, _, name = path.rpartition(".")
+        messages[path] = (
+            messages[parent].nested_type.add(name=name)
+            if parent
+            else file.message_type.add(name=name)
+        )
+        if path != "SelfTestData.Sample":
+            messages[path].extension_range.add(start=_EXTENSIBLE_FROM, end=_EXTENSIBLE_TO)
+    for path, values in _ENUMERATIONS.items():
+        parent, _, name = path.rpartition(".")
+        enumeration = messages[parent].enum_type.add(name=name)
+        for value, code in values.items():
+            enumeration.value.add(name=value, number=code)
+    types = descriptor_pb2.FieldDescriptorProto.Type
+    labels = descriptor_pb2.FieldDescriptorProto.Label
+    for path, lines in _FIELDS.items():
+        for line in lines.strip().splitlines():
+            number, name, kind, *default = line.split()
+            field = messages[path].field.add(name=name, number=int(number))
+            is_repeated = kind.endswith("*")
+            kind = kind.removesuffix("*")
+            field.label = labels.Value("LABEL_REPEATED" if is_repeated else "LABEL_OPTIONAL")
+            if kind.startswith("."):
+                field.type_name = f".{_PACKAGE}{kind}"
+                is_enumeration = kind[1:] in _ENUMERATIONS
+                field.type = types.Value("TYPE_ENUM" if is_enumeration else "TYPE_MESSAGE")
+            else:
+                field.type = types.Value(f"TYPE_{kind.upper()}")
+            if default:
+                field.default_value = f" {default[0]} " if name == "unk_surface" else default[0]
+    return file
+
+
+_pool = descriptor_pool.DescriptorPool()
+_pool.Add(_file())
+DESCRIPTOR = _pool.FindFileByName("sentencepiece_model.proto")
+
+
+def _message(name: str) -> Any:
+    return message_factory.GetMessageClass(_pool.FindMessageTypeByName(f"{_PACKAGE}.{name}"))
+
+
+TrainerSpec = _message("TrainerSpec")
+NormalizerSpec = _message("NormalizerSpec")
+SelfTestData = _message("SelfTestData")
+ModelProto = _message("ModelProto")

@@ -1,0 +1,410 @@
+"""`SentencePieceTrainer`: sentencepiece's options, mapped to jeton's trainers."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import jeton._core as _core
+from jeton.arguments import checked_path, checked_texts
+from jeton.components import models, normalizers
+from jeton.corpus import warn
+from jeton.errors import ArgumentError, ArgumentTypeError, FileError, UnsupportedError
+from jeton.interfaces.sentencepiece import SentencePieceNormalizer
+from jeton.interfaces.sentencepiece.wire import chunk, fields
+from jeton.tokenizer import Tokenizer
+from jeton.trainers import BPETrainer, UnigramTrainer
+
+__all__ = ["SentencePieceTrainer"]
+
+_FLAGS: Final = (
+    "remove_extra_whitespaces",
+    "add_dummy_prefix",
+    "escape_whitespaces",
+    "split_by_whitespace",
+    "treat_whitespace_as_suffix",
+    "allow_whitespace_only_pieces",
+    "split_by_unicode_script",
+    "split_by_number",
+    "split_digits",
+    "byte_fallback",
+    "hard_vocab_limit",
+    "vocabulary_output_piece_score",
+    "allow_inconsistent_pretokenization",
+)
+_NUMBERS: Final = {
+    "vocab_size": "vocab_size",
+    "max_sentencepiece_length": "max_piece_length",
+    "max_sentence_length": "max_sentence_length",
+    "unk_id": "unk_id",
+    "bos_id": "bos_id",
+    "eos_id": "eos_id",
+    "pad_id": "pad_id",
+    "seed_sentencepiece_size": "seed_size",
+    "num_sub_iterations": "num_sub_iterations",
+}
+_SHARES: Final = ("character_coverage", "shrinking_factor")
+_TEXTS: Final = {
+    "model_type": "model_type",
+    "model_prefix": "model_prefix",
+    "unk_piece": "unk_token",
+    "bos_piece": "bos_token",
+    "eos_piece": "eos_token",
+    "pad_piece": "pad_token",
+    "required_chars": "required_chars",
+    "normalization_rule_name": "normalizer",
+    "normalization_rule_tsv": "normalization_rule_tsv",
+    "pretokenization_delimiter": "pretokenization_delimiter",
+}
+_LISTS: Final = {
+    "input": "input",
+    "control_symbols": "special_tokens",
+    "user_defined_symbols": "user_defined_symbols",
+}
+_OBJECTS: Final = ("sentence_iterator", "model_writer", "normalizer", "pretokenizer")
+_WITHOUT_EFFECT: Final = (
+    "num_threads",
+    "minloglevel",
+    "random_seed",
+    "accept_language",
+    "train_extremely_large_corpus",
+    "shuffle_input_sentence",
+)
+_FIXED: Final = {
+    "input_format": ("", "text"),
+    "input_sentence_size": ("0",),
+    "self_test_sample_size": ("0",),
+    "use_all_vocab": ("False", "false", "0"),
+    "enable_differential_privacy": ("False", "false", "0"),
+    "auto_character_coverage": ("False", "false", "0"),
+    "unk_surface": (" ⁇ ",),
+    "denormalization_rule_tsv": ("",),
+    "seed_sentencepieces_file": ("",),
+}
+"""Options that are taken where they ask for what happens anyway, as these values do."""
+
+_KNOWN: Final = (
+    *_FLAGS,
+    *_NUMBERS,
+    *_SHARES,
+    *_TEXTS,
+    *_LISTS,
+    *_OBJECTS,
+    *_WITHOUT_EFFECT,
+    *_FIXED,
+)
+
+_OF_UNIGRAM: Final = ("seed_size", "num_sub_iterations", "shrinking_factor")
+
+_BOUNDARY: Final = "\x1f"
+"""What parts texts for a trainer: no piece holds it."""
+
+_SKIPPED: Final = "▅"
+"""sentencepiece leaves out lines with this character, which it needs itself."""
+
+_NORMALIZER_SPEC: Final = 3
+"""Where a model has the specification of its normalizer."""
+
+
+class SentencePieceTrainer:
+    """Trains SentencePiece models under the interface of `sentencepiece.SentencePieceTrainer`.
+
+    `train` and `Train` take sentencepiece's options, by name or in one text, and write
+    `model_prefix.model` and `model_prefix.vocab`, or give the model to `model_writer.write`. The
+    trainers are `jeton.UnigramTrainer` and `jeton.BPETrainer(alphabet="sentencepiece")`: the
+    pieces of BPE are those of sentencepiece.
+
+    Example:
+        >>> import io
+        >>> from jeton.sentencepiece import SentencePieceProcessor, SentencePieceTrainer
+        >>> model = io.BytesIO()
+        >>> SentencePieceTrainer.train(
+        ...     sentence_iterator=iter(["low lower lowest", "new newer newest"] * 9),
+        ...     model_writer=model,
+        ...     model_type="bpe",
+        ...     vocab_size=20,
+        ... )
+        >>> SentencePieceProcessor(model_proto=model.getvalue()).encode("newest", out_type=str)
+        ['▁newest']
+    """
+
+    @staticmethod
+    def train(arg: str | None = None, logstream: object = None, **options: Any) -> None:
+        """Trains a model and writes it.
+
+        Args:
+            arg: The options as a command line has them, `"--input=a.txt --model_prefix=m"`.
+            logstream: Without effect.
+            options: sentencepiece's options by name. `input` is a file or a list of files;
+                `sentence_iterator` gives lines, as texts or bytes, instead. `pretokenizer` gets
+                each line as it is normalized, and gives its parts, which no piece crosses.
+
+        Raises:
+            ArgumentError: An option that there is not, or that makes no sense.
+            UnsupportedError: An option that jeton's trainers have not.
+            TrainingError: A corpus that does not support `vocab_size`.
+        """
+        request = _Request()
+        for name, value in {**_of_text(arg), **options}.items():
+            request.take("sentence_iterator" if name == "sentence_reader" else name, value)
+        request.train()
+
+    Train = train
+
+
+@dataclass
+class _Request:
+    """What a call asks for: parameters of a trainer, and what is around it."""
+
+    parameters: dict[str, Any] = field(default_factory=dict)
+    rest: dict[str, Any] = field(default_factory=dict)
+    given: set[str] = field(default_factory=set)
+
+    def take(self, name: str, value: Any) -> None:
+        """Takes an option."""
+        if name not in _KNOWN:
+            close = _core.did_you_mean(name, list(_KNOWN))
+            raise ArgumentError(
+                f"SentencePieceTrainer has no option {name!r}"
+                + (f" (did you mean {close!r}?)" if close else "")
+            )
+        self.given.add(name)
+        if name in _FIXED:
+            if str(value) not in _FIXED[name]:
+                raise UnsupportedError(f"{name}={value!r}: jeton's trainers have no such option")
+        elif name in _FLAGS:
+            self.parameters[name] = _flag(name, value)
+        elif name in _NUMBERS:
+            self.parameters[_NUMBERS[name]] = _number(name, value, int)
+        elif name in _SHARES:
+            self.parameters[name] = _number(name, value, float)
+        elif name in _LISTS:
+            self.parameters[_LISTS[name]] = _list(name, value)
+        elif name in _TEXTS:
+            self.parameters[_TEXTS[name]] = checked_texts(name, [value])[0]
+        elif name in _OBJECTS:
+            self.rest[name] = value
+
+    def train(self) -> None:
+        """Trains, and writes what comes out."""
+        options = dict(self.parameters)
+        kind = options.pop("model_type", "unigram").lower()
+        if kind not in ("unigram", "bpe"):
+            raise UnsupportedError(
+                f"model_type={kind!r}: jeton trains .model files of 'unigram' and 'bpe' (for words "
+                "and characters there are jeton.WordLevelTrainer and jeton.CharTrainer)"
+            )
+        prefix = options.pop("model_prefix", "")
+        writer = self.rest.get("model_writer")
+        if not prefix and writer is None:
+            raise ArgumentError("nothing says where the model goes: give model_prefix")
+        with_scores = options.pop("vocabulary_output_piece_score", True)
+        lines = self._lines(options)
+        normalizer = self._normalizer(options)
+        split = self._pretokenizer(options)
+        symbols = options.get("user_defined_symbols", [])
+        for name in ("bos_id", "eos_id", "pad_id"):
+            if options.get(name, 0) < 0:
+                options[name] = None
+        if split is not None:
+            lines = _parted(lines, normalizer, *split)
+            flags = {"add_dummy_prefix": False, "remove_extra_whitespaces": False}
+            options.update(normalizer="identity", **flags)
+        else:
+            spec = normalizer.spec
+            charsmap = normalizers.Precompiled(spec.charsmap) if spec.charsmap else "identity"
+            is_named = spec.name not in ("", "user_defined")
+            options["normalizer"] = spec.name if is_named else charsmap
+            options["add_dummy_prefix"] = spec.add_dummy_prefix
+            options["remove_extra_whitespaces"] = spec.remove_extra_whitespaces
+        trainer = _trainer(kind, options)
+        # sentencepiece spells symbols with a space so, though text never gives them.
+        trainer.parameters["user_defined_symbols"] = list(symbols)
+        tokenizer = trainer.train(lines)
+        if split is not None:
+            tokenizer = _with_normalizer(tokenizer, normalizer)
+        if writer is not None:
+            writer.write(_proto(tokenizer))
+        else:
+            tokenizer.save(f"{prefix}.model")
+            _write_vocab(f"{prefix}.vocab", tokenizer, with_scores)
+
+    def _lines(self, options: dict[str, Any]) -> Iterator[str]:
+        """The lines that are trained from."""
+        limit = options.pop("max_sentence_length", 4192)
+        paths = options.pop("input", [])
+        lines = self.rest.get("sentence_iterator")
+        if bool(paths) == (lines is not None):
+            raise ArgumentError("give input, or sentence_iterator, and not both")
+        if lines is not None and not isinstance(lines, Iterable):
+            raise ArgumentTypeError(
+                f"sentence_iterator must be an iterable of lines, not {type(lines).__name__}"
+            )
+        return _kept(_lines_of_files(paths) if lines is None else iter(lines), limit)
+
+    def _normalizer(self, options: dict[str, Any]) -> SentencePieceNormalizer:
+        """What normalizes text before training, and in the model."""
+        rules = ("normalization_rule_name", "normalization_rule_tsv")
+        flags = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
+        name, tsv = options.pop("normalizer", "nmt_nfkc"), options.pop(rules[1], "")
+        own = {flag: options.pop(flag) for flag in flags if flag in options}
+        normalizer = self.rest.get("normalizer")
+        if normalizer is None:
+            normalizer = SentencePieceNormalizer(
+                rule_tsv=tsv or None, rule_name=None if tsv else name, **own
+            )
+        elif not isinstance(normalizer, SentencePieceNormalizer):
+            raise ArgumentTypeError(
+                f"normalizer must be a SentencePieceNormalizer, not {type(normalizer).__name__}"
+            )
+        else:
+            twice = sorted(self.given.intersection(rules + flags))
+            if twice:
+                raise ArgumentError(f"{twice[0]} is what normalizer says; leave one out")
+        if not normalizer.spec.escape_whitespaces:
+            raise ArgumentError("escape_whitespaces=False: a model is trained with spaces as ▁")
+        return normalizer
+
+    def _pretokenizer(
+        self, options: dict[str, Any]
+    ) -> tuple[Callable[[str], Iterable[str]], bool] | None:
+        """What parts normalized lines, if anything does, and whether it may change them."""
+        delimiter = options.pop("pretokenization_delimiter", "")
+        may_change = options.pop("allow_inconsistent_pretokenization", False)
+        function = self.rest.get("pretokenizer")
+        if function is not None and delimiter:
+            raise ArgumentError("pretokenizer and pretokenization_delimiter both part text")
+        if delimiter:
+            return lambda text: text.split(delimiter), True
+        if function is None:
+            return None
+        if not callable(function):
+            raise ArgumentTypeError(
+                f"pretokenizer must be callable, and {type(function).__name__} is not"
+            )
+        return function, may_change
+
+
+def _trainer(kind: str, options: dict[str, Any]) -> UnigramTrainer | BPETrainer:
+    options = {"vocab_size": 8_000, **options}
+    if kind == "unigram":
+        return UnigramTrainer(**options)
+    options = {name: value for name, value in options.items() if name not in _OF_UNIGRAM}
+    names = {"max_piece_length": "max_token_length", "required_chars": "initial_alphabet"}
+    options = {names.get(name, name): value for name, value in options.items()}
+    return BPETrainer(alphabet="sentencepiece", **options)
+
+
+def _of_text(arg: str | None) -> dict[str, str]:
+    """The options of a command line."""
+    if arg is None:
+        return {}
+    if not isinstance(arg, str):
+        raise ArgumentTypeError(f"arg must be a str, not {type(arg).__name__}")
+    parts = (part.removeprefix("--").partition("=") for part in arg.split())
+    return {name: value if equals else "true" for name, equals, value in parts}
+
+
+def _flag(name: str, value: object) -> bool:
+    text = str(value).lower()
+    if text not in ("true", "false", "1", "0"):
+        raise ArgumentTypeError(f"{name} must be a bool, not {value!r}")
+    return text in ("true", "1")
+
+
+def _number(name: str, value: object, kind: type[int] | type[float]) -> Any:
+    try:
+        return kind(value if isinstance(value, (int, float)) else str(value))
+    except ValueError:
+        raise ArgumentTypeError(f"{name} must be a number, not {value!r}") from None
+
+
+def _list(name: str, value: object) -> list[str]:
+    """Texts that are given in a list, or in one text with commas between."""
+    if isinstance(value, (str, os.PathLike)):
+        rows = list(csv.reader([os.fspath(value)]))
+        return rows[0] if rows else []
+    if not isinstance(value, (list, tuple)):
+        raise ArgumentTypeError(f"{name} must be a str or a list of str")
+    return list(checked_texts(name, [os.fspath(text) for text in value]))
+
+
+def _lines_of_files(paths: list[str]) -> Iterator[bytes]:
+    for given in paths:
+        path = checked_path("input", given)
+        try:
+            with open(path, "rb") as file:
+                yield from file
+        except OSError as error:
+            raise FileError(f"{path}: {error.strerror or error}") from None
+
+
+def _kept(lines: Iterable[str | bytes], limit: int) -> Iterator[str]:
+    """The lines that sentencepiece would train from."""
+    left_out = 0
+    for line in lines:
+        if not isinstance(line, (str, bytes)):
+            raise ArgumentTypeError(f"a line must be a str or bytes, not {type(line).__name__}")
+        data = line.encode("utf-8", "replace") if isinstance(line, str) else line
+        data = data.removesuffix(b"\n")
+        text = data.decode("utf-8", "replace")
+        if len(data) > limit or _SKIPPED in text:
+            left_out += 1
+        elif text:
+            yield text
+    if left_out:
+        warn(
+            f"{left_out:,} lines were left out, which have more than max_sentence_length={limit:,} "
+            f"bytes, or {_SKIPPED}"
+        )
+
+
+def _parted(
+    lines: Iterable[str],
+    normalizer: SentencePieceNormalizer,
+    split: Callable[[str], Iterable[str]],
+    may_change: bool,
+) -> Iterator[str]:
+    """The lines as they are normalized, with boundaries between their parts."""
+    for line in lines:
+        text = normalizer.normalize(line)
+        parts = list(split(text))
+        if not may_change and "".join(parts) != text:
+            raise ArgumentError(
+                f"pretokenizer: the parts of {text[:40]!r} are not that text again (set "
+                "allow_inconsistent_pretokenization=True if that is meant)"
+            )
+        yield _BOUNDARY.join(parts)
+
+
+def _with_normalizer(tokenizer: Tokenizer, normalizer: SentencePieceNormalizer) -> Tokenizer:
+    """The model with another normalizer."""
+    parts = [
+        chunk(at, value)
+        for at, value in fields(_proto(tokenizer))
+        if at != _NORMALIZER_SPEC and isinstance(value, bytes)
+    ]
+    parts.append(chunk(_NORMALIZER_SPEC, normalizer.serialized_normalizer_spec()))
+    return Tokenizer(models.SentencePiece(b"".join(parts)))
+
+
+def _proto(tokenizer: Tokenizer) -> bytes:
+    return tokenizer.as_sentencepiece().serialized_model_proto()
+
+
+def _write_vocab(path: str, tokenizer: Tokenizer, with_scores: bool) -> None:
+    processor = tokenizer.as_sentencepiece()
+    ids = list(range(len(processor)))
+    pieces, scores = processor.id_to_piece(ids), processor.get_score(ids)
+    lines = (
+        f"{piece}\t{score:g}\n" if with_scores else f"{piece}\n"
+        for piece, score in zip(pieces, scores, strict=True)
+    )
+    try:
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            file.writelines(lines)
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror or error}") from None
