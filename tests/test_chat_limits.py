@@ -311,6 +311,16 @@ def test_the_fuzzer_of_templates_runs(tmp_path: Path) -> None:
     assert "number_of_executed_units: 25" in done.stdout
 
 
+def test_a_message_that_spells_the_end_of_the_last_many_times() -> None:
+    messages = [
+        {"role": "user", "content": "CONTINUE_FINAL_MESSAGE_TAG <x>" * 20_000},
+        {"role": "assistant", "content": "hi"},
+    ]
+    template = "{% for m in messages|reverse %}{{ m.content|replace('x', 'yz') }}{% endfor %}"
+    chat = byte_level("").chat(messages, template=template, continue_final_message=True)
+    assert chat.text == "hi"
+
+
 def test_few_long_templates_stay_compiled() -> None:
     tok = byte_level("")
     for number in range(8):

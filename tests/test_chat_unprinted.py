@@ -24,7 +24,7 @@ from chat_cases import (
     templates,
 )
 from jeton.chat import TEMPLATES
-from jeton.errors import ArgumentError, ChatWarning, UnsupportedError
+from jeton.errors import ArgumentError, ChatWarning, JetonError, UnsupportedError
 from shared_data import SHARED, needs
 
 TOK = byte_level("")
@@ -37,6 +37,7 @@ NEEDED: dict[str, dict[str, Any]] = {
 CONTENTS = "{% for m in messages if m.role != 'hidden' %}{{ m.role }}:{{ m.content }};{% endfor %}"
 USER_ONLY = "{% for m in messages if m.role == 'user' %}{{ m.content }}{% endfor %}"
 MORE = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+SYSTEM = {"role": "system", "content": "Be brief."}
 FILE = {"type": "file", "file": {"file_id": "f-1"}}
 
 
@@ -248,6 +249,31 @@ def test_parts_of_text_are_text_in_every_template(name: str) -> None:
     assert chat.text.replace("\n", "") == whole.text.replace("\n", "")
 
 
+@needs(SHARED / "templates")
+@pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
+@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize("arguments", [None, '{"city": "Bergen"}'])
+def test_parts_are_text_in_every_message(name: str, arguments: str | None) -> None:
+    template = NAMED[name]
+    options = {"tools": [WEATHER], **NEEDED.get(name, {})} if "jeton" not in name else {}
+    tok = byte_level(template)
+    asked, answer = HELLO[0], {"role": "assistant", "content": "It will."}
+    for chat in (
+        [asked, call(arguments), RESULT, answer],
+        [SYSTEM, asked, call(arguments), RESULT],
+        [SYSTEM, asked, answer, asked],
+    ):
+        parts = [
+            {**it, "content": [{"type": "text", "text": it["content"]}]} if it["content"] else it
+            for it in chat
+        ]
+        try:
+            whole = tok.chat(chat, template=template, **options)
+        except JetonError:
+            continue  # the template takes no such chat
+        assert tok.chat(parts, template=template, **options).text == whole.text
+
+
 def test_parts_of_other_roles_are_text() -> None:
     template = "{% for m in messages %}{{ m.role + ':' + m.content + ';' }}{% endfor %}"
     roles = ("system", "developer", "user", "assistant", "model", "tool", "critic")
@@ -324,9 +350,6 @@ def test_tools_count_as_the_template_prints_them() -> None:
         tok.count_messages(HELLO, template="llama3.1", tools=[WEATHER])
     plain = tok.count_messages(HELLO, template=template)
     assert tok.count_messages(HELLO, template="llama3.1").tokens == plain.tokens
-
-
-SYSTEM = {"role": "system", "content": "Be brief."}
 
 
 @pytest.mark.parametrize("name", ["qwen2.5", "granite", "mistral-small", "gpt-oss"])

@@ -198,6 +198,26 @@ def test_a_sample_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "all texts" in found.values["entropy"].how
 
 
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["(the) -er", "the\n the", " \t", ""],
+        ["the\u00a0weather\u2003there\x1cthen", "x" * 300_000],
+        ["the weather, there"] * 5_000,
+    ],
+)
+def test_fertility_between_spaces(texts: list[str]) -> None:
+    """All tokens by the words of `str.split`, beside words by UAX #29."""
+    tok = ranks()
+    found = evaluate(tok, texts)["all"]
+    words = sum(len(text.split()) for text in texts)
+    tokens = sum(map(tok.count, texts))
+    if "x" * 300_000 in texts:
+        words += 1  # a word that is longer than a part is one in each part
+    assert found["fertility_by_spaces"] == pytest.approx(tokens / words)
+    assert found.values["fertility_by_spaces"].unit == "tokens/word"
+
+
 def test_words_behind_spaces_are_encoded_as_they_stand() -> None:
     tok = ranks()
     found = evaluate(tok, ["the the"])["all"]

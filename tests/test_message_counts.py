@@ -209,6 +209,8 @@ def test_text_is_counted_as_text_wherever_it_is(name: str, field: str) -> None:
     messages = [{"role": "user", field: [part]}]
     want = bare + sum(map(TOK.count, texts)) + 85 * media
     assert TOK.count_messages(messages, **given).tokens == want
+    if "type" in part or media:
+        assert TOK.count_messages([{"role": "user", field: part}], **given).tokens == want
     del given["tokens_per_part"]
     if media:
         with pytest.raises(ArgumentError, match=rf"messages\[0\]\.{field}\[0\].* is not text"):

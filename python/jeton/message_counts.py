@@ -187,7 +187,7 @@ class _Parts:
 
     def find(self, number: int, message: Any) -> None:
         for name, value in (fields_of(message) or {}).items():
-            if name in _CONTENTS and isinstance(value, (list, tuple)):
+            if name in _CONTENTS and _holds_parts(value):
                 for piece in _pieces(f"messages[{number}].{name}", value):
                     if isinstance(piece, _Media):
                         self._add(piece)
@@ -270,11 +270,16 @@ def _pieces(place: str, value: Any, depth: int = 0) -> Iterator[str | _Media]:
         yield from found or [_Media(place, f"{kind:.40}" if isinstance(kind, str) else "dict")]
 
 
-def _inside(place: str, value: Any, depth: int) -> Iterator[str | _Media]:
-    """The pieces of a field of a part: of what is no part itself, as arguments, its JSON."""
+def _holds_parts(value: Any) -> bool:
+    """Whether a value is parts of a content, or one."""
     fields = fields_of(value)
     is_part = fields is not None and ("type" in fields or is_media(fields))
-    if isinstance(value, (str, list, tuple)) or is_part:
+    return is_part or isinstance(value, (list, tuple))
+
+
+def _inside(place: str, value: Any, depth: int) -> Iterator[str | _Media]:
+    """The pieces of a field of a part: of what is no part itself, as arguments, its JSON."""
+    if isinstance(value, str) or _holds_parts(value):
         yield from _pieces(place, value, depth + 1)
     else:
         as_json = _Sum()
@@ -403,7 +408,7 @@ def _add_message(total: _Sum, number: int, message: Any, per_name: int) -> None:
             _add_calls(total, f"{place}.{name}", value)
         elif name == "function_call":
             _add_calls(total, f"{place}.{name}", [{"function": value}])
-        elif name in _CONTENTS and isinstance(value, (list, tuple)):
+        elif name in _CONTENTS and _holds_parts(value):
             total.guesses.append("how the parts of a content are joined is not published")
             texts = _pieces(f"{place}.{name}", value)
             total.texts += [text for text in texts if isinstance(text, str)]

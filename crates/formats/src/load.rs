@@ -125,12 +125,9 @@ impl From<Stages> for Contents {
 }
 
 fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<Contents> {
-    if data.starts_with(b"version https://git-lfs.github.com/spec/") {
-        return Err(Error::new(
-            ErrorKind::Format,
-            "this is a Git LFS pointer, which stands for a file that was not fetched",
-        )
-        .hint("run `git lfs pull` where it came from"));
+    if let Some(other) = sniff::other_file(data) {
+        let message = format!("this is {}", other.what);
+        return Err(Error::new(ErrorKind::Format, message).hint(other.hint));
     }
     let Some(format) = sniff::format_of(data) else {
         return Err(Error::new(
@@ -373,16 +370,22 @@ fn load_folder(folder: &Path, options: &LoadOptions) -> Result<Loaded> {
     found.extend(ranks_in(folder)?);
     match found.as_slice() {
         [one] => load(one, options),
-        [] => Err(place(
-            Error::new(
-                ErrorKind::FileMissing,
-                format!(
-                    "no tokenizer in this folder; looked for tokenizer.json, {} and *.tiktoken",
-                    OTHERS.join(", ")
-                ),
-            )
-            .hint("give the path of the file"),
-        )),
+        [] => {
+            let tekken = folder.join("tekken.json");
+            if tekken.is_file() {
+                return load(&tekken, options);
+            }
+            Err(place(
+                Error::new(
+                    ErrorKind::FileMissing,
+                    format!(
+                        "no tokenizer in this folder; looked for tokenizer.json, {} and *.tiktoken",
+                        OTHERS.join(", ")
+                    ),
+                )
+                .hint("give the path of the file"),
+            ))
+        }
         several => {
             let names: Vec<_> = several
                 .iter()

@@ -99,6 +99,12 @@ impl TextParts {
         guard(py, || Ok(self.lock()?.characters()))
     }
 
+    /// How many stretches without white space.
+    #[getter]
+    fn spaced_words(&self, py: Python<'_>) -> PyResult<usize> {
+        guard(py, || Ok(self.lock()?.spaced_words()))
+    }
+
     /// Of their parts of so many characters those whose CRC-32 is at most `most`: with it, their text and
     /// its bytes.
     fn hashed<'py>(

@@ -302,6 +302,9 @@ def _measured(judged: Judged, tally: Tally, texts: Sequence[_Texts], sample: Sam
         "characters_per_token": measures.characters_per_token(characters, tokens),
         "words_per_token": measures.words_per_token(words, tokens),
         **_of_words(tally, texts),
+        "fertility_by_spaces": measures.fertility_by_spaces(
+            tokens, sum(it.spaced_words for it in corpora)
+        ),
         "renyi_efficiency": measures.renyi_efficiency(counts, len(counts)),
         "renyi_efficiency_used": measures.renyi_efficiency_used(counts),
         "entropy": measures.entropy(counts),

@@ -79,6 +79,14 @@ _ALL = (
         "Ács 2019; Rust et al. 2021",
     ),
     Measure(
+        "fertility_by_spaces",
+        "tokens a word between spaces",
+        "lower",
+        "word_pieces",
+        "tokens / words between white space",
+        "Rust et al. 2021",
+    ),
+    Measure(
         "continued_words",
         "words that are cut",
         "lower",

@@ -125,6 +125,7 @@ class Corpus:
         documents: How many texts were read that are not empty.
         bytes: Their bytes of UTF-8.
         characters: Their code points.
+        spaced_words: Their stretches without white space.
     """
 
     def __init__(
@@ -143,7 +144,7 @@ class Corpus:
             )
         self.size = sum(map(size_of, self._paths))
         self.read = 0
-        self.documents = self.bytes = self.characters = 0
+        self.documents = self.bytes = self.characters = self.spaced_words = 0
         self._hash = hashlib.sha256()
 
     @property
@@ -185,6 +186,7 @@ class Corpus:
         """The batch, in whose place there is an empty one."""
         batch, self._batch = self._batch, _core.TextParts(LONGEST)
         self.characters += batch.characters
+        self.spaced_words += batch.spaced_words
         return batch
 
     def _filling(self) -> Iterator[None]:

@@ -18,14 +18,18 @@ from jeton.errors import JetonError
 __all__ = ["Frames", "frames_of", "takes_parts"]
 
 _WORDS: Final = "Hello there."
-_USER: Final = {"role": "user", "content": _WORDS}
-_CALLS: Final = {
-    "role": "assistant",
-    "content": "",
-    "tool_calls": [
-        {"id": "call12345", "type": "function", "function": {"name": "f", "arguments": {"a": 1}}}
-    ],
-}
+_USER: Final = {"role": "user", "content": "Who is it?"}
+_CALLS: Final[list[dict[str, Any]]] = [
+    {
+        "role": "assistant",
+        "content": "",
+        "tool_calls": [
+            {"id": "call12345", "type": "function", "function": {"name": "f", "arguments": it}}
+        ],
+    }
+    for it in ({"a": 1}, '{"a": 1}')
+]
+"""A call of a tool, as some templates take it and as others do."""
 _RESULT: Final = {"role": "tool", "name": "f", "tool_call_id": "call12345", "content": _WORDS}
 
 Variables = tuple[tuple[str, Any], ...]
@@ -49,7 +53,8 @@ class Frames:
 def frames_of(renderer: Renderer, template: str, variables: Variables) -> Frames:
     """How a template frames turns. `variables` are what it reads beside the messages."""
     asked = _text(renderer, template, [_USER], variables)
-    call = _text(renderer, template, [_USER, _CALLS], variables)
+    calls = ((it, _text(renderer, template, [_USER, it], variables)) for it in _CALLS)
+    said, call = next((it for it in calls if it[1] is not None), (_CALLS[0], None))
     return Frames(
         question=asked or "",
         opening=_behind(
@@ -57,7 +62,7 @@ def frames_of(renderer: Renderer, template: str, variables: Variables) -> Frames
             _text(renderer, template, [_USER, {"role": "assistant", "content": _WORDS}], variables),
         ).rpartition(_WORDS)[0],
         call=_behind(asked, call),
-        result=_behind(call, _text(renderer, template, [_USER, _CALLS, _RESULT], variables)),
+        result=_behind(call, _text(renderer, template, [_USER, said, _RESULT], variables)),
     )
 
 
@@ -80,16 +85,21 @@ def takes_parts(
 
     It does if it writes the same of a text in one part as of the text alone.
     """
-    before: list[Any] = [] if role in ("user", "system", "developer") else [_USER]
     behind = [_USER] if role in ("system", "developer") else []
-    if role not in {"user", "system", "developer", *ANSWERING}:
-        before.append(_CALLS)
-    message = {**_RESULT, "role": role} if len(before) == 2 else {"role": role}
-    texts = [
-        _text(renderer, template, [*before, {**message, "content": content}, *behind], variables)
-        for content in (_WORDS, [{"type": "text", "text": _WORDS}])
-    ]
-    return None if texts[0] is None or _WORDS not in texts[0] else texts[0] == texts[1]
+    before: list[list[Any]] = [[]]
+    if role in ANSWERING:
+        before = [[_USER]]
+    elif role != "user" and not behind:
+        before = [*([_USER, call] for call in _CALLS), [_USER], []]
+    for first in before:
+        message = {**(_RESULT if len(first) == 2 else {}), "role": role}
+        alone, as_part = (
+            _text(renderer, template, [*first, {**message, "content": it}, *behind], variables)
+            for it in (_WORDS, [{"type": "text", "text": _WORDS}])
+        )
+        if alone is not None and _WORDS in alone:
+            return alone == as_part
+    return None
 
 
 def _text(

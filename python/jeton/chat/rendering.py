@@ -14,7 +14,7 @@ from jeton.chat.environment import Refusal, Sandbox
 from jeton.chat.kept_tools import KeptTools
 from jeton.chat.limits import LimitError, check_output, running
 from jeton.chat.origins import Origin
-from jeton.chat.parts import cut, raw, runs_of
+from jeton.chat.parts import raw, runs_of
 from jeton.chat.traced import Traced
 from jeton.chat.trust import REASONING
 from jeton.errors import ArgumentError, FormatError, UnsupportedError
@@ -219,9 +219,7 @@ def _cut_at_tag(text: str, final: str, tag: Origin, *, is_spelled: bool) -> str:
     spelled, shown = _TAG.strip(), raw(text)
     at = shown.rfind(spelled)
     if is_spelled:
-        found = at
-        while found >= 0 and not _is_of(text, tag, found, found + len(spelled)):
-            found = shown.rfind(spelled, 0, found + len(spelled) - 1)
+        found = _last_of(text, spelled, tag)
         # An operation that follows no origins may have taken the tag up.
         at = at if found < 0 else found
     if final not in shown or at < 0:
@@ -233,12 +231,17 @@ def _cut_at_tag(text: str, final: str, tag: Origin, *, is_spelled: bool) -> str:
     return kept if shown.startswith(_TAG, at) else kept.rstrip()
 
 
-def _is_of(text: str, origin: Origin, start: int, stop: int) -> bool:
-    """Whether a stretch of a text, or a part of it, is of a field of a message."""
-    return any(
-        (other.field, other.message) == (origin.field, origin.message)
-        for _, other in cut(runs_of(text), start, stop)
-    )
+def _last_of(text: str, spelled: str, origin: Origin) -> int:
+    """Where the last of these spellings begins that a field wrote, or a part of; or -1."""
+    shown, beside, end = raw(text), len(spelled) - 1, len(text)
+    for length, other in reversed(runs_of(text)):
+        start = end - length
+        if (other.field, other.message) == (origin.field, origin.message):
+            found = shown.rfind(spelled, max(0, start - beside), end + beside)
+            if found >= 0:
+                return found
+        end = start
+    return -1
 
 
 def _spells_tag(value: Any) -> bool:

@@ -19,7 +19,7 @@ const COUNTED_AT_ONCE: usize = 1 << 10;
 /// parts.add("low low\nlower\nnew");
 /// parts.add("er");
 /// assert_eq!(parts.rows(), ["low low\n", "lower\nnew", "er"]);
-/// assert_eq!((parts.bytes(), parts.characters()), (19, 19));
+/// assert_eq!((parts.bytes(), parts.characters(), parts.spaced_words()), (19, 19, 5));
 /// ```
 #[derive(Clone, Debug)]
 pub struct TextParts {
@@ -29,6 +29,7 @@ pub struct TextParts {
     /// Where each part ends in the text.
     ends: Vec<usize>,
     characters: usize,
+    spaced_words: usize,
 }
 
 /// A part that may be in a sample.
@@ -48,6 +49,7 @@ impl TextParts {
             text: String::new(),
             ends: Vec::new(),
             characters: 0,
+            spaced_words: 0,
         }
     }
 
@@ -73,7 +75,9 @@ impl TextParts {
     }
 
     fn end_part(&mut self, start: usize, end: usize) {
-        self.characters += Unit::Characters.count(&self.text.as_bytes()[start..end]);
+        let part = &self.text[start..end];
+        self.characters += Unit::Characters.count(part.as_bytes());
+        self.spaced_words += part.split(is_space).filter(|word| !word.is_empty()).count();
         self.ends.push(end);
     }
 
@@ -97,6 +101,11 @@ impl TextParts {
     /// How many characters.
     pub fn characters(&self) -> usize {
         self.characters
+    }
+
+    /// How many stretches without white space.
+    pub fn spaced_words(&self) -> usize {
+        self.spaced_words
     }
 
     /// Their parts of at most `longest` characters whose hash is at most `most`, in order.

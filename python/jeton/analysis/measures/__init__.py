@@ -39,7 +39,12 @@ from jeton.analysis.measures.morphemes import morpheme_f1, morpheme_precision, m
 from jeton.analysis.measures.numbers import arithmetic_alignment, digit_grouping, grouping_of
 from jeton.analysis.measures.parallel import gini, premium, tokens_per_line
 from jeton.analysis.measures.variants import case_cost, punctuation_kept, space_cost
-from jeton.analysis.measures.word_pieces import continued_words, fertility, single_token_words
+from jeton.analysis.measures.word_pieces import (
+    continued_words,
+    fertility,
+    fertility_by_spaces,
+    single_token_words,
+)
 
 __all__ = [
     "ModelCost",
@@ -56,6 +61,7 @@ __all__ = [
     "entropy",
     "exact_round_trips",
     "fertility",
+    "fertility_by_spaces",
     "gini",
     "grouping_of",
     "identifier_boundaries",

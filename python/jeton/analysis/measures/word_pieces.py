@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from jeton.analysis.values import Value
 
-__all__ = ["continued_words", "fertility", "single_token_words"]
+__all__ = ["continued_words", "fertility", "fertility_by_spaces", "single_token_words"]
 
 _HOW = "over words as often as they occur, each encoded by itself as it stands behind a space"
 
@@ -32,6 +32,28 @@ def fertility(pieces: npt.ArrayLike, counts: npt.ArrayLike, how: str = _HOW) -> 
     """
     tokens, words = np.asarray(pieces), np.asarray(counts)
     return Value.ratio(float((tokens * words).sum()), float(words.sum()), "tokens/word", how)
+
+
+def fertility_by_spaces(tokens: int, words: int) -> Value:
+    """Tokens per word between white space: all tokens of the texts by all such words.
+
+    Punctuation belongs to the word that it stands at, and its tokens and those of white space
+    count, so it is more than `fertility`. Of scripts without spaces a line is a word.
+
+    Unit: tokens per word. Source: Rust et al. (ACL 2021), whose words are those between the spaces
+    of a corpus.
+
+    Args:
+        tokens: How many tokens the texts have.
+        words: How many stretches without white space.
+
+    Example:
+        `low, lower` is two words; as `low`, `,`, ` low`, `er` it is four tokens.
+
+        >>> fertility_by_spaces(4, 2).value
+        2.0
+    """
+    return Value.ratio(tokens, words, "tokens/word", "all tokens by words between white space")
 
 
 def continued_words(pieces: npt.ArrayLike, counts: npt.ArrayLike, how: str = _HOW) -> Value:
