@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 
 import jeton
+from jeton import analysis, edit
+from jeton.edit.pieces import ModelFile
 from jeton.errors import FormatError, FormatWarning, JetonError
 
 
@@ -47,6 +49,11 @@ def unigram(**changes: Any) -> bytes:
     """A `tokenizer.json` of a Unigram model."""
     model = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["a", -1.0]]}
     return json.dumps({"version": "1.0", "added_tokens": [], "model": model | changes}).encode()
+
+
+def section(**sections: Any) -> bytes:
+    """A `tokenizer.json` with sections of another type."""
+    return json.dumps({**json.loads(unigram()), **sections}).encode()
 
 
 BROKEN: dict[str, tuple[str, bytes, str]] = {
@@ -158,6 +165,26 @@ BROKEN: dict[str, tuple[str, bytes, str]] = {
         ),
         r"normalizer.*should have 4294967292 bytes",
     ),
+    "padding that is a number": (
+        "tokenizer.json",
+        section(padding=5),
+        "padding: expected an object",
+    ),
+    "padding that is a list": (
+        "tokenizer.json",
+        section(padding=[]),
+        "padding: expected an object",
+    ),
+    "truncation that is a truth": (
+        "tokenizer.json",
+        section(truncation=True),
+        "truncation: expected an object",
+    ),
+    "truncation that is text": (
+        "tokenizer.json",
+        section(truncation="x"),
+        "truncation: expected an object",
+    ),
     "Unigram: nested a million deep": (
         "tokenizer.json",
         b"[" * 1_000_000,
@@ -175,6 +202,59 @@ def test_broken_files(row: str, tmp_path: Path) -> None:
         jeton.load(path)
     assert isinstance(raised.value, FormatError), raised.value
     assert name in str(raised.value)
+
+
+NUMBERS = {
+    "9": (b"\x18\x09", "unigram"),
+    "0": (b"\x18\x00", "unigram"),
+    "2, past 32 bits": (b"\x18\x82\x80\x80\x80\x10", "bpe"),
+    "2, then 9": (b"\x18\x02\x18\x09", "bpe"),
+    "-1": (b"\x18" + b"\xff" * 9 + b"\x01", "unigram"),
+    "a text": (b"\x1a\x01x", "unigram"),
+}
+"""What a `.model` says of its algorithm, and which it is: a number that none has says nothing."""
+
+
+@pytest.mark.parametrize("trainer, kind", NUMBERS.values(), ids=NUMBERS.keys())
+def test_numbers_of_no_algorithm(trainer: bytes, kind: str, tmp_path: Path) -> None:
+    content = GOOD + piece("ab") + piece("b") + field(2, trainer) + field(3, b"")
+    (tmp_path / "x.model").write_bytes(content)
+    tok = jeton.load(tmp_path / "x.model")
+    sentencepiece = pytest.importorskip("sentencepiece")
+    theirs = sentencepiece.SentencePieceProcessor(model_proto=content)
+    assert tok.encode("ab a") == theirs.encode("ab a")
+    assert ModelFile.parse(content).kind == kind
+    assert tok.explain("ab a").ids == tok.encode("ab a")
+    assert edit.prune(tok, corpus=["ab a"], size=4).tok.vocab_size == 4
+
+
+WIRES = {
+    "a text of four bytes": GOOD + field(1, b"\x0d\xc0\xc0\xc0\xc0" + piece("b")[2:]),
+    "a piece of four bytes": GOOD + b"\x0d\xc0\xc0\xc0\xc0" + piece("b"),
+    "a number of eight bytes": GOOD + piece("b") + field(2, b"\x19" + bytes(8)),
+    "an id that is text": GOOD + piece("b") + field(2, b"\xc2\x02\x01x\x22\x01x"),
+    "a specification of eight bytes": GOOD + piece("b") + b"\x11" + b"\xc0" * 8,
+}
+"""Fields of another type than the format says, which say nothing."""
+
+
+@pytest.mark.parametrize("content", WIRES.values(), ids=WIRES.keys())
+def test_fields_of_another_type(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "x.model").write_bytes(content + field(2, b"") + field(3, b""))
+    tok = jeton.load(tmp_path / "x.model")
+    assert [it.text for it in ModelFile.parse(tok.model.proto).pieces] == ["<unk>", "▁", "a", "b"]
+    assert tok.encode("a b") == tok.explain("a b").ids == [1, 2, 1, 3]
+    assert edit.prune(tok, size=4, corpus=["a"]).tok.vocab_size == 4
+    assert analysis.check(tok).vocab_size == 4
+
+
+def test_kinds_of_pieces_that_there_are_not(tmp_path: Path) -> None:
+    """As SentencePiece has it: a number of no kind says nothing."""
+    content = GOOD + piece("b", kind=9) + piece("c", kind=0) + field(2, b"") + field(3, b"")
+    (tmp_path / "x.model").write_bytes(content)
+    tok = jeton.load(tmp_path / "x.model")
+    assert [it.kind for it in ModelFile.parse(content).pieces] == [2, 1, 1, 1, 1]
+    assert tok.encode("b") == tok.explain("b").ids == [1, 3]
 
 
 @pytest.mark.parametrize("content", [GOOD + BPE + field(3, b""), unigram()])

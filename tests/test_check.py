@@ -20,6 +20,7 @@ from jeton.analysis.health.embeddings import by_direction, by_length
 from jeton.analysis.health.sarif import to_sarif
 from jeton.analysis.health.subject import Subject
 from jeton.analysis.health.vocabulary_rules import is_damaged
+from jeton.base_tokenizer import core
 from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
 from jeton.edit.pieces import UNUSED, ModelFile
 from jeton.errors import ArgumentError, FormatError
@@ -482,3 +483,17 @@ def test_published_tokenizers(name: str, expected: dict[str, int]) -> None:
     health = check(jeton.load(VOCABULARIES / name, merges=merges))
     grave = {it.rule: len(it.cases) for it in health if it.severity != "note"}
     assert grave == expected
+
+
+def test_a_character_map_is_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    tok = jeton.UnigramTrainer(20, normalizer=normalizers.Precompiled.named("nmt_nfkc")).train(
+        ["low lower lowest", "the new widest way"]
+    )
+    read: list[str] = []
+    ordinary = core.read_stored
+    monkeypatch.setattr(
+        core, "read_stored", lambda stage, stored: read.append(stage) or ordinary(stage, stored)
+    )
+    check(tok)
+    assert sorted(read) == sorted(set(read)), "each stage once"
+    assert tok.normalizer is tok.normalizer

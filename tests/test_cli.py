@@ -468,7 +468,9 @@ class TestHelp:
 
 def test_debug_shows_the_traceback(here: Path, pair: str) -> None:
     result = CliRunner().invoke(main, ["encode", pair, "nothing", "--debug"])
-    assert isinstance(result.exception, FileNotFoundError)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "Traceback" in result.stderr
+    assert result.stderr.endswith("No such file or directory: 'nothing'\n")
 
 
 def test_quiet_leaves_results_alone(run: Run, pair: str) -> None:

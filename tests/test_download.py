@@ -110,6 +110,42 @@ def fetch(server: Server, path: Path, *, timeout: float = 10, limit: int = downl
     download.fetch(server.url, path, SHA256, pause=0.001, timeout=timeout, limit=limit)
 
 
+def announce(length: str) -> Answer:
+    def answer(handler: Handler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", length)
+        handler.end_headers()
+        handler.wfile.write(CONTENT)
+
+    return answer
+
+
+@pytest.mark.parametrize("length", ["9" * 5000, "1" * 20, "9" * 4301])
+def test_a_length_of_many_digits_is_too_large(server: Server, tmp_path: Path, length: str) -> None:
+    server.script = [announce(length)]
+    with pytest.raises(DownloadError, match="more than the limit"):
+        fetch(server, tmp_path / "vocabulary")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("length", ["-1", "x", "", "0" * 5000 + str(len(CONTENT)), "²"])
+def test_a_length_that_is_none_is_passed_over(server: Server, tmp_path: Path, length: str) -> None:
+    server.script = [announce(length)]
+    fetch(server, tmp_path / "vocabulary")
+    assert (tmp_path / "vocabulary").read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize(
+    "location",
+    ["http://[", "http://\x80/", "http://a b/"],
+)
+def test_addresses_that_are_none(server: Server, tmp_path: Path, location: str) -> None:
+    server.script = [redirect(location)]
+    with pytest.raises(DownloadError):
+        fetch(server, tmp_path / "vocabulary")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_file_arrives_whole(server: Server, tmp_path: Path) -> None:
     server.script = [whole]
     seen: list[tuple[int, int | None]] = []

@@ -18,7 +18,7 @@ PACKAGE = Path(jeton.__file__).parent
 
 LAYERS = {
     "ground": "errors message_fields forks human_readable notebooks streams compressed reference "
-    "samples other_names cache arguments arrow argument_types memory_size unicode saved_json "
+    "samples other_names cache arguments arrow argument_types memory_size unicode files saved_json "
     "file_digest ids",
     "stages and results": "padding encoding encoding_plan vocabulary components assembly settings "
     "transformers_classes folder",

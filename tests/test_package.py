@@ -210,6 +210,7 @@ print(json.dumps(sorted(set(sys.modules) - before)))
         "jeton.components.component",
         "jeton.encoding",
         "jeton.errors",
+        "jeton.files",
         "jeton.forks",
         "jeton.loading",
         "jeton.other_names",

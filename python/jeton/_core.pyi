@@ -1,5 +1,7 @@
 """The compiled core of jeton. Private: use the names of `jeton` itself."""
 
+import os
+import pathlib
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, SupportsIndex, TypeAlias, final
 
@@ -41,6 +43,7 @@ __all__ = [
     "check_trainer",
     "compiled_charsmap",
     "count_parts",
+    "create_beside",
     "cut_text",
     "did_you_mean",
     "find_files",
@@ -49,6 +52,7 @@ __all__ = [
     "lists",
     "load",
     "named_patterns",
+    "open_file",
     "pattern_pre_tokenizer",
     "published_encodings",
     "reordered",
@@ -92,6 +96,8 @@ def add_the_same(
     others: tuple[bytes | None, bytes | None, bytes | None],
 ) -> bool: ...
 def write_into(folder: str, files: list[tuple[str, bytes]]) -> None: ...
+def create_beside(path: str | os.PathLike[str]) -> tuple[pathlib.Path, int]: ...
+def open_file(path: str | os.PathLike[str]) -> int: ...
 def lists(ids: npt.NDArray[np.uint32], offsets: npt.NDArray[np.int64]) -> list[list[int]]: ...
 def arrow_lists(
     ids: npt.NDArray[np.uint32],
@@ -410,6 +416,7 @@ class SentencePieceReader:
     def __new__(cls, tokenizer: Pipeline) -> SentencePieceReader: ...
     def pieces(self) -> tuple[list[str], list[float], list[Any]]: ...
     def marks(self) -> list[int | None]: ...
+    def algorithm(self) -> str: ...
     def id(self, piece: str) -> int | None: ...
     def normalize(self, text: str) -> tuple[str, list[int]]: ...
     def encode(

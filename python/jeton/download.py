@@ -137,14 +137,14 @@ def _fetch_into(
                     f"{url}: the server answers {error.code} {error.reason}"
                 ) from error
             trouble = error
-        except (OSError, http.client.HTTPException) as error:
-            if isinstance(error, DownloadError):
-                raise
+        except DownloadError:
+            raise
+        except (OSError, http.client.HTTPException, ValueError) as error:
             if _is_without_network(error):
                 raise DownloadError(
                     f"{url}: cannot be reached from here: {_reason(error)} ({elsewhere})"
                 ) from error
-            trouble = error
+            trouble = error  # a ValueError is of an address to go to that is none
     raise DownloadError(
         f"{url}: gave up after {ATTEMPTS} attempts: {trouble} ({elsewhere})"
     ) from trouble
@@ -197,7 +197,8 @@ def _attempt(
 def _total(content_length: str | None, have: int) -> int | None:
     if content_length is None or not content_length.isdecimal():
         return None
-    return have + int(content_length)
+    # As many digits as any size has; Python reads no number of thousands.
+    return have + int(content_length.lstrip("0")[:20] or "0")
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
@@ -205,6 +206,22 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
 
     max_redirections = REDIRECTS
     max_repeats = 2
+
+    def http_error_302(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: http.client.HTTPMessage,
+    ) -> Any:
+        try:
+            return super().http_error_302(req, fp, code, msg, headers)
+        except ValueError:  # of an address that is none
+            fp.close()
+            raise
+
+    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
 
     def redirect_request(
         self,

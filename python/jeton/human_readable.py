@@ -10,7 +10,16 @@ import dataclasses
 import unicodedata
 from typing import Final, TypeVar
 
-__all__ = ["LIGHT", "bar", "counted", "leaning", "visible", "without_controls"]
+__all__ = [
+    "CONTROLS",
+    "LIGHT",
+    "bar",
+    "counted",
+    "leaning",
+    "printable",
+    "visible",
+    "without_controls",
+]
 
 LIGHT = (153, 223, 157, 225, 229, 189)
 """Light colours of the 256, easy to tell from their neighbours; black reads well on each."""
@@ -22,16 +31,22 @@ _HIDDEN = frozenset(
 
 _SIGNS = {" ": "·", "\t": "→", "\n": "⏎", "\r": "␍", "\x7f": "␡", "\u00a0": "⍽"}
 
-_CONTROLS: Final = {
+CONTROLS: Final = {
     **{code: chr(0x2400 + code) for code in range(32)},
     127: "␡",
     **{
         code: f"‹U+{code:04X}›"
-        for code in (*range(0x80, 0xA0), *range(0x200B, 0x2010), *range(0x2028, 0x202F),
-                     *range(0x2060, 0x2070), 0xFEFF)
+        for code in (*range(0x80, 0xA0), 0x61C, 0x180E, 0x200B, 0x200E, 0x200F,
+                     *range(0x2028, 0x202F), *range(0x2060, 0x2070), *range(0xD800, 0xE000),
+                     0xFEFF, *range(0xFFF9, 0xFFFC), *range(0xE0000, 0xE0080))
     },
+    **{0xDC00 + byte: f"‹{byte:02x}›" for byte in range(0x80, 0x100)},
 }  # fmt: skip
-"""A sign for each character that could move the cursor or turn text."""
+"""A sign for each character that could move the cursor, turn text or hide it, and for each lone
+surrogate, which no stream takes: U+DC80 to U+DCFF are bytes of a file's name. U+200C and U+200D
+join letters and emoji; they move nothing, and stay."""
+
+_CONTROLS_IN_LINES: Final = {code: sign for code, sign in CONTROLS.items() if code not in (9, 10)}
 
 _T = TypeVar("_T")
 
@@ -121,8 +136,21 @@ def bar(share: float, width: int) -> str:
     return "█" * (eighths // 8) + parts[eighths % 8]
 
 
-def without_controls(shown: _T) -> _T:
+def printable(text: str, *, lines: bool = True) -> str:
     r"""A text in which every character that could move the cursor or turn text is a sign for it.
+
+    Args:
+        text: Any text.
+        lines: Whether line ends and tabs stay as they are.
+
+    >>> printable("a\x1b[2J\n\u202eb"), printable("a\n", lines=False), printable("\udc9b")
+    ('a␛[2J\n‹U+202E›b', 'a␊', '‹9b›')
+    """
+    return text.translate(_CONTROLS_IN_LINES if lines else CONTROLS)
+
+
+def without_controls(shown: _T) -> _T:
+    r"""A text as `printable` makes it, with signs for line ends and tabs, too.
 
     A text that begins with a mark, which would lean on what is drawn before it, has a `◌` for it.
     Of a tuple or a dataclass, every text in it.
@@ -131,7 +159,7 @@ def without_controls(shown: _T) -> _T:
     ('a␛[31m‹U+202E›b', ('◌́',))
     """
     if isinstance(shown, str):
-        return "".join(leaning(shown.translate(_CONTROLS)))  # type: ignore[return-value]
+        return "".join(leaning(printable(shown, lines=False)))  # type: ignore[return-value]
     if isinstance(shown, tuple):
         return tuple(map(without_controls, shown))  # type: ignore[return-value]
     if dataclasses.is_dataclass(shown) and not isinstance(shown, type):

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from typing import Any, Final
 
 import jeton._core as _core
+from jeton import files
 from jeton.arguments import checked_path
-from jeton.errors import FileError, FormatError, MissingFileError
+from jeton.errors import FormatError
+from jeton.human_readable import CONTROLS
 
 __all__ = ["dumps", "read", "write"]
 
+_ESCAPES: Final = {code: json.dumps(chr(code))[1:-1] for code in CONTROLS if code > 126}
+"""JSON escapes what is smaller by itself."""
+
 
 def dumps(content: object, indent: int | None = None) -> str:
-    r"""JSON that is text whatever it holds: signs as they are, unless a surrogate stands alone.
+    r"""JSON that any terminal and any stream takes, whatever it holds.
 
-    That is so in the name of a file that is not UTF-8.
+    Characters stand as they are, but for those that command a terminal and for lone surrogates, as
+    in the name of a file that is not UTF-8: these are escaped, and read back as they were.
 
-    >>> dumps({"file": "é.txt"}), dumps(["\udcff.txt"])
-    ('{"file": "é.txt"}', '["\\udcff.txt"]')
+    >>> dumps({"file": "é.txt"}), dumps(["\udcff.txt", "\x9b"])
+    ('{"file": "é.txt"}', '["\\udcff.txt", "\\u009b"]')
     """
-    text = json.dumps(content, ensure_ascii=False, indent=indent)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(content, indent=indent)
-    return text
+    return json.dumps(content, ensure_ascii=False, indent=indent).translate(_ESCAPES)
 
 
 def write(path: str | os.PathLike[str], content: dict[str, Any], indent: int | None = None) -> None:
@@ -49,16 +50,12 @@ def read(path: str | os.PathLike[str], what: str) -> tuple[str, Any]:
 
     Raises:
         MissingFileError: There is no such file.
-        FileError: It cannot be read.
+        FileError: It is no file, is too large, or cannot be read.
         FormatError: It is no JSON.
     """
     source = checked_path("path", path)
+    contents = files.read(source)
     try:
-        with open(source, encoding="utf-8") as file:
-            return source, json.load(file, parse_constant=_no_number)
-    except FileNotFoundError:
-        raise MissingFileError(f"{source}: there is no such file") from None
-    except OSError as error:
-        raise FileError(f"{source}: cannot be read: {error.strerror}") from None
+        return source, json.loads(contents.decode(), parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{source} is not a {what}: {error}") from None

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from jeton import files
 from jeton.arguments import check_text
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError
 
@@ -101,10 +102,12 @@ def read_beside(folder: Path) -> dict[str, bytes]:
     paths = [*(folder / name for name in FILES), *templates]
     try:
         return {
-            path.relative_to(folder).as_posix(): path.read_bytes()
+            path.relative_to(folder).as_posix(): files.read(path)
             for path in paths
             if path.is_file()
         }
+    except FileError:
+        raise
     except OSError as error:
         raise FileError(f"{error.filename}: cannot be read: {error.strerror}") from error
 
@@ -170,7 +173,9 @@ def _chat_template_of(files: Mapping[str, bytes], config: dict[str, Any]) -> Cha
     found = config.get("chat_template")
     if isinstance(found, list):
         named = [
-            item for item in found if isinstance(item, dict) and {"name", "template"} <= {*item}
+            item
+            for item in found
+            if isinstance(item, dict) and isinstance(item.get("name"), str) and "template" in item
         ]
         if len(named) < len(found):
             raise FormatError(f"{CONFIG}: chat_template: each must have a name and a template")

@@ -13,11 +13,13 @@ import jeton
 from edit_families import FAMILIES, some_lines
 from jeton import edit
 from jeton.edit.configuration import moved
+from jeton.edit.tensors import read_header
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError, UnsupportedError
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
 pytest.importorskip("safetensors", reason="safetensors is not installed")
 
+import safetensors
 import torch
 from safetensors.torch import load_file, save_file
 
@@ -207,6 +209,101 @@ def test_damaged_headers(model: Path, tmp_path: Path, header: Any) -> None:
     with pytest.raises(FormatError, match=r"model\.safetensors"):
         edit.rewrite_checkpoint(model, changed(FAMILIES["bpe"](1)), tmp_path / "new")
     assert not (tmp_path / "new").exists()
+
+
+def tensor(*offsets: int, count: int | None = None, shape: list[int] | None = None) -> Any:
+    """A tensor of bytes."""
+    start, end = offsets
+    shape = [end - start if count is None else count] if shape is None else shape
+    return {"dtype": "U8", "shape": shape, "data_offsets": [start, end]}
+
+
+LAYOUTS: dict[str, Any] = {
+    "one after another": {"a": tensor(0, 4), "b": tensor(4, 12)},
+    "in another order": {"a": tensor(4, 12), "b": tensor(0, 4)},
+    "empty ones": {"a": tensor(0, 0), "b": tensor(0, 12), "c": tensor(12, 12)},
+    "no tensor": {},
+    "the same bytes twice": {"a": tensor(0, 12), "b": tensor(0, 12)},
+    "an overlap of one byte": {"a": tensor(0, 5), "b": tensor(4, 12)},
+    "one within another": {"a": tensor(0, 12), "b": tensor(4, 6)},
+    "an empty one within": {"a": tensor(0, 12), "b": tensor(4, 4)},
+    "a hole": {"a": tensor(0, 4), "b": tensor(5, 12)},
+    "a hole in front": {"a": tensor(1, 12)},
+    "bytes left over": {"a": tensor(0, 11)},
+    "sizes that wrap around": {"a": tensor(0, 12, shape=[2**63, 2, 12])},
+    "a size past 64 bits": {"a": tensor(0, 12, count=2**64 + 12)},
+    "nothing times much": {"a": tensor(0, 12), "b": tensor(12, 12, shape=[0, 2**63, 4])},
+    "much times nothing": {"a": tensor(0, 12), "b": tensor(12, 12, shape=[2**63, 4, 0])},
+}
+
+
+@pytest.mark.parametrize("header", LAYOUTS.values(), ids=LAYOUTS.keys())
+def test_tensors_lie_where_safetensors_has_them(tmp_path: Path, header: Any) -> None:
+    packed = json.dumps(header).encode()
+    packed += b" " * (-len(packed) % 8)
+    content = len(packed).to_bytes(8, "little") + packed + bytes(12)
+    path = tmp_path / "x.safetensors"
+    path.write_bytes(content)
+    try:
+        with safetensors.safe_open(path, framework="numpy"):
+            theirs = True
+    except safetensors.SafetensorError:
+        theirs = False
+    try:
+        with path.open("rb") as file:
+            read_header(file, path)
+        ours = True
+    except FormatError as error:
+        assert "x.safetensors" in str(error)
+        ours = False
+    assert ours == theirs
+
+
+def test_a_small_file_gives_no_large_one(model: Path, tmp_path: Path) -> None:
+    size = 1 << 20
+    shared = {f"t{at}": {**tensor(0, size)} for at in range(400)}
+    packed = json.dumps(shared).encode()
+    data = len(packed).to_bytes(8, "little") + packed + bytes(size)
+    (model / "model.safetensors").write_bytes(data)
+    with pytest.raises(FormatError, match="begins in another"):
+        edit.rewrite_checkpoint(model, changed(FAMILIES["bpe"](1)), tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+VALUES: dict[str, Any] = {
+    "a lone surrogate": {"_name": "\ud800", "\udfff": "x"},
+    "a vast number of rows": {"vocab_size": 10**4000},
+    "rows that are a truth": {"vocab_size": True},
+    "no rows": {"vocab_size": 0},
+    "rows below none": {"vocab_size": -1},
+    "no numbers": {"hidden_size": float("inf"), "rope_theta": float("nan")},
+}
+
+
+@pytest.mark.parametrize("values", VALUES.values(), ids=VALUES.keys())
+def test_odd_configurations(model: Path, tmp_path: Path, values: Any) -> None:
+    (model / "config.json").write_text(json.dumps({**CONFIG, **values}))
+    edited = changed(FAMILIES["bpe"](1))
+    if "vocab_size" in values:
+        with pytest.raises(FormatError, match=r"config\.json"):
+            edit.rewrite_checkpoint(model, edited, tmp_path / "new")
+        return
+    edit.rewrite_checkpoint(model, edited, tmp_path / "new")
+    again = json.loads((tmp_path / "new" / "config.json").read_text())
+    assert all(repr(again[name]) == repr(value) for name, value in values.items())
+
+
+def test_vast_numbers_in_an_index(model: Path, tmp_path: Path) -> None:
+    index = model / "model.safetensors.index.json"
+    names = dict.fromkeys(TENSORS, "model.safetensors")
+    many = "9" * 4300
+    index.write_text(
+        f'{{"metadata": {{"total_parameters": {many}}}, "weight_map": {json.dumps(names)}}}'
+    )
+    edit.rewrite_checkpoint(model, changed(FAMILIES["bpe"](1)), tmp_path / "new")
+    index.write_text(f'{{"metadata": {{"total_size": {many}9}}, "weight_map": {{}}}}')
+    with pytest.raises(FormatError, match=index.name):
+        edit.rewrite_checkpoint(model, changed(FAMILIES["bpe"](1)), tmp_path / "again")
 
 
 def test_a_target_that_cannot_be(model: Path) -> None:

@@ -46,7 +46,7 @@ def test_a_change_that_fails_leaves_no_map(folder: Path) -> None:
     (folder / "there").mkdir()
     line = ["edit", "truncate", "old.json", "290", "-o", "there", "--map", "map.json"]
     done = CliRunner().invoke(main, [*line, "--model", "there"])
-    assert done.exit_code == 1 and "there/config.json: no such file" in done.output
+    assert done.exit_code == 1 and "there/config.json: there is no such file" in done.output
     assert not (folder / "map.json").exists()
 
 

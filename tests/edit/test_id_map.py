@@ -118,6 +118,14 @@ DAMAGE |= {
     "no id": saved({"x": [0]}),
     "no ids of parts": saved({"1": ["x"]}),
     "deep": "[" * 100_000,
+    "a vast size": saved({}).replace('"size": 2', '"size": 4000000000'),
+    "a size of many digits": saved({}).replace('"size": 2', '"size": 1' + "0" * 4000),
+    "a size of too many digits": saved({}).replace('"size": 2', '"size": 1' + "0" * 5000),
+    "an id of many digits": saved({"1" + "0" * 4000: [0]}),
+    "a part of many digits": saved({"1": [10**4000]}),
+    "a size that is no number": saved({}).replace('"size": 2', '"size": 1e999'),
+    "an id that is no number": saved({}).replace("[0]", "[1e999]"),
+    "a lone surrogate": saved({"\ud800": [0]}),
 }
 
 

@@ -86,7 +86,7 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded> {
     if path.is_dir() {
         return load_folder(path, options);
     }
-    let data = files::read(path)?;
+    let data = files::read(path, files::LARGEST)?;
     let place = |error: Error| error.at(path.display().to_string());
     read(path, &data, options)
         .map(|contents| contents.at(path))
@@ -271,7 +271,7 @@ fn read_pair(path: &Path, vocab_json: &[u8], options: &LoadOptions) -> Result<Co
         Some(merges) => merges.clone(),
         None => merges_beside(path)?,
     };
-    let merges_txt = files::read(&merges_path)?;
+    let merges_txt = files::read(&merges_path, files::LARGEST)?;
     let vocab = gpt2::read_vocab(vocab_json)?;
     let merges = gpt2::read_merges(&merges_txt, &vocab)
         .map_err(|error| error.at(merges_path.display().to_string()))?;
@@ -339,7 +339,7 @@ fn load_folder(folder: &Path, options: &LoadOptions) -> Result<Loaded> {
     let present = |name: &&str| folder.join(name).is_file();
     if present(&"tokenizer.json") {
         let beside = |name: &str| match present(&name) {
-            true => files::read(&folder.join(name)).map(Some),
+            true => files::read(&folder.join(name), files::LARGEST).map(Some),
             false => Ok(None),
         };
         options
@@ -351,7 +351,7 @@ fn load_folder(folder: &Path, options: &LoadOptions) -> Result<Loaded> {
             beside("added_tokens.json")?,
         ];
         let stages = huggingface::read_folder(
-            &files::read(&folder.join("tokenizer.json"))?,
+            &files::read(&folder.join("tokenizer.json"), files::LARGEST)?,
             huggingface::Beside {
                 config: config.as_deref(),
                 special_tokens: special_tokens.as_deref(),

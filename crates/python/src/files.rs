@@ -1,5 +1,6 @@
 //! Files: tokenizers loaded from paths and saved to them.
 
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -132,6 +133,35 @@ pub fn write_into(py: Python<'_>, folder: PathBuf, files: Vec<(String, Vec<u8>)>
     guard(py, || {
         Ok(detached(py, move || files::write_into(&folder, files))??)
     })
+}
+
+/// A new file beside a path, as `jeton_core` has it: its path, and a descriptor that the caller closes.
+#[pyfunction]
+pub fn create_beside(py: Python<'_>, path: PathBuf) -> PyResult<(PathBuf, i32)> {
+    guard(py, || {
+        let create = || files::create_beside(&path);
+        let (temporary, file) =
+            detached(py, create)?.map_err(|error| files::file_error(&path, "written", &error))?;
+        Ok((temporary, descriptor(file)))
+    })
+}
+
+/// A descriptor of a file to read, which the caller closes; pipes and devices are refused.
+#[pyfunction]
+pub fn open_file(py: Python<'_>, path: PathBuf) -> PyResult<i32> {
+    guard(py, || Ok(descriptor(detached(py, || files::open(&path))??)))
+}
+
+#[cfg(unix)]
+fn descriptor(file: File) -> i32 {
+    std::os::fd::IntoRawFd::into_raw_fd(file)
+}
+
+#[cfg(windows)]
+fn descriptor(file: File) -> i32 {
+    use std::os::windows::io::IntoRawHandle;
+    // SAFETY: the handle is open, and nobody else owns it.
+    unsafe { libc::open_osfhandle(file.into_raw_handle() as isize, libc::O_BINARY) }
 }
 
 /// The published encodings: name, sha256 of the file, name of the pattern.

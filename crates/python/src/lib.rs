@@ -54,8 +54,8 @@ mod _core {
     use super::encoded::Encoded;
     #[pymodule_export]
     use super::files::{
-        add_the_same, fingerprint, folder_files, load, published_encodings, save, target_of,
-        write_into,
+        add_the_same, create_beside, fingerprint, folder_files, load, open_file,
+        published_encodings, save, target_of, write_into,
     };
     #[pymodule_export]
     use super::function::Function;

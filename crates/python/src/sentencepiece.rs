@@ -72,6 +72,11 @@ impl SentencePieceReader {
         })
     }
 
+    /// By which algorithm it encodes: `"Unigram"`, `"BPE"`, `"word"` or `"character"`.
+    fn algorithm(&self, py: Python<'_>) -> PyResult<&'static str> {
+        guard(py, || Ok(self.reader()?.algorithm().name()))
+    }
+
     /// The id of the piece of this spelling.
     fn id(&self, py: Python<'_>, piece: &str) -> PyResult<Option<u32>> {
         guard(py, || Ok(self.reader()?.id(piece)))

@@ -1,7 +1,7 @@
 //! Files: read whole, and written so that a reader sees the old file or the new one, never half.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -13,25 +13,71 @@ use crate::interrupt::{parts, poll};
 const AT_ONCE: usize = 1 << 20;
 /// Time between two tries to write to a pipe that has no reader, or a slow one.
 const PIPE_WAIT: Duration = Duration::from_millis(2);
+/// Bytes of the largest file of a tokenizer that is read: those that are published have some forty
+/// million.
+pub const LARGEST: u64 = 1 << 30;
 
 /// The contents of a file.
 ///
 /// # Errors
-/// A file that is not there, or that cannot be read; what is no file: a pipe nobody may ever write to,
-/// and a device may have no end.
-pub fn read(path: &Path) -> Result<Vec<u8>> {
+/// As [`open`]; a file that is larger than `limit`, in bytes.
+pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>> {
     let read_error = |error| file_error(path, "read", &error);
-    let kind = fs::metadata(path).map_err(read_error)?.file_type();
-    if !kind.is_file() && !kind.is_dir() {
-        let message = format!(
-            "{}: this is {}, and not a file",
-            path.display(),
-            named(kind)
-        );
-        return Err(Error::new(ErrorKind::File, message)
-            .hint("write what it holds to a file, and load that"));
+    let file = open(path)?;
+    let too_large = || {
+        let message = format!("this file has more than {limit} bytes, the most that is read");
+        Error::new(ErrorKind::File, message).at(path.display().to_string())
+    };
+    let size = file.metadata().map_err(read_error)?.len();
+    if size > limit {
+        return Err(too_large());
     }
-    fs::read(path).map_err(read_error)
+    let mut contents = Vec::new();
+    let reserved = contents.try_reserve_exact(usize::try_from(size).unwrap_or(usize::MAX));
+    reserved.map_err(|_| read_error(io::ErrorKind::OutOfMemory.into()))?;
+    // It may grow meanwhile, and those of the system say that they are empty.
+    let mut beginning = file.take(limit.saturating_add(1));
+    beginning.read_to_end(&mut contents).map_err(read_error)?;
+    if contents.len() as u64 > limit {
+        return Err(too_large());
+    }
+    Ok(contents)
+}
+
+/// Opens a file to read it.
+///
+/// # Errors
+/// A file that is not there, or that cannot be read; what is no file: a folder, a pipe nobody may ever
+/// write to, a device that may have no end.
+pub fn open(path: &Path) -> Result<File> {
+    let read_error = |error| file_error(path, "read", &error);
+    refuse_other_kinds(path, &fs::metadata(path).map_err(read_error)?)?;
+    let mut options = OpenOptions::new();
+    options.read(true);
+    // Whatever has come to stand there since then is opened without waiting.
+    #[cfg(target_os = "linux")]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+    let file = options.open(path).map_err(read_error)?;
+    let found = file.metadata().map_err(read_error)?;
+    refuse_other_kinds(path, &found)?;
+    if found.is_dir() {
+        return Err(read_error(io::ErrorKind::IsADirectory.into()));
+    }
+    Ok(file)
+}
+
+/// Refuses what is neither a file nor a folder, of which the system says what it is.
+fn refuse_other_kinds(path: &Path, found: &fs::Metadata) -> Result<()> {
+    let kind = found.file_type();
+    if kind.is_file() || kind.is_dir() {
+        return Ok(());
+    }
+    let message = format!(
+        "{}: this is {}, and not a file",
+        path.display(),
+        named(kind)
+    );
+    Err(Error::new(ErrorKind::File, message).hint("write what it holds to a file, and load that"))
 }
 
 /// What a thing is called that is no file and no folder.
@@ -193,9 +239,6 @@ fn write_beside(path: &Path, contents: &[u8]) -> io::Result<Beside> {
         file.write_all(part)?;
     }
     poll();
-    if let Ok(old) = fs::metadata(&beside.target) {
-        file.set_permissions(old.permissions())?;
-    }
     file.sync_all()?;
     Ok(beside)
 }
@@ -215,9 +258,13 @@ fn behind_links(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many links lead from one to another"))
 }
 
-/// A new file in the folder of `target`, under a name that no other process or thread uses. It is
-/// short, so that there is room for it wherever there is for a file.
-fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
+/// A new file in the folder of `target`, with the permissions of what it is to replace. Nothing that is
+/// there is opened, and no link is followed, whoever put it there. The name is one that no other process
+/// or thread uses, and short, so that there is room for it wherever there is for a file.
+///
+/// # Errors
+/// A folder that is not there, or that cannot be written to; a path that names no file.
+pub fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     if target.file_name().is_none() {
         let message = "the path names no file";
@@ -233,7 +280,15 @@ fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
             .open(&temporary)
         {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            opened => return opened.map(|file| (temporary, file)),
+            opened => {
+                let file = opened?;
+                let kept = fs::metadata(target)
+                    .map_or(Ok(()), |old| file.set_permissions(old.permissions()));
+                return match kept {
+                    Ok(()) => Ok((temporary, file)),
+                    Err(error) => fs::remove_file(&temporary).and(Err(error)),
+                };
+            }
         }
     }
 }
@@ -316,7 +371,7 @@ mod tests {
         let path = folder.0.join("x.tiktoken");
         write(&path, b"one").unwrap();
         write(&path, b"two").unwrap();
-        assert_eq!(read(&path).unwrap(), b"two");
+        assert_eq!(read(&path, LARGEST).unwrap(), b"two");
         assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1);
     }
 
@@ -332,7 +387,7 @@ mod tests {
         symlink(&path, &link).unwrap();
         write(&link, b"two").unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(read(&path).unwrap(), b"two");
+        assert_eq!(read(&path, LARGEST).unwrap(), b"two");
         let mode = fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
@@ -348,7 +403,7 @@ mod tests {
         symlink("between", &link).unwrap();
         write(&link, b"one").unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(read(&folder.0.join("other")).unwrap(), b"one");
+        assert_eq!(read(&folder.0.join("other"), LARGEST).unwrap(), b"one");
 
         symlink("round", folder.0.join("round")).unwrap();
         write(&folder.0.join("round"), b"two").unwrap_err();
@@ -362,7 +417,7 @@ mod tests {
         make_folder(&folder.0.join("b")).unwrap();
         let files = ["a", "b"].map(|name| (name.to_owned(), b"new".to_vec()));
         write_into(&folder.0, files.into()).unwrap_err();
-        assert_eq!(read(&folder.0.join("a")).unwrap(), b"old");
+        assert_eq!(read(&folder.0.join("a"), LARGEST).unwrap(), b"old");
         assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 2);
     }
 
@@ -371,7 +426,7 @@ mod tests {
         let folder = Folder::new("long");
         let path = folder.0.join("x".repeat(255));
         write(&path, b"one").unwrap();
-        assert_eq!(read(&path).unwrap(), b"one");
+        assert_eq!(read(&path, LARGEST).unwrap(), b"one");
     }
 
     #[cfg(unix)]
@@ -387,10 +442,43 @@ mod tests {
     }
 
     #[test]
+    fn only_files_are_read_and_only_so_much() {
+        let folder = Folder::new("large");
+        let path = folder.0.join("x");
+        write(&path, b"12345").unwrap();
+        assert_eq!(read(&path, 5).unwrap(), b"12345");
+        let error = read(&path, 4).unwrap_err().to_string();
+        assert!(error.ends_with("x: this file has more than 4 bytes, the most that is read"));
+        File::create(&path).unwrap().set_len(1 << 40).unwrap();
+        read(&path, LARGEST).unwrap_err();
+        read(&folder.0, LARGEST).unwrap_err();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_planted_beside_is_neither_opened_nor_followed() {
+        use std::os::unix::fs::symlink;
+
+        let folder = Folder::new("planted");
+        let (target, precious) = (folder.0.join("x"), folder.0.join("precious"));
+        write(&precious, b"kept").unwrap();
+        let (first, _) = create_beside(&target).unwrap();
+        let name = first.file_name().unwrap().to_str().unwrap();
+        let number: u64 = name.split(['-', '.']).nth(3).unwrap().parse().unwrap();
+        for later in number + 1..number + 200 {
+            let name = format!(".jeton-{}-{later}.tmp", std::process::id());
+            symlink(&precious, folder.0.join(name)).unwrap();
+        }
+        write(&target, b"new").unwrap();
+        assert_eq!(read(&target, LARGEST).unwrap(), b"new");
+        assert_eq!(read(&precious, LARGEST).unwrap(), b"kept");
+    }
+
+    #[test]
     fn what_is_missing_is_named() {
         let folder = Folder::new("missing");
         let path = folder.0.join("absent").join("x");
-        let error = read(&path).unwrap_err();
+        let error = read(&path, LARGEST).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::FileMissing);
         assert!(error.to_string().ends_with("x: there is no such file"));
         let error = write(&path, b"").unwrap_err();

@@ -21,8 +21,9 @@ __all__ = ["Core"]
 class Core(_core.Tokenizer):
     """The fields of a tokenizer. The other files of this folder add what can be done with them."""
 
-    __slots__ = ("__weakref__", "_core", "_hash", "_settings", "_vocab")
+    __slots__ = ("__weakref__", "_components", "_core", "_hash", "_settings", "_vocab")
 
+    _components: dict[str, Any]
     _core: Pipeline
     _hash: int | None
     _settings: Settings
@@ -40,6 +41,7 @@ class Core(_core.Tokenizer):
         self._settings = settings
         self._hash = None
         self._vocab = None
+        self._components = {}
 
     def _stages(self) -> dict[str, Any]:
         """All stages but the model and the added tokens, in the shape of a `tokenizer.json`."""
@@ -47,4 +49,7 @@ class Core(_core.Tokenizer):
         return stages
 
     def _stage(self, name: str) -> Any:
-        return read_stored(name, self._stages()[name])
+        """A stage as a value: the same one each time, for what it builds to run is built once."""
+        if name not in self._components:
+            self._components[name] = read_stored(name, self._stages()[name])
+        return self._components[name]

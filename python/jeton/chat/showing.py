@@ -7,6 +7,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
+from jeton.human_readable import printable
+
 if TYPE_CHECKING:
     from rich.text import Text
 
@@ -108,7 +110,7 @@ def coloured(chat: ShownChat) -> Iterator[Text]:
     shown = Text()
     used: list[Look] = []
     for text, look in pieces(chat):
-        shown.append(text, STYLES[look][0])
+        shown.append(printable(text), STYLES[look][0])
         if look not in used:
             used.append(look)
     yield shown

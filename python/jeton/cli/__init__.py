@@ -6,9 +6,9 @@ they read, `token_files.py` for ids in files, `terminal.py` for what they show.
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import importlib
+import io
 import sys
 from typing import Any, NoReturn
 
@@ -89,8 +89,9 @@ class Commands(click.Group):
             with signals_stop():
                 code = super().main(*args, **{**extra, "standalone_mode": False})
         except click.ClickException as error:
-            with contextlib.suppress(OSError):
-                error.show()
+            message = io.StringIO()
+            error.show(message)
+            tell(message.getvalue().rstrip("\n"))
             return error.exit_code
         except (click.Abort, KeyboardInterrupt) as stop:
             tell("jeton: interrupted")

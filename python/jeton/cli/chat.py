@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections import Counter
@@ -9,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jeton.cli.command import Command, echo_note, use_colour
+from jeton import saved_json
+from jeton.cli.command import Command, echo_note
+from jeton.cli.printing import put, say, use_colour
+from jeton.cli.streams import refuse_endless
 from jeton.cli.targets import FilePath, check_inputs
 from jeton.cli.terminal import show, table
 from jeton.cli.tokenizers import Source, tokenizer_options
@@ -105,9 +109,9 @@ def chat(
         **variables,
     )
     if form == "text":
-        click.echo(made.text, nl=False)
+        put(made.text, end="")
     elif form == "ids":
-        click.echo(" ".join(map(str, made.ids)))
+        say(" ".join(map(str, made.ids)))
     elif form == "json":
         record = {
             "text": made.text,
@@ -115,7 +119,7 @@ def chat(
             "spans": made.spans,
             "origins": [str(origin) for origin in made.origins],
         }
-        click.echo(json.dumps(record, ensure_ascii=False))
+        say(saved_json.dumps(record))
     else:
         _show(made)
 
@@ -127,7 +131,10 @@ def _read(path: str) -> dict[str, Any]:
             data = sys.stdin.buffer.read()
         else:
             with open(path, "rb") as file:
+                refuse_endless(file, path)
                 data = file.read()
+    except FileError:
+        raise
     except FileNotFoundError:
         raise MissingFileError(f"{path}: no such file") from None
     except OSError as error:
@@ -171,8 +178,11 @@ def template_text(name: str | None) -> str | None:
     if name is None or not (name.endswith((".jinja", ".jinja2", ".j2", ".txt")) or "/" in name):
         return name
     try:
-        with open(name, encoding="utf-8") as file:
-            return file.read()
+        with open(name, "rb") as file, io.TextIOWrapper(file, encoding="utf-8") as text:
+            refuse_endless(file, name)
+            return text.read()
+    except FileError:
+        raise
     except FileNotFoundError:
         raise MissingFileError(f"{name}: no such file") from None
     except OSError as error:
@@ -188,7 +198,7 @@ def _show(made: Chat) -> None:
         rows = []
         for start, end, origin in made.segments:
             rows.append((str(origin), repr(made.text[start:end])))
-        click.echo(table(rows, "<<"))
+        say(table(rows, "<<"))
     counts = Counter(origin.role or origin.kind for origin in made.origins)
     parts = ", ".join(f"{who} {count:,}" for who, count in counts.most_common())
     echo_note(f"{len(made.ids):,} tokens: {parts}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Literal, cast
 
@@ -12,9 +11,10 @@ from jeton import saved_json
 from jeton.analysis import Health
 from jeton.analysis import check as check_health
 from jeton.analysis.health.rules import SEVERITIES, Severity, chosen_rules
-from jeton.cli.command import Command, use_colour
+from jeton.cli.command import Command
 from jeton.cli.documents import invalid_option
 from jeton.cli.findings import plain, rules_table, shown
+from jeton.cli.printing import say
 from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
 from jeton.cli.tokenizers import Source, tokenizer_options
@@ -45,7 +45,7 @@ Examples:
 
 def _list_rules(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
-        click.echo(rules_table())
+        say(rules_table())
         ctx.exit()
 
 
@@ -143,15 +143,13 @@ def check(
         tok, corpus=usage, embeddings=embeddings, tensor=tensor, only=only, ignore=ignore
     )
     new = health if known is None else health.since(known)
-    text = _written(new, source.name, form, everything, output is not None, known is not None)
+    text = _written(new, source.name, form, everything, known is not None)
     give(text, output, force=force)
     if _fails(new, fail_on):
         raise click.exceptions.Exit(1)
 
 
-def _written(
-    health: Health, name: str, form: str, everything: bool, to_file: bool, of_new: bool
-) -> str:
+def _written(health: Health, name: str, form: str, everything: bool, of_new: bool) -> str:
     if form == "json":
         return saved_json.dumps(health.to_dict(), indent=1)
     if form == "sarif":
@@ -160,8 +158,7 @@ def _written(
         return saved_json.dumps(to_sarif(health, name), indent=1)
     if form == "plain":
         return plain(health, name, everything)
-    colour = not to_file and use_colour(sys.stdout)
-    return shown(health, name, everything, colour, of_new)
+    return shown(health, name, everything, of_new)
 
 
 def _fails(health: Health, fail_on: str) -> bool:

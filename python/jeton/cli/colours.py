@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import click
-
+from jeton.cli.printing import styled
 from jeton.cli.terminal import width_of
 from jeton.human_readable import LIGHT, visible
 
@@ -30,10 +29,10 @@ class Piece:
 def paint(shown: str, number: int, special: bool = False, pale: bool = False) -> str:
     """The `number`-th token of a text in its colour, or as one that is not to be learnt."""
     if pale:
-        return click.style(shown, fg=245, bg=255 if number % 2 else 253, bold=special)
+        return styled(shown, fg=245, bg=255 if number % 2 else 253, bold=special)
     if special:
-        return click.style(shown, fg=231, bg=61, bold=True)
-    return click.style(shown, fg=16, bg=LIGHT[number % len(LIGHT)])
+        return styled(shown, fg=231, bg=61, bold=True)
+    return styled(shown, fg=16, bg=LIGHT[number % len(LIGHT)])
 
 
 def flow(pieces: Iterable[Piece], width: int, colour: bool, indent: str = "  ") -> str:

@@ -10,17 +10,19 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn, TextIO
 
 import click
 
+from jeton.cli.printing import styled
 from jeton.cli.signals import exit_code
 from jeton.cli.streams import BROKEN_PIPE, STDOUT, UNWRITABLE, tell
 from jeton.errors import ChatWarning, FormatWarning, JetonError, TrainingWarning
 
-__all__ = ["Command", "decorated", "echo_note", "is_quiet", "use_colour"]
+__all__ = ["Command", "decorated", "echo_note", "is_quiet"]
 
 _COMMON = "jeton.cli"
 
@@ -57,22 +59,29 @@ class Command(click.Command):
             raise
         except Exception as error:
             if ctx.meta.get(f"{_COMMON}.debug"):
-                raise
+                tell(traceback.format_exc().rstrip("\n"))
+                raise click.exceptions.Exit(1) from None
             _end(ctx, _of_options(ctx.command, _one_line(error)), 1)
 
 
 @contextlib.contextmanager
 def _warnings_told() -> Iterator[None]:
-    """Shows jeton's warnings as notes, and raises what else warns as Python does."""
+    """Shows jeton's warnings as notes, and others as Python does."""
     ours = (ChatWarning, FormatWarning, TrainingWarning)
     with warnings.catch_warnings():
-        ordinary = warnings.showwarning
 
-        def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
+        def show(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
             if issubclass(category, ours):
                 echo_note(f"warning: {message}")
             else:
-                ordinary(message, category, *rest, **more)
+                tell(warnings.formatwarning(message, category, filename, lineno, line).rstrip("\n"))
 
         for category in ours:
             warnings.simplefilter("always", category)
@@ -81,14 +90,14 @@ def _warnings_told() -> Iterator[None]:
 
 
 def _end(ctx: click.Context, message: str, code: int) -> NoReturn:
-    label = click.style("error:" if code == 1 else "jeton:", fg="red", bold=True)
-    tell(f"{label} {message}")
+    label = styled("error:" if code == 1 else "jeton:", fg="red", bold=True)
+    tell(f"{label} {_in_one_line(message)}")
     raise click.exceptions.Exit(code) from None
 
 
 def _one_line(error: Exception) -> str:
     if isinstance(error, JetonError):
-        return " ".join(str(error).split("\n"))
+        return str(error)
     if isinstance(error, MemoryError):
         return "out of memory (documents that are lines take less: --lines)"
     if isinstance(error, OSError):
@@ -144,12 +153,6 @@ def _set_colour(ctx: click.Context, _: click.Parameter, value: str) -> None:
         ctx.color = False
 
 
-def use_colour(stream: TextIO) -> bool:
-    """Whether text for `stream` should be coloured."""
-    colour = click.get_current_context().color
-    return stream.isatty() if colour is None else colour
-
-
 def is_quiet() -> bool:
     """Whether `--quiet` was given."""
     return bool(click.get_current_context().meta.get(f"{_COMMON}.quiet"))
@@ -165,4 +168,9 @@ def decorated(function: Any, decorators: Iterable[Callable[[Any], Any]]) -> Any:
 def echo_note(message: str) -> None:
     """Says something about the work, rather than its result: on standard error."""
     if not is_quiet():
-        tell(click.style(message, dim=True))
+        tell(styled(_in_one_line(message), dim=True))
+
+
+def _in_one_line(message: str) -> str:
+    """A message whose lines are parted by spaces: no name in it begins a line of its own."""
+    return " ".join(message.split("\n"))

@@ -10,9 +10,8 @@ import io
 import textwrap
 from collections.abc import Iterator, Sequence
 
-import click
-
 from jeton.analysis import MEASURES, Comparison, Measured, Value
+from jeton.cli.printing import styled
 from jeton.cli.terminal import columns, heading, shorten, table, width_of
 from jeton.human_readable import counted
 
@@ -46,13 +45,11 @@ def shown(found: Comparison) -> str:
 
 
 def _drawn(found: Comparison, names: Sequence[str], rows: Sequence[Row], first: int) -> str:
-    drawn = [
-        ("", *(click.style(shorten(_marked(found, name), _NAME), bold=True) for name in names))
-    ]
+    drawn = [("", *(styled(shorten(_marked(found, name), _NAME), bold=True) for name in names))]
     for title, cells, best in rows:
         chosen = range(first, first + len(names))
-        styled = (click.style(cells[at], fg="green") if at in best else cells[at] for at in chosen)
-        drawn.append((click.style(title, fg="cyan"), *styled))
+        shown = (styled(cells[at], fg="green") if at in best else cells[at] for at in chosen)
+        drawn.append((styled(title, fg="cyan"), *shown))
     return table(drawn, "<" + ">" * len(names))
 
 
@@ -138,7 +135,7 @@ def _lossy(found: Comparison) -> Iterator[str]:
         if found[name].is_lossy:
             told = f"† {name} loses text: {'; '.join(found[name].lossy)}"
             for line in textwrap.wrap(told, columns() - 4, subsequent_indent="  "):
-                yield click.style(f"  {line}", fg="yellow")
+                yield styled(f"  {line}", fg="yellow")
 
 
 def changed(before: Comparison, after: Comparison) -> str:

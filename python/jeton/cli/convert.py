@@ -12,6 +12,7 @@ import click
 import jeton
 from jeton.argument_types import SpecialPolicy
 from jeton.cli.command import Command, echo_note
+from jeton.cli.printing import put, say
 from jeton.cli.targets import FilePath, check_target, force_option, publish, workshop
 from jeton.cli.terminal import shorten, table
 from jeton.cli.tokenizers import Source, tokenizer_options
@@ -77,12 +78,12 @@ def convert(
             raise UnsupportedError(_refusal(path, differing[0]))
         written = publish(folder, path, inputs=source.files, force=force)
     for file in written:
-        click.echo(f"{file}")
+        put(f"{file}")
     rows = [
         (f"{check.texts:,} texts", f"{check.tokens:,} tokens", "0 differences", check.against)
         for check in checks
     ]
-    click.echo(table(rows, ">>><"))
+    say(table(rows, ">>><"))
     if refused := checks[0].refused:
         echo_note(f"{refused:,} of the texts hold what the alphabet lacks, and are refused alike")
     if approximate:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -16,8 +17,9 @@ import click
 import jeton
 from jeton import corpus, registry, saved_json
 from jeton.cli.chat import conversation_of
-from jeton.cli.command import Command, echo_note, use_colour
+from jeton.cli.command import Command, echo_note
 from jeton.cli.documents import STDIN, Document, Reader, batches, input_options, input_size
+from jeton.cli.printing import put, say, use_colour
 from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath, check_inputs
 from jeton.cli.terminal import show
@@ -345,7 +347,7 @@ def _write_json(bill: Bill, _: bool) -> None:
         "files": [{"file": path, **_record(bill, tally)} for path, tally in bill.tallies.items()],
         "total": _record(bill, bill.total()),
     }
-    click.echo(saved_json.dumps(record))
+    say(saved_json.dumps(record))
 
 
 def _write_csv(bill: Bill, _: bool) -> None:
@@ -353,9 +355,11 @@ def _write_csv(bill: Bill, _: bool) -> None:
         {"file": path, **_record(bill, tally), "currency": bill.price.currency, "exact": bill.exact}
         for path, tally in bill.tallies.items()
     ]
-    writer = csv.DictWriter(sys.stdout, [*rows[0]], lineterminator="\n")
+    lines = io.StringIO()
+    writer = csv.DictWriter(lines, [*rows[0]], lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
+    put(lines.getvalue(), end="")
     _note(bill)
 
 
@@ -364,7 +368,7 @@ def _write_plain(bill: Bill, _: bool) -> None:
     if len(rows) > 1:
         rows.append(("total", bill.total()))
     for name, tally in rows:
-        click.echo(f"{_total(bill, tally).normalize():f}\t{tally.tokens()[0]}\t{name}")
+        put(f"{_total(bill, tally).normalize():f}\t{tally.tokens()[0]}\t{name}")
     _note(bill)
 
 

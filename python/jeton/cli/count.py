@@ -11,6 +11,7 @@ import click
 from jeton import saved_json
 from jeton.cli.command import Command
 from jeton.cli.documents import Reader, batches, input_options, input_size
+from jeton.cli.printing import say, styled
 from jeton.cli.progress import Progress
 from jeton.cli.targets import check_inputs
 from jeton.cli.terminal import table
@@ -91,20 +92,20 @@ def count(
     for tally in tallies.values():
         everything.add(tally)
     if total:
-        click.echo(everything.tokens)
+        say(f"{everything.tokens}")
     elif jsonl:
         for path, tally in tallies.items():
-            click.echo(saved_json.dumps(_record(path, tally)))
+            say(saved_json.dumps(_record(path, tally)))
     elif not each:
         rows = [_row(path, tally) for path, tally in tallies.items()]
         if len(rows) > 1:
             rows.append(_row("total", everything))
         per_line = reader.by_line
         header = ("tokens", "documents", "bytes", "bytes/token", "")
-        rows = [tuple(click.style(name, dim=True) for name in header), *rows]
+        rows = [tuple(styled(name, dim=True) for name in header), *rows]
         if not per_line:
             rows = [row[:1] + row[2:] for row in rows]
-        click.echo(table(rows, ">>>><" if per_line else ">>><", indent=""))
+        say(table(rows, ">>>><" if per_line else ">>><", indent=""))
 
 
 def _row(name: str, tally: Tally) -> tuple[str, ...]:

@@ -10,9 +10,10 @@ import click
 
 import jeton
 from jeton.cli.colours import LEGEND, Piece, flow
-from jeton.cli.command import Command, use_colour
+from jeton.cli.command import Command
 from jeton.cli.prepare import folder_option, told
 from jeton.cli.prepare_progress import saying_it_goes_on, shown
+from jeton.cli.printing import put, say, styled, use_colour
 from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath
 from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
@@ -43,12 +44,12 @@ def verify(folder: Path) -> None:
     with Progress("verifying", total) as progress:
         damages = verified(folder, watch=lambda _, size: progress.advance(size))
     for damage in damages:
-        click.echo(f"{folder / damage.file}: {damage.what}")
+        say(f"{folder / damage.file}: {damage.what}")
     if damages:
         others = f"{len(damages):,} file{'s are' if len(damages) > 1 else ' is'} damaged"
         raise FormatError(f"{folder}: {others}")
     files = len(manifest.files)
-    click.echo(f"{folder}: {files:,} files, {human_bytes(total)}: all as they were written")
+    say(f"{folder}: {files:,} files, {human_bytes(total)}: all as they were written")
 
 
 SHOW = """Show what a set is; or, with --at, decode a window of its tokens.
@@ -95,11 +96,11 @@ def show(
     window = dataset[at : at + tokens]
     mask = None if dataset.mask is None else dataset.mask[at : at + tokens].tolist()
     if ids:
-        click.echo(" ".join(map(str, window.tolist())))
+        say(" ".join(map(str, window.tolist())))
         return
     tok = _tokenizer(folder) if given is None else given
     if text:
-        click.echo(tok.decode(window), nl=False)
+        put(tok.decode(window), end="")
         return
     specials = set(tok.special_tokens.values())
     learnt = [True] * len(window) if mask is None else mask
@@ -108,15 +109,15 @@ def show(
         for id, on in zip(window.tolist(), learnt, strict=True)
     ]
     last = f"{at + len(window) - 1:,}"
-    click.echo(heading(f"{split} · tokens {at:,} to {last} of {len(dataset):,}"))
-    click.echo()
-    click.echo(flow(pieces, columns(), use_colour(sys.stdout)))
-    click.echo()
-    click.echo(click.style(f"  {shorten(LEGEND, columns() - 2)}", dim=True))
+    say(heading(f"{split} · tokens {at:,} to {last} of {len(dataset):,}"))
+    say()
+    say(flow(pieces, columns(), use_colour(sys.stdout)))
+    say()
+    say(styled(f"  {shorten(LEGEND, columns() - 2)}", dim=True))
     if mask is not None:
         told = f"{sum(mask):,} of {len(mask):,} are to be learnt"
         told += "; the others are pale" if use_colour(sys.stdout) else f": {_runs(mask, at)}"
-        click.echo(click.style(f"  {told}", dim=True))
+        say(styled(f"  {told}", dim=True))
 
 
 def _runs(mask: list[bool], first: int) -> str:
@@ -143,8 +144,8 @@ def _show_set(folder: Path) -> None:
     manifest = Manifest.read(folder)
     end = manifest.end_of_text
     part = "" if manifest.part is None else f" · part {manifest.part[0]} of {manifest.part[1]}"
-    click.echo(heading(f"{folder} · {manifest.layout}{part}"))
-    click.echo()
+    say(heading(f"{folder} · {manifest.layout}{part}"))
+    say()
     ends = "no token parts documents"
     if end is not None:
         ends = f"{end['token']} ({end['id']}) {end['place']} each document"
@@ -165,17 +166,15 @@ def _show_set(folder: Path) -> None:
             f"{counts['too_long']:,} too long and {counts['bad']:,} bad left out",
         )
         facts.insert(-1, ("loss mask", f"{counts['learnt_tokens']:,} tokens to be learnt"))
-    rows = [(click.style(name, dim=True), value.strip()) for name, value in facts]
-    click.echo(table(rows, "<<"))
-    click.echo()
-    header = tuple(
-        click.style(name, dim=True) for name in ("split", "tokens", "documents", "files")
-    )
+    rows = [(styled(name, dim=True), value.strip()) for name, value in facts]
+    say(table(rows, "<<"))
+    say()
+    header = tuple(styled(name, dim=True) for name in ("split", "tokens", "documents", "files"))
     splits = [
         (name, f"{split.tokens:,}", f"{split.documents:,}", f"{len(split.shards):,}")
         for name, split in manifest.splits.items()
     ]
-    click.echo(table([header, *splits], "<>>>"))
+    say(table([header, *splits], "<>>>"))
 
 
 def _documents(manifest: Any) -> str:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterable, Iterator
 
 import click
 import numpy as np
 import numpy.typing as npt
 
+from jeton import saved_json
 from jeton.cli.command import Command, echo_note
 from jeton.cli.documents import input_paths
+from jeton.cli.printing import for_terminal
 from jeton.cli.targets import FilePath, check_inputs, check_target, force_option
 from jeton.cli.token_files import output, read_array, read_ids
 from jeton.cli.tokenizers import Source, tokenizer_options
@@ -86,6 +87,7 @@ def decode(
     check_target(target, inputs=[*inputs, *source.files], force=force, stream=True)
     tok = source.load()
     rows = 0
+    is_shown = target in (None, "-")
     with output(target, force=force) as file:
         for ids in _documents(paths, offsets):
             rows += 1
@@ -94,10 +96,11 @@ def decode(
             else:
                 text = tok.decode(ids, skip_special_tokens=skip_special_tokens, errors=errors)
                 if jsonl:
-                    text = json.dumps({"text": text}, ensure_ascii=False)
+                    text = saved_json.dumps({"text": text})
                 data = text.encode("utf-8", "surrogatepass")
-            file.write(data + b"\n" if lines or jsonl else data)
-    if target not in (None, "-"):
+            data = data + b"\n" if lines or jsonl else data
+            file.write(for_terminal(data) if is_shown else data)
+    if not is_shown:
         echo_note(f"{target}: {counted(rows, 'document')}")
 
 

@@ -20,7 +20,8 @@ import numpy.typing as npt
 import jeton
 from jeton import samples
 from jeton.cli.colours import Piece, flow
-from jeton.cli.command import Command, use_colour
+from jeton.cli.command import Command
+from jeton.cli.printing import say, styled, use_colour
 from jeton.cli.targets import FilePath, check_target, force_option, replacing
 from jeton.cli.terminal import columns, heading, human_bytes, table, width_of
 from jeton.cli.token_files import NpyWriter, dtype_for
@@ -106,12 +107,12 @@ def demo(vocab_size: int, out: str, force: bool) -> None:
         "Begin with the 256 bytes. Join the two neighbours that are seen together most often, "
         f"make that a token, and repeat. {len(tok.merges):,} merges took {seconds:.2f} s."
     )
-    click.echo()
-    click.echo(_merges_of_note(tok))
+    say()
+    say(_merges_of_note(tok))
 
     _section("3", "One word, merge by merge")
     for line in _merging(tok, WORD.encode()):
-        click.echo(line)
+        say(line)
 
     _section("4", "A sentence that it has never seen")
     _sentence(tok)
@@ -122,7 +123,7 @@ def demo(vocab_size: int, out: str, force: bool) -> None:
         if tok.decode(encoded[name]) != text:
             raise jeton.JetonError(f"{name} did not survive the round trip; please report this")
     _say("Every sample was encoded and decoded again. All came back, byte for byte.")
-    click.echo()
+    say()
     measured = [
         Measured(name, len(text), len(text.encode()), len(encoded[name]))
         for name, text in texts.items()
@@ -134,7 +135,7 @@ def demo(vocab_size: int, out: str, force: bool) -> None:
 
     _section("7", "And now?")
     path = f"{out}/tokenizer.json"
-    click.echo(
+    say(
         table(
             [
                 (f'jeton inspect {path} "your own words"', "see them cut"),
@@ -148,8 +149,8 @@ def demo(vocab_size: int, out: str, force: bool) -> None:
 
 
 def _section(number: str, title: str) -> None:
-    click.echo()
-    click.echo(heading(f"{number}  {title}"))
+    say()
+    say(heading(f"{number}  {title}"))
 
 
 def _say(text: str) -> None:
@@ -157,10 +158,10 @@ def _say(text: str) -> None:
     line = " "
     for word in text.split():
         if width_of(line) + 1 + width_of(word) > columns():
-            click.echo(line)
+            say(line)
             line = " "
         line += f" {word}"
-    click.echo(line)
+    say(line)
 
 
 def _merges_of_note(tok: jeton.Tokenizer) -> str:
@@ -201,10 +202,10 @@ def _row(pieces: list[bytes], colour: bool) -> str:
 def _sentence(tok: jeton.Tokenizer) -> None:
     ids = tok.encode(SENTENCE)
     pieces = [Piece(tok.id_to_bytes(number)) for number in ids]
-    click.echo(flow(pieces, columns(), use_colour(sys.stdout)))
-    click.echo()
+    say(flow(pieces, columns(), use_colour(sys.stdout)))
+    say()
     _say(" ".join(map(str, ids)))
-    click.echo()
+    say()
     size = len(SENTENCE.encode())
     _say(
         f"{len(SENTENCE)} characters, {size} bytes, {len(ids)} tokens. What is common is one "
@@ -232,12 +233,12 @@ def _comparison(measured: list[Measured]) -> None:
                 f"{sample.characters:,}",
                 f"{sample.tokens:,}",
                 f"{share:.2f}",
-                click.style(bar(share / best, room), fg="green"),
+                styled(bar(share / best, room), fg="green"),
             )
         )
-    rows[-1] = tuple(click.style(cell, bold=True) for cell in rows[-1])
-    click.echo(table(rows, "<>>>><"))
-    click.echo()
+    rows[-1] = tuple(styled(cell, bold=True) for cell in rows[-1])
+    say(table(rows, "<>>>><"))
+    say()
     _say(
         f"The text is {total.bytes:,} bytes, {total.characters:,} characters, or {total.tokens:,} "
         f"tokens: {total.tokens / total.bytes:.0%} of the steps that a model of bytes would take, "
@@ -260,7 +261,7 @@ def _write(
         raise jeton.JetonError(f"{tokenizer} encodes differently; please report this")
     dtype = dtype_for(tok.max_id)
     end = np.array([tok.special_tokens[END]], np.uint32)
-    with replacing(tokens, force=True) as partial, open(partial, "wb") as file:
+    with replacing(tokens, force=True) as file:
         writer = NpyWriter(file, dtype)
         for ids in encoded.values():
             writer.write(ids)
@@ -272,8 +273,8 @@ def _write(
         (tokens, f"{writer.length:,} ids, each a {writer.dtype}"),
     ):
         rows.append((str(path), human_bytes(path.stat().st_size), what))
-    click.echo(table(rows, "<><"))
-    click.echo()
+    say(table(rows, "<><"))
+    say()
     size = sum(len(text.encode()) for text in texts.values())
     _say(
         f"The ids take {human_bytes(tokens.stat().st_size)}, the text {human_bytes(size)}. After "

@@ -13,6 +13,7 @@ import click
 import jeton
 from jeton.cli.command import Command, decorated, echo_note
 from jeton.cli.documents import Reader, input_options, input_size
+from jeton.cli.printing import put, say
 from jeton.cli.progress import Progress
 from jeton.cli.signals import undisturbed
 from jeton.cli.targets import (
@@ -22,7 +23,6 @@ from jeton.cli.targets import (
     force_option,
     moves,
     publish,
-    replacing,
     workshop,
 )
 from jeton.cli.terminal import table
@@ -117,7 +117,7 @@ def _target_options(function: F) -> F:
                     written = list(publish(folder, target, inputs=inputs, force=force))
                     _save_map(edited, map_path, force=force)
         for file in written:
-            click.echo(f"{file}")
+            put(f"{file}")
         _tell(tok, edited)
 
     decorators: list[Callable[..., Any]] = [
@@ -159,8 +159,8 @@ def _target_options(function: F) -> F:
 
 def _save_map(edited: Edited, path: str | None, *, force: bool) -> None:
     if path is not None:
-        with replacing(Path(path), force=force) as beside:
-            edited.id_map.save(beside)
+        check_target(path, force=force)  # it may be there since the command began
+        edited.id_map.save(path)
 
 
 def _refuse_map_among(files: list[tuple[Path, Path]], path: str | None) -> None:
@@ -180,7 +180,7 @@ def _tell(tok: jeton.Tokenizer, edited: Edited) -> None:
         rows.append(("renamed", f"{len(edited.renamed):,}"))
     if edited.left_out:
         rows.append(("never reached, so left out", f"{len(edited.left_out):,}"))
-    click.echo(table(rows, "<>"))
+    say(table(rows, "<>"))
 
 
 def _texts(paths: Iterable[str], reader: Reader) -> Iterator[str]:

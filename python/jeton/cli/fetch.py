@@ -9,6 +9,7 @@ import click
 
 from jeton import sources
 from jeton.cli.command import Command
+from jeton.cli.printing import put
 from jeton.cli.targets import FilePath, check_target, force_option, replacing
 from jeton.download import sha256_of
 from jeton.errors import ArgumentError, FileError
@@ -45,7 +46,7 @@ def fetch(names: tuple[str, ...], folder: str | None, force: bool) -> None:
     if folder is not None:
         found = [(name, _copy(path, Path(folder) / name, force)) for name, path in found]
     for _, path in found:
-        click.echo(path)
+        put(f"{path}")
 
 
 def _copy(path: Path, target: Path, force: bool) -> Path:
@@ -59,6 +60,6 @@ def _copy(path: Path, target: Path, force: bool) -> Path:
     if target.is_file() and sha256_of(target) == sha256_of(path):
         return target
     check_target(target, inputs=[path], force=force)
-    with replacing(target, force=force) as beside:
-        shutil.copyfile(path, beside)
+    with replacing(target, force=force) as file, path.open("rb") as source:
+        shutil.copyfileobj(source, file)
     return target

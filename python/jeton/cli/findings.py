@@ -5,14 +5,12 @@ Look here for how many tokens of a finding are shown, and for the colours of sev
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import click
-
 from jeton.analysis import RULES, Case, Finding, Health
-from jeton.cli.terminal import columns, heading, shorten, table
+from jeton.cli.printing import styled
+from jeton.cli.terminal import columns, drawn, heading, shorten, table
 from jeton.human_readable import visible
 
 if TYPE_CHECKING:
@@ -28,7 +26,7 @@ _EXAMPLES = 3
 def rules_table() -> str:
     """All rules with their severities."""
     rows = [
-        (click.style(rule.severity, fg=_COLOURS[rule.severity]), rule.name, rule.title)
+        (styled(rule.severity, fg=_COLOURS[rule.severity]), rule.name, rule.title)
         for rule in RULES.values()
     ]
     return table(rows, "<<<", indent="")
@@ -50,9 +48,8 @@ def _lines(health: Health, name: str, everything: bool) -> Iterator[str]:
             yield f"{start}\t{id}\t{case}\t{' '.join(case.told.split())}"
 
 
-def shown(health: Health, name: str, everything: bool, colour: bool, of_new: bool) -> str:
+def shown(health: Health, name: str, everything: bool, of_new: bool) -> str:
     """The table, with why each finding matters and what to do."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -63,21 +60,10 @@ def shown(health: Health, name: str, everything: bool, colour: bool, of_new: boo
         mark = Text(f" {finding.severity:7}", style=f"bold {_COLOURS[finding.severity]}")
         grid.add_row(mark, _about(finding, everything))
         grid.add_row("", "")
-    screen = Console(
-        file=io.StringIO(),
-        width=columns(),
-        force_terminal=colour,
-        color_system="256" if colour else None,
-        highlight=False,
-        emoji=False,
-        markup=False,
-    )
-    with screen.capture() as captured:
-        screen.print(grid)
-    lines = [line.rstrip() for line in captured.get().rstrip().split("\n")]
+    lines = drawn([grid], columns())[:-1]
     title = heading(f"{name} · {_summary(health, of_new)}")
     body = ["", *lines, ""] if len(health) else []
-    return "\n".join([title if colour else click.unstyle(title), *body, *_footer(health, colour)])
+    return "\n".join([title, *body, *_footer(health)])
 
 
 def _summary(health: Health, of_new: bool) -> str:
@@ -91,13 +77,13 @@ def _summary(health: Health, of_new: bool) -> str:
     return f"{health.vocab_size:,} tokens · {', '.join(counts) or nothing}{new}"
 
 
-def _footer(health: Health, colour: bool) -> Iterator[str]:
+def _footer(health: Health) -> Iterator[str]:
     told: dict[str, list[str]] = {}
     for rule, why in health.skipped.items():
         told.setdefault(why, []).append(rule)
     for why, rules in told.items():
         line = shorten(f"  not checked: {', '.join(rules)} ({why})", columns())
-        yield click.style(line, dim=True) if colour else line
+        yield styled(line, dim=True)
 
 
 def _about(finding: Finding, everything: bool) -> RenderableType:

@@ -11,8 +11,9 @@ import click
 
 import jeton
 from jeton.cli.colours import LEGEND, Piece, flow, paint
-from jeton.cli.command import Command, use_colour
+from jeton.cli.command import Command
 from jeton.cli.documents import invalid_option, only_document
+from jeton.cli.printing import say, styled, use_colour
 from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath
 from jeton.cli.terminal import columns, heading, shorten, show, table
@@ -107,10 +108,10 @@ def inspect(
     note_on_special_tokens(tok, options)
     if corpus:
         for line in token_use(tok, corpus, invalid):
-            click.echo(line)
+            say(line)
     elif text is None:
         for line in tokenizer_summary(tok, source.name):
-            click.echo(line)
+            say(line)
     elif gotchas:
         _show_gotchas(tok.gotchas(text), form)
     else:
@@ -125,11 +126,11 @@ def _show_gotchas(found: Gotchas, form: str) -> None:
             "left_out": found.left_out,
         }
         # A text may hold surrogates, and JSON in UTF-8 cannot.
-        click.echo(json.dumps(record, ensure_ascii=True))
+        say(json.dumps(record, ensure_ascii=True))
         return
     size = counted(len(found.text), "character")
-    click.echo(heading(f"{counted(len(found), 'gotcha')} · {size}"))
-    click.echo()
+    say(heading(f"{counted(len(found), 'gotcha')} · {size}"))
+    say()
     show(found)
 
 
@@ -144,17 +145,17 @@ def _show_text(tok: jeton.Tokenizer, text: str, options: dict[str, Any], limit: 
         for number, token in zip(ids, tokens, strict=True)
     ]
     colour = use_colour(sys.stdout)
-    click.echo(_summary(text, len(ids)))
+    say(_summary(text, len(ids)))
     if not pieces:
         return
-    click.echo()
-    click.echo(flow(pieces, columns(), colour))
-    click.echo()
-    click.echo(_rows(ids[:limit], tokens, spans, pieces, columns()))
+    say()
+    say(flow(pieces, columns(), colour))
+    say()
+    say(_rows(ids[:limit], tokens, spans, pieces, columns()))
     if len(ids) > limit:
-        click.echo(click.style(f"  … {len(ids) - limit:,} more (--rows {len(ids)})", dim=True))
-    click.echo()
-    click.echo(click.style(f"  {shorten(LEGEND, columns() - 2)}", dim=True))
+        say(styled(f"  … {len(ids) - limit:,} more (--rows {len(ids)})", dim=True))
+    say()
+    say(styled(f"  {shorten(LEGEND, columns() - 2)}", dim=True))
 
 
 def _summary(text: str, tokens: int) -> str:
@@ -177,18 +178,18 @@ def _rows(
     What a narrow terminal has no room for is cut.
     """
     header = ("", "id", "token", "span", "bytes")
-    rows = [tuple(click.style(name, dim=True) for name in header)]
+    rows = [tuple(styled(name, dim=True) for name in header)]
     for number, (token_id, span) in enumerate(zip(ids, spans, strict=False)):
         piece = pieces[number]
         shown = shorten(visible(tokens[number]), max(12, width // 3))
         start, end = span
         rows.append(
             (
-                click.style(str(number), dim=True),
+                styled(str(number), dim=True),
                 str(token_id),
                 paint(shown, number, piece.special),
                 f"{start}–{end}",
-                click.style(shorten(piece.data.hex(" "), max(11, width // 3)), dim=True),
+                styled(shorten(piece.data.hex(" "), max(11, width // 3)), dim=True),
             )
         )
     if width < 60:

@@ -8,6 +8,7 @@ import click
 
 from jeton.cli.command import Command, decorated
 from jeton.cli.learn_views import View, read_text, view_options
+from jeton.cli.printing import say
 from jeton.cli.targets import FilePath
 from jeton.cli.tokenizers import (
     Source,
@@ -56,7 +57,7 @@ def learn(ctx: click.Context, number: int | None, is_list: bool) -> None:
             raise click.UsageError("give --exercise or a command, not both.")
         return
     if not asked:
-        click.echo(ctx.get_help())
+        say(ctx.get_help())
         return
     arguments = [] if number is None else [str(number)]
     with exercise.make_context("exercise", arguments, parent=ctx) as context:

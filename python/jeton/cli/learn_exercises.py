@@ -12,8 +12,8 @@ from typing import NoReturn
 
 import click
 
-from jeton.cli.command import use_colour
 from jeton.cli.learn_views import print_steps
+from jeton.cli.printing import put, say, styled, use_colour
 from jeton.cli.terminal import columns, heading, table
 from jeton.human_readable import without_controls
 from jeton.learn.exercises import EXERCISES, Exercise, exercise
@@ -26,12 +26,12 @@ _TRIES = 5
 def list_exercises() -> None:
     """All exercises, with the example that each is on."""
     rows = [
-        (str(number), click.style(make().title, bold=True), example)
+        (str(number), styled(make().title, bold=True), example)
         for number, (example, make) in enumerate(EXERCISES, 1)
     ]
-    click.echo(table(rows, "><<"))
-    click.echo()
-    click.echo("  jeton learn --exercise 1    asks the first; an answer may come by a pipe, too")
+    say(table(rows, "><<"))
+    say()
+    say("  jeton learn --exercise 1    asks the first; an answer may come by a pipe, too")
 
 
 def ask(number: int) -> None:
@@ -41,7 +41,7 @@ def ask(number: int) -> None:
         ArgumentError: There is none of that number.
     """
     asked = exercise(number)
-    click.echo(heading(f"Exercise {number}: {asked.title}"))
+    say(heading(f"Exercise {number}: {asked.title}"))
     _say(asked.question)
     _say(f"{asked.form} ? gives a hint; an empty line gives up.", dim=True)
     left = _TRIES
@@ -56,11 +56,11 @@ def ask(number: int) -> None:
             _end(asked, "Given up.")
         verdict = asked.check(answer)
         if verdict.right:
-            _say(verdict.told, click.style("Right. ", fg="green", bold=True))
+            _say(verdict.told, styled("Right. ", fg="green", bold=True))
             _show_steps(asked)
             _say_next(number)
             return
-        _say(verdict.told, click.style("Not so. ", fg="red", bold=True))
+        _say(verdict.told, styled("Not so. ", fg="red", bold=True))
         left -= 1
         if left == 0:
             _end(asked, "That was the last try.")
@@ -69,7 +69,7 @@ def ask(number: int) -> None:
 def _read_answer() -> str | None:
     """The next line; `None` at the end of the input."""
     if sys.stdin.isatty():
-        click.echo("> ", nl=False)
+        put("> ", end="")
     line = sys.stdin.readline()
     return line.strip() if line else None
 
@@ -79,11 +79,11 @@ def _say(text: str, start: str = "", *, dim: bool = False) -> None:
     for number, line in enumerate(map(without_controls, text.split("\n"))):
         first = start if number == 0 else ""
         if line.startswith(" "):
-            click.echo(click.style(line, dim=dim))
+            say(styled(line, dim=dim))
             continue
         wrapped = textwrap.wrap(line, columns() - len(click.unstyle(first))) or [""]
         for at, part in enumerate(wrapped):
-            click.echo((first if at == 0 else "") + click.style(part, dim=dim))
+            say((first if at == 0 else "") + styled(part, dim=dim))
 
 
 def _end(asked: Exercise, told: str) -> NoReturn:
@@ -96,10 +96,10 @@ def _show_steps(asked: Exercise) -> None:
     """The steps that lead to the answer, without the note, which has been said."""
     frames = [dataclasses.replace(frame, note="") for frame in asked.frames()]
     if frames:
-        click.echo()
+        say()
         print_steps(frames, use_colour(sys.stdout), place="")
 
 
 def _say_next(number: int) -> None:
     if number < len(EXERCISES):
-        click.echo(click.style(f"\nThe next: jeton learn --exercise {number + 1}", dim=True))
+        say(styled(f"\nThe next: jeton learn --exercise {number + 1}", dim=True))

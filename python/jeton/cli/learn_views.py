@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from jeton.cli.command import decorated, echo_note, use_colour
+from jeton.cli.command import decorated, echo_note
 from jeton.cli.documents import only_document
+from jeton.cli.printing import own_colours, say, use_colour
 from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath, check_target, force_option, replacing
 from jeton.cli.terminal import columns
@@ -89,8 +90,8 @@ class View:
         if self.html is not None:
             from jeton.views.page import page
 
-            with replacing(Path(self.html), force=self.force) as partial:
-                partial.write_text(page(frames, title), encoding="utf-8")
+            with replacing(Path(self.html), force=self.force) as file:
+                file.write(page(frames, title).encode())
             echo_note(f"{self.html}: {len(frames):,} steps, to open in a browser")
             return
         colour = use_colour(sys.stdout)
@@ -136,7 +137,7 @@ def print_steps(frames: Sequence[Frame], colour: bool, place: str | None = None)
         highlight=False,
     )
     print_frames(frames, console, colour=colour, place=place)
-    click.echo(stream.getvalue(), nl=False, color=colour)
+    say(own_colours(stream.getvalue()), end="")
 
 
 def read_text(words: Sequence[str], file: str | None) -> str | None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 import click
 
 import jeton
-from jeton import cost, registry
+from jeton import cost, registry, saved_json
 from jeton.cli.command import Command
+from jeton.cli.printing import say, styled
 from jeton.cli.terminal import columns, heading, shorten, table
 
 __all__ = ["list"]
@@ -39,14 +39,14 @@ _SHOWN = _KINDS[:3]
 def list(kind: str | None, as_json: bool) -> None:
     kinds = _SHOWN if kind is None else (kind,)
     if as_json:
-        click.echo(json.dumps({kind: _RECORDS[kind]() for kind in kinds}, ensure_ascii=False))
+        say(saved_json.dumps({kind: _RECORDS[kind]() for kind in kinds}))
         return
     for number, shown in enumerate(kinds):
         if number:
-            click.echo()
-        click.echo(heading(_TITLES[shown]))
+            say()
+        say(heading(_TITLES[shown]))
         rows = [*_ROWS[shown]()]
-        click.echo(table(rows, _ALIGN.get(shown, "<" * len(rows[0]))))
+        say(table(rows, _ALIGN.get(shown, "<" * len(rows[0]))))
 
 
 def _tokenizers() -> dict[str, dict[str, object]]:
@@ -64,7 +64,7 @@ def _tokenizer_rows() -> Iterator[tuple[str, str, str]]:
     for name, known in registry.KNOWN.items():
         is_public = all(source.url is not None for source in known.files)
         where = "here" if registry.is_here(name) else "to be fetched" if is_public else "licensed"
-        yield click.style(name, bold=True), known.what, click.style(where, dim=True)
+        yield styled(name, bold=True), known.what, styled(where, dim=True)
 
 
 def _model_rows() -> Iterator[tuple[str, str]]:
@@ -73,7 +73,7 @@ def _model_rows() -> Iterator[tuple[str, str]]:
     for name in registry.KNOWN:
         models = [model for model, known in registry.MODELS.items() if known == name]
         models += [f"{family}*" for family, known in registry.FAMILIES.items() if known == name]
-        line, label = "", click.style(name, bold=True)
+        line, label = "", styled(name, bold=True)
         for model in models:
             if line and len(line) + len(model) + 2 > width:
                 yield label, line + ","
@@ -86,11 +86,11 @@ def _model_rows() -> Iterator[tuple[str, str]]:
 def _pattern_rows() -> Iterator[tuple[str, str]]:
     room = columns() - 16
     for name, pattern in jeton.patterns().items():
-        yield click.style(name, bold=True), shorten(pattern.origin, room)
+        yield styled(name, bold=True), shorten(pattern.origin, room)
         if pattern.aliases:
             yield "", shorten(f"also {', '.join(pattern.aliases)}", room)
         for expression in pattern.expressions:
-            yield "", click.style(shorten(expression, room), dim=True)
+            yield "", styled(shorten(expression, room), dim=True)
 
 
 def _prices() -> dict[str, dict[str, object]]:
@@ -109,12 +109,12 @@ def _prices() -> dict[str, dict[str, object]]:
 
 def _price_rows() -> Iterator[tuple[str, ...]]:
     names = ("", "input", "cached", "output", "read on", "")
-    yield tuple(click.style(name, dim=True) for name in names)
+    yield tuple(styled(name, dim=True) for name in names)
     for model, price in cost.shipped().items():
         amounts = (price.input, price.cached, price.output)
         shown = ["–" if amount is None else f"{amount:.3f}" for amount in amounts]
         source = price.source.partition(",")[0]
-        yield click.style(model, bold=True), *shown, str(price.date), source
+        yield styled(model, bold=True), *shown, str(price.date), source
 
 
 _TITLES = {

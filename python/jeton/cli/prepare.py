@@ -13,6 +13,7 @@ from jeton.cli.chat import template_text, variables_of
 from jeton.cli.command import Command, echo_note
 from jeton.cli.documents import documents_option, say_what_documents_are
 from jeton.cli.prepare_progress import saying_it_goes_on, shown
+from jeton.cli.printing import put
 from jeton.cli.targets import FilePath, check_target
 from jeton.cli.terminal import human_bytes
 from jeton.cli.tokenizers import Source, tokenizer_options
@@ -277,7 +278,7 @@ def told(folder: Path, manifest: Any) -> None:
             echo_note(f"{left_out} left out: cannot be read or encoded")
     else:
         _told_of_chats(manifest)
-    click.echo(folder)
+    put(f"{folder}")
 
 
 def _told_of_chats(manifest: Any) -> None:

@@ -9,9 +9,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-import click
-
 from jeton.cli.command import echo_note, is_quiet
+from jeton.cli.printing import say
 from jeton.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ class _JsonLines:
             "tokens": step.tokens,
             "seconds": round(now - self._start, 1),
         }
-        click.echo(json.dumps(told), err=True)
+        say(json.dumps(told), err=True)
 
 
 class _Bar:

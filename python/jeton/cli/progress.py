@@ -12,7 +12,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from jeton.cli.command import is_quiet, use_colour
+from jeton.cli.command import is_quiet
+from jeton.cli.printing import use_colour
 from jeton.cli.terminal import human_bytes
 
 if TYPE_CHECKING:

@@ -126,8 +126,8 @@ def report(
         found.save(as_json)
     if pictures is not None:
         found.pictures(pictures)
-    with replacing(Path(output), force=force) as path:
-        path.write_text(text, encoding="utf-8")
+    with replacing(Path(output), force=force) as file:
+        file.write(text.encode())
     echo_note(f"{output}: {human_bytes(len(text.encode()))}")
 
 

@@ -9,6 +9,7 @@ import click
 
 from jeton import samples as texts
 from jeton.cli.command import Command
+from jeton.cli.printing import put, say, styled
 from jeton.cli.targets import FilePath, check_target, force_option, replacing
 from jeton.cli.terminal import human_bytes, table
 from jeton.errors import FileError
@@ -42,9 +43,9 @@ Examples:
 def samples(name: str | None, output: str | None, force: bool) -> None:
     if output is None:
         if name is None:
-            click.echo(table(_rows(), "<><"))
+            say(table(_rows(), "<><"))
         else:
-            click.echo(texts.read(name), nl=False)
+            put(texts.read(name), end="")
         return
     path = Path(output)
     if name is not None:
@@ -62,7 +63,7 @@ def samples(name: str | None, output: str | None, force: bool) -> None:
 def _rows() -> Iterator[tuple[str, str, str]]:
     for name in texts.NAMES:
         text = texts.read(name)
-        yield click.style(name, bold=True), human_bytes(len(text.encode())), text.split("\n")[0]
+        yield styled(name, bold=True), human_bytes(len(text.encode())), text.split("\n")[0]
 
 
 def _write(files: dict[Path, str], force: bool) -> None:
@@ -70,5 +71,5 @@ def _write(files: dict[Path, str], force: bool) -> None:
         check_target(path, force=force)
     for path, name in files.items():
         with replacing(path, force=force) as new:
-            new.write_text(texts.read(name), encoding="utf-8", newline="")
-        click.echo(path)
+            new.write(texts.read(name).encode())
+        put(f"{path}")

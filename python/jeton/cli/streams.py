@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterator
 from io import TextIOWrapper
 from typing import BinaryIO
 
-import click
-
+from jeton.cli.printing import say
 from jeton.errors import FileError
 
 __all__ = [
@@ -96,7 +95,7 @@ def run_with_streams(run: Callable[[], int]) -> int:
 def tell(message: str) -> None:
     """Says something on standard error, if that can take it: the work does not hang on it."""
     with contextlib.suppress(OSError, ValueError):
-        click.echo(message, err=True)
+        say(message, err=True)
 
 
 @contextlib.contextmanager

@@ -14,6 +14,7 @@ from jeton.analysis import FAMILIES, Point, Sweep
 from jeton.analysis import sweep as train
 from jeton.cli.command import Command
 from jeton.cli.documents import invalid_option
+from jeton.cli.printing import styled
 from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
 from jeton.cli.terminal import heading, human_bytes, table
@@ -165,7 +166,7 @@ def _told(found: Sweep) -> Iterator[str]:
     )
     for family in found.bends:
         yield ""
-        yield click.style(f"  {family}", bold=True)
+        yield styled(f"  {family}", bold=True)
         rows: list[tuple[str, ...]] = [names]
         for point in found.points:
             if point.family == family:

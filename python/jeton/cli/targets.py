@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import itertools
 import os
 import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, BinaryIO, TypeAlias, TypeVar
 
 import click
 
+from jeton import files
+from jeton.cli.printing import say, shown
 from jeton.cli.signals import temporary_folder, undisturbed
 from jeton.cli.streams import STDOUT, name_full_file
 from jeton.errors import FileError, JetonError
@@ -63,8 +64,6 @@ class FilePath(click.Path):
 
 STREAM = "-"
 """Stands for standard input among inputs, and for standard output as a target."""
-
-_NUMBERS = itertools.count()
 
 
 def output_option(function: F) -> F:
@@ -145,21 +144,23 @@ def check_target(
 
 
 @contextlib.contextmanager
-def replacing(target: Path, *, force: bool) -> Iterator[Path]:
-    """A path to write to, which becomes `target` when all went well and vanishes otherwise.
+def replacing(target: Path, *, force: bool) -> Iterator[BinaryIO]:
+    """A file to write to, which becomes `target` when all went well and vanishes otherwise.
 
     A link stays a link; a device or a pipe is written to as it is, never replaced by a file.
     """
     if target.exists() and not target.is_file():
-        yield target
+        with target.open("wb") as stream:
+            yield stream
         return
     real = Path(os.path.realpath(target))
-    partial = _beside(real)
+    with undisturbed():
+        partial, file = files.create_beside(real)
     try:
-        yield partial
+        with file:
+            yield file
         if not force and real.exists():
             raise _exists(target)  # made while the command ran
-        _keep_mode(partial, real)
         os.replace(partial, real)
     finally:
         with undisturbed(), contextlib.suppress(FileNotFoundError):
@@ -169,10 +170,10 @@ def replacing(target: Path, *, force: bool) -> Iterator[Path]:
 def give(text: str, output: PathLike | None, *, force: bool) -> None:
     """Prints the text, or writes it to a file without colours, with a line end behind it."""
     if output is None:
-        click.echo(text)
+        say(text)
         return
-    with replacing(Path(output), force=force) as path:
-        path.write_text(click.unstyle(text) + "\n", encoding="utf-8")
+    with replacing(Path(output), force=force) as file:
+        file.write(f"{shown(text, colour=False)}\n".encode())
 
 
 @contextlib.contextmanager
@@ -198,8 +199,8 @@ def moves(folder: Path, target: Path) -> list[tuple[Path, Path]]:
 
     What is named comes last: who finds it finds what belongs to it as well.
     """
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    pairs = [(file, target.parent / file.relative_to(folder)) for file in files]
+    found = sorted(path for path in folder.rglob("*") if path.is_file())
+    pairs = [(file, target.parent / file.relative_to(folder)) for file in found]
     return sorted(pairs, key=lambda pair: pair[1].name == target.name)
 
 
@@ -256,20 +257,12 @@ def _stat_of_stream(stream: object) -> os.stat_result | None:
         return None
 
 
-def _beside(path: Path) -> Path:
-    """A name in the same folder that no other process or thread uses, short whatever `path` is."""
-    return path.with_name(f".jeton-{os.getpid()}-{next(_NUMBERS)}.part")
-
-
 def _try_to_write(path: Path) -> None:
     """Makes a file beside `path`, and removes it."""
-    trial = _beside(path)
-    try:
-        os.close(os.open(trial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    with undisturbed():
+        trial, file = files.create_beside(path)
+        file.close()
         trial.unlink()
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise FileError(f"{path}: cannot be written: {reason}") from None
 
 
 def _keep_mode(new: Path, old: Path) -> None:
@@ -286,10 +279,10 @@ def _move(file: Path, final: Path) -> None:
         if error.errno != errno.EXDEV:
             raise
         # A link may lead to another file system, into which nothing can be renamed.
-        partial = _beside(final)
+        partial, copy = files.create_beside(final)
         try:
-            shutil.copyfile(file, partial)
-            _keep_mode(partial, final)
+            with copy, file.open("rb") as source:
+                shutil.copyfileobj(source, copy)
             os.replace(partial, final)
         finally:
             with contextlib.suppress(FileNotFoundError):

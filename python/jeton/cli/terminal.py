@@ -12,11 +12,10 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import click
+from jeton.cli.printing import own_colours, say, shown, styled
+from jeton.human_readable import printable
 
-from jeton.cli.command import use_colour
-
-__all__ = ["columns", "heading", "human_bytes", "shorten", "show", "table", "width_of"]
+__all__ = ["columns", "drawn", "heading", "human_bytes", "shorten", "show", "table", "width_of"]
 
 _ANY_WIDTH = 10_000
 """Columns of what is read by another program."""
@@ -36,13 +35,15 @@ def show(*things: Any, width: int | None = None) -> None:
         things: What rich can draw.
         width: How wide; by default as wide as the terminal.
     """
-    lines = _drawn(things, columns() if width is None else width)
-    click.echo("\n".join(lines), color=use_colour(sys.stdout))
+    lines = drawn(things, columns() if width is None else width)
+    say("\n".join(lines))
 
 
-def _drawn(things: Iterable[Any], width: int) -> list[str]:
-    """The lines that rich makes of things, coloured; `click.echo` takes colours away."""
+def drawn(things: Iterable[Any], width: int) -> list[str]:
+    """The lines that rich makes of things, coloured, for `say`, which takes colours away."""
+    from rich.color import ColorSystem
     from rich.console import Console
+    from rich.style import Style
 
     console = Console(
         file=io.StringIO(),
@@ -51,12 +52,20 @@ def _drawn(things: Iterable[Any], width: int) -> list[str]:
         force_terminal=True,
         no_color=False,
         highlight=False,
+        markup=False,
+        emoji=False,
         legacy_windows=False,
     )
-    with console.capture() as captured:
-        for thing in things:
-            console.print(thing)
-    return [line.rstrip() for line in captured.get().removesuffix("\n").split("\n")]
+    lines = []
+    for thing in things:
+        for segments in console.render_lines(thing, pad=False):
+            line = ""
+            for text, style, _ in segments:
+                plain = shown(text, colour=False)
+                colours = (style or Style.null()).render(plain, color_system=ColorSystem.EIGHT_BIT)
+                line += own_colours(colours)
+            lines.append(line.rstrip())
+    return lines
 
 
 def human_bytes(size: float) -> str:
@@ -73,14 +82,14 @@ def human_bytes(size: float) -> str:
 
 
 def width_of(text: str) -> int:
-    """How many columns `text` takes, without escape sequences.
+    """How many columns `text` takes, without the sequences of `styled`.
 
     >>> width_of("abc"), width_of("图书馆"), width_of("e\\u0301")
     (3, 6, 1)
     """
     from rich.cells import cell_len
 
-    return cell_len(click.unstyle(text))
+    return cell_len(shown(text, colour=False, lines=False))
 
 
 def shorten(text: str, width: int) -> str:
@@ -96,14 +105,11 @@ def shorten(text: str, width: int) -> str:
 
 def heading(title: str) -> str:
     """A title with a rule to the end of the line; on a terminal it is one line."""
+    title = printable(title, lines=False)
     if sys.stdout.isatty():
         title = shorten(title, columns() - 8)
     rule = "─" * max(3, columns() - width_of(title) - 4)
-    return (
-        click.style("── ", fg="cyan")
-        + click.style(title, bold=True)
-        + click.style(f" {rule}", fg="cyan")
-    )
+    return styled("── ", fg="cyan") + styled(title, bold=True) + styled(f" {rule}", fg="cyan")
 
 
 def table(rows: Iterable[Sequence[str]], align: str, gap: str = "  ", indent: str = "  ") -> str:
@@ -123,8 +129,9 @@ def table(rows: Iterable[Sequence[str]], align: str, gap: str = "  ", indent: st
         right = side == ">"
         grid.add_column(justify="right" if right else "left", no_wrap=right, overflow="fold")
     for row in rows:
-        grid.add_row(*map(Text.from_ansi, row))
+        cells = (shown(cell, colour=True, lines=False) for cell in row)
+        grid.add_row(*map(Text.from_ansi, cells))
     if not grid.rows:
         return ""
     width = columns() - len(indent) if sys.stdout.isatty() else _ANY_WIDTH
-    return "\n".join((indent + line).rstrip() for line in _drawn([grid], width))
+    return "\n".join((indent + line).rstrip() for line in drawn([grid], width))

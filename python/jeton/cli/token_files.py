@@ -82,11 +82,7 @@ def output(path: str | None, *, force: bool) -> Iterator[BinaryIO]:
             yield stdout
             stdout.flush()
     else:
-        with (
-            name_full_file(path),
-            replacing(Path(path), force=force) as partial,
-            open(partial, "wb") as file,
-        ):
+        with name_full_file(path), replacing(Path(path), force=force) as file:
             yield file
             file.flush()
             if file.seekable():

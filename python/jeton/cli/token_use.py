@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
-import click
 import numpy as np
 
 import jeton
 from jeton.analysis import Usage
+from jeton.cli.printing import styled
 from jeton.cli.progress import Progress
 from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
 from jeton.human_readable import bar, visible
@@ -51,7 +51,7 @@ def _summary(usage: Usage) -> Iterator[str]:
     if usage.total:
         rows.append(("bytes a token", f"{usage.bytes / usage.total:.2f}"))
     if usage.coverage is not None:
-        share = click.style(bar(usage.coverage, _BAR), fg="green")
+        share = styled(bar(usage.coverage, _BAR), fg="green")
         rows.append(
             (
                 "vocabulary used",
@@ -60,7 +60,7 @@ def _summary(usage: Usage) -> Iterator[str]:
         )
     for part in (0.5, 0.9, 0.99):
         rows.append((f"{part:.0%} of them are", f"{usage.tokens_for(part):,} different tokens"))
-    yield table([(click.style(name, fg="cyan"), told) for name, told in rows], "<<")
+    yield table([(styled(name, fg="cyan"), told) for name, told in rows], "<<")
 
 
 def _most(tok: jeton.Tokenizer, usage: Usage) -> str:
@@ -71,7 +71,7 @@ def _most(tok: jeton.Tokenizer, usage: Usage) -> str:
             shorten(_shown(tok, id), 24),
             f"{count:,}",
             f"{count / usage.total:.1%}",
-            click.style(bar(count / most[0][1], _BAR), fg="green"),
+            styled(bar(count / most[0][1], _BAR), fg="green"),
         )
         for id, count in most
     ]

@@ -14,10 +14,10 @@ from functools import cache
 from statistics import median
 from typing import Any
 
-import click
 import numpy as np
 
 import jeton
+from jeton.cli.printing import styled
 from jeton.cli.terminal import columns, heading, shorten, table, width_of
 from jeton.cli.token_files import dtype_for
 from jeton.components import Regex, models
@@ -158,7 +158,7 @@ def _facts(rows: Iterable[tuple[str, str]]) -> str:
     indent = 2 + max(width_of(label) for label, _ in rows) + 2
     lines = []
     for label, text in rows:
-        start = f"  {click.style(label, fg='cyan')}"
+        start = f"  {styled(label, fg='cyan')}"
         start += " " * (indent - width_of(start))
         lines.append(start + _broken(text, columns() - indent, " " * indent))
     return "\n".join(lines)
@@ -182,7 +182,7 @@ def _broken(text: str, width: int, indent: str) -> str:
 def _specials(specials: dict[str, int]) -> str:
     items = sorted(specials.items(), key=lambda item: item[1])
     shown = items if len(items) <= 12 else items[:6] + items[-5:]
-    rows = [(f"{number:,}", click.style(shorten(name, 50), bold=True)) for name, number in shown]
+    rows = [(f"{number:,}", styled(shorten(name, 50), bold=True)) for name, number in shown]
     if len(items) > len(shown):
         rows.insert(6, ("…", f"{len(items) - len(shown):,} more"))
     return table(rows, "><")
@@ -198,7 +198,7 @@ def _shares(counts: Counter[str]) -> str:
     width = min(_BAR, columns() - 37)
     for kind, count in kinds:
         share = count / total
-        shown = click.style(bar(share, width), fg="green")
+        shown = styled(bar(share, width), fg="green")
         rows.append((kind, f"{count:,}", f"{share:.1%}", shown))
     return table(rows, "<>><")
 
@@ -210,13 +210,13 @@ def _lengths(lengths: list[int]) -> str:
         (
             f"{length}" if length < 16 else "16+",
             f"{counts[length]:,}",
-            click.style(bar(counts[length] / most, _BAR), fg="green"),
+            styled(bar(counts[length] / most, _BAR), fg="green"),
         )
         for length in range(1, 17)
         if counts[length]
     ]
     middle = f"  median {median(lengths):g}, mean {sum(lengths) / len(lengths):.2f}"
-    return table(rows, ">><") + "\n" + click.style(middle, dim=True)
+    return table(rows, ">><") + "\n" + styled(middle, dim=True)
 
 
 def _tokens(rows: Iterable[tuple[str, int, bytes]]) -> str:

@@ -13,6 +13,7 @@ import click
 import jeton
 from jeton.cli.command import Command, echo_note
 from jeton.cli.documents import documents_option, say_what_documents_are
+from jeton.cli.printing import put
 from jeton.cli.targets import FilePath, check_target, force_option
 from jeton.cli.train_options import DEFAULT_SIZES, TRAINERS, check_kind, in_options, settings
 from jeton.cli.train_progress import watcher
@@ -273,7 +274,7 @@ def _train(
             raise
     for size, tok in trained.items():
         save(tok, targets[size], inputs=inputs, force=force)
-        click.echo(f"{targets[size]}")
+        put(f"{targets[size]}")
     if not from_counts and not as_json:
         say_what_documents_are(files, field, documents)
     if kind == "unigram" and not as_json:

@@ -6,9 +6,8 @@ import json
 import time
 from collections.abc import Callable
 
-import click
-
 from jeton.cli.command import echo_note, is_quiet
+from jeton.cli.printing import say
 from jeton.cli.progress import Progress
 from jeton.cli.terminal import human_bytes
 from jeton.corpus import Progress as Step
@@ -53,7 +52,7 @@ class JsonLines:
         rate = (done - self._first) / elapsed if elapsed > 0 else 0.0
         left = round((step.total - done) / rate, 1) if rate and step.total else None
         told.update(seconds=round(now - self._start, 1), rate=round(rate, 1), left=left)
-        click.echo(json.dumps(told), err=True)
+        say(json.dumps(told), err=True)
 
     def close(self) -> None:
         """Every line is whole."""

@@ -15,19 +15,18 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
-from importlib.resources import files
+from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
 import jeton._core as _core
+from jeton import files
 from jeton.arguments import check_kind, checked_int, checked_path
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
-    FileError,
     FormatError,
     JetonError,
-    MissingFileError,
     UnknownNameError,
     UnsupportedError,
 )
@@ -197,15 +196,7 @@ class Prices(Mapping[str, Price]):
             Prices(1 model)
         """
         name = checked_path("path", path)
-        try:
-            with open(os.path.expanduser(name), "rb") as file:
-                data = file.read(_MOST_BYTES + 1)
-        except FileNotFoundError:
-            raise MissingFileError(f"{name}: there is no such file") from None
-        except OSError as error:
-            raise FileError(f"{name}: cannot be read: {(error.strerror or '').lower()}") from None
-        if len(data) > _MOST_BYTES:
-            raise FormatError(f"{name}: too large for a table of prices")
+        data = files.read(os.path.expanduser(name), _MOST_BYTES)
         return cls(_rows(_parsed(data, name), name))
 
     def of(self, model: str) -> Price:
@@ -276,7 +267,7 @@ def shipped() -> Prices:
         >>> price.currency, price.source
         ('USD', 'OpenAI, API pricing')
     """
-    data = (files("jeton.cost") / "prices.json").read_bytes()
+    data = (resources.files("jeton.cost") / "prices.json").read_bytes()
     return Prices(_rows(_parsed(data, "prices.json"), "prices.json"))
 
 

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from threading import Event
 from typing import Any
 
-from jeton import saved_json
+from jeton import files, saved_json
 from jeton.arguments import check_kind, checked_path
 from jeton.corpus import check_watch
 from jeton.data.layouts import LAYOUTS, WrittenShard, splits
@@ -102,18 +102,19 @@ class Manifest:
 
         Raises:
             MissingFileError: There is none.
-            FormatError: It is damaged, or of a later jeton.
+            FileError: It is no file, or cannot be read.
+        FormatError: It is damaged, or of a later jeton.
         """
         path = Path(checked_path("folder", folder), NAME)
         try:
-            text = path.read_text("utf-8")
-        except (FileNotFoundError, NotADirectoryError):
+            text = files.read(path).decode()
+        except MissingFileError:
             raise MissingFileError(
                 f"{path}: there is no such file; a set that is prepared by jeton has one once it "
                 "is whole"
             ) from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise FormatError(f"{path}: cannot be read: {error}") from None
+        except UnicodeDecodeError as error:
+            raise FormatError(f"{path}: not UTF-8 at byte {error.start}") from None
         return cls.from_json(text, str(path))
 
     @classmethod

@@ -11,10 +11,11 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+from jeton import files, saved_json
 from jeton.arguments import checked_flag, checked_int, checked_path
 from jeton.base_tokenizer.tokens import bytes_by_id
 from jeton.corpus import check_watch
@@ -27,9 +28,11 @@ from jeton.errors import (
     ArgumentTypeError,
     FileError,
     FormatError,
+    FormatWarning,
     JetonError,
     MissingFileError,
     UnsupportedError,
+    warn_caller,
 )
 from jeton.loading import load
 from jeton.tokenizer import Tokenizer
@@ -38,6 +41,10 @@ __all__ = ["rewrite_checkpoint"]
 
 _INDEX = "model.safetensors.index.json"
 _SINGLE = "model.safetensors"
+
+_MOST_ROWS = 1 << 31
+_MOST_PARAMETERS = 1 << 63
+"""More are no number of rows or parameters, but a damaged file."""
 
 _TOKENIZER_FILES = {
     "added_tokens.json",
@@ -85,7 +92,8 @@ def rewrite_checkpoint(
     Tables with a row a token are found by their names and shapes, and rewritten one at a time; all
     other tensors are copied as they are. Files of other kinds are copied too, but for weights in
     other formats and for folders, which are of the old vocabulary or of nobody knows what. What the
-    tokenizer of the folder knows beside its stages (roles, chat template) goes along.
+    tokenizer of the folder knows beside its stages (roles, chat template) goes along. A link that
+    leads out of the folder is not copied, and a warning names it.
 
     Args:
         source: A folder of Hugging Face layout: `config.json` with `model.safetensors`, or the
@@ -104,7 +112,8 @@ def rewrite_checkpoint(
         FormatError: A file that is not what its format says.
         ArgumentError: A tokenizer that is not the model's: more ids than the model has rows, or
             other tokens than the tokenizer in the folder.
-        FileError: The target exists, or cannot be written. Nothing is left of it then.
+        FileError: The target exists, or cannot be written: nothing is left of it then. A file
+            that the model needs is a link that leads out of its folder.
         UnsupportedError: No table with a row a token was found, or one of an unknown name; torch
             is not installed.
 
@@ -124,11 +133,13 @@ def rewrite_checkpoint(
     multiple_of, seed = checked_int("multiple_of", multiple_of, 1), checked_int("seed", seed, 0)
     checked_flag("drop_padding", drop_padding)
     check_watch(watch)
+    leading_out = _leading_out(folder)
+    _refuse_leading_out(folder, leading_out, ("config.json", _INDEX))
     config = _json(folder / "config.json")
     if os.path.lexists(out):
         raise FileError(f"target {out} exists already; name a new folder")
     rows = configuration.rows_of(config)
-    if not isinstance(rows, int) or isinstance(rows, bool):
+    if type(rows) is not int or not 0 < rows <= _MOST_ROWS:
         raise FormatError(f"{folder / 'config.json'} does not say how many rows: no vocab_size")
     id_map = edited.id_map
     if id_map.old_size > rows:
@@ -136,15 +147,20 @@ def rewrite_checkpoint(
             f"the tokenizer has ids up to {id_map.old_size - 1} and the model {rows} rows: it "
             "is not this model's tokenizer"
         )
-    tok = _with_settings_of(folder, edited)
+    tok = edited.tok if _is_of_tokenizer(leading_out) else _with_settings_of(folder, edited)
     keeps_padding = not drop_padding and id_map.new_size >= id_map.old_size
     new_rows = max(id_map.new_size, rows) if keeps_padding else id_map.new_size
     new_rows += -new_rows % multiple_of
     shards = _shards(folder)
+    _refuse_leading_out(folder, leading_out, shards)
     if (folder / _INDEX).exists():
         _metadata(_json(folder / _INDEX), folder / _INDEX)
-    configurations = _configurations(folder, id_map, new_rows)
-    tables = Tables(id_map, rows, new_rows, init, seed, configuration.other_sizes(config))
+    configurations = _configurations(folder, leading_out, id_map, new_rows)
+    try:
+        other_sizes = configuration.other_sizes(config)
+    except RecursionError as error:
+        raise FormatError(f"{folder / 'config.json'}: {error}") from None
+    tables = Tables(id_map, rows, new_rows, init, seed, other_sizes)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         beside = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
@@ -166,18 +182,62 @@ def rewrite_checkpoint(
             index = _json(folder / _INDEX)
             metadata = _metadata(index, folder / _INDEX)
             metadata["total_size"] = written
-            if isinstance(metadata.get("total_parameters"), int):
-                metadata["total_parameters"] += grown
+            parameters = metadata.get("total_parameters")
+            if type(parameters) is int and 0 <= parameters < _MOST_PARAMETERS:
+                metadata["total_parameters"] = parameters + grown
             index["metadata"] = metadata
             _write_json(beside / _INDEX, index)
-        _copy_others(folder, beside, tok, configurations)
+        _copy_others(folder, leading_out, beside, tok, configurations)
         id_map.save(beside / "id_map.json")
         beside.chmod(0o755)
         beside.rename(out)
+        if leading_out:
+            names = ", ".join(sorted(leading_out))
+            warn_caller(
+                f"left out of {out}, for they are links that lead out of {folder}: {names}",
+                FormatWarning,
+            )
     except OSError as error:
         raise FileError(f"{out}: {error.strerror or error}") from None
     finally:
         shutil.rmtree(beside, ignore_errors=True)
+
+
+def _leading_out(folder: Path) -> set[str]:
+    """What is a link to something outside of a folder, by its path in there.
+
+    A folder may be a stranger's, and what it links to the user's own: that is not put into what the
+    user may pass on. The cache of the Hugging Face hub is no such folder: the files of a snapshot
+    are links to those of its repository.
+    """
+    own = [folder.resolve()]
+    if folder.resolve().parent.name == "snapshots":
+        own.append(folder.resolve().parents[1] / "blobs")
+    found = set()
+    for path in (*folder.glob("*"), *folder.glob("*/*")):
+        real = Path(os.path.realpath(path))
+        if path.is_file() and not any(real.is_relative_to(it) for it in own):
+            found.add(path.relative_to(folder).as_posix())
+    return found
+
+
+def _refuse_leading_out(folder: Path, leading_out: Container[str], needed: Iterable[str]) -> None:
+    """Refuses a model of which a file is outside of its folder.
+
+    Raises:
+        FileError: One of these files is.
+    """
+    for name in needed:
+        if name in leading_out:
+            raise FileError(
+                f"{folder / name}: is a link that leads out of the folder; put the file in its "
+                "place"
+            )
+
+
+def _is_of_tokenizer(names: Iterable[str]) -> bool:
+    """Whether one of these files is read with a tokenizer."""
+    return any(it in _TOKENIZER_FILES or it.endswith(".jinja") for it in names)
 
 
 def _shards(folder: Path) -> list[str]:
@@ -199,7 +259,7 @@ def _shards(folder: Path) -> list[str]:
             "safetensors first)"
         )
     for name in names:
-        if not (folder / name).is_file():
+        if not os.path.isfile(folder / name):  # which may be no name of a file at all
             raise MissingFileError(f"{folder / name}: no such file, though the index names it")
     return names
 
@@ -253,11 +313,13 @@ def _plain(token: bytes) -> bytes:
     return token.replace("▁".encode(), b" ")
 
 
-def _configurations(folder: Path, id_map: IdMap, rows: int) -> dict[str, dict[str, Any]]:
+def _configurations(
+    folder: Path, left_out: Container[str], id_map: IdMap, rows: int
+) -> dict[str, dict[str, Any]]:
     """The files of configuration, put right."""
     changed = {}
     for name in ("config.json", "generation_config.json"):
-        if not (folder / name).is_file():
+        if name in left_out or not (folder / name).is_file():
             continue
         try:
             changed[name] = configuration.moved(_json(folder / name), id_map)
@@ -268,7 +330,11 @@ def _configurations(folder: Path, id_map: IdMap, rows: int) -> dict[str, dict[st
 
 
 def _copy_others(
-    folder: Path, out: Path, tok: Tokenizer, configurations: Mapping[str, Mapping[str, Any]]
+    folder: Path,
+    left_out: Container[str],
+    out: Path,
+    tok: Tokenizer,
+    configurations: Mapping[str, Mapping[str, Any]],
 ) -> None:
     tok.save(out, lossy=True)
     for name, values in configurations.items():
@@ -277,17 +343,16 @@ def _copy_others(
         is_weights = entry.suffix in _WEIGHTS or entry.name.endswith(".index.json")
         if not entry.is_file() or is_weights or entry.name in _TOKENIZER_FILES:
             continue
+        if entry.name in left_out:
+            continue
         if not (out / entry.name).exists():  # such as a chat template, which the tokenizer wrote
             shutil.copy2(entry, out / entry.name)
 
 
 def _json(path: Path) -> dict[str, Any]:
+    contents = files.read(path)
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise MissingFileError(f"{path}: no such file") from None
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror}") from None
+        content = json.loads(contents)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{path} is not JSON: {error}") from None
     if not isinstance(content, dict):
@@ -296,4 +361,4 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def _write_json(path: Path, content: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_text(saved_json.dumps(content, indent=2) + "\n", encoding="utf-8")

@@ -28,6 +28,8 @@ __all__ = ["IdMap"]
 
 _FORMAT = "jeton id map"
 _VERSION = 1
+_MOST_IDS = 1 << 24
+"""Ids that a tokenizer can have; a table has a place for each."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,7 +63,10 @@ class IdMap:
             raise ArgumentTypeError(f"moved must be ids, not {type(self.moved).__name__}")
         object.__setattr__(self, "moved", tuple(self.moved))
         object.__setattr__(self, "made_of", _checked_parts(self.made_of))
-        checked_int("new_size", self.new_size, 0)
+        if checked_int("new_size", self.new_size, 0) > _MOST_IDS:
+            raise ArgumentError(
+                f"id map: new_size is more than {_MOST_IDS:,}, the most ids there are"
+            )
         for name in ("old_digest", "new_digest"):
             check_kind(name, getattr(self, name), str, "a str")
         taken = [new for new in self.moved if not (isinstance(new, int) and new == -1)]

@@ -11,7 +11,7 @@ import functools
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from jeton.components import normalizers
 from jeton.errors import FormatError
@@ -26,6 +26,8 @@ UNUSED: Final = 5
 BYTE: Final = 6
 
 _PIECES, _TRAINER, _NORMALIZER, _SELF_TEST = 1, 2, 3, 4
+_VARINT, _BYTES, _FIXED32 = 0, 2, 5
+"""How a field is written: a number, bytes by their length, four bytes."""
 _CHARSMAP = 2
 _OF_NORMALIZER = {3: "add_dummy_prefix", 4: "remove_extra_whitespaces"}
 _OF_TRAINER = {
@@ -67,11 +69,11 @@ class ModelFile:
         trainer: list[tuple[int, int, bytes | int]] = []
         rest: list[tuple[int, int, bytes | int]] = []
         for field in _fields(proto):
-            number, _, value = field
-            if number == _PIECES and isinstance(value, bytes):
-                pieces.append(_piece(value))
-            elif number == _TRAINER and isinstance(value, bytes):
-                trainer.extend(_fields(value))
+            number, wire, value = field
+            if (number, wire) == (_PIECES, _BYTES):
+                pieces.append(_piece(cast(bytes, value)))
+            elif (number, wire) == (_TRAINER, _BYTES):
+                trainer.extend(_fields(cast(bytes, value)))
             else:
                 rest.append(field)
         return cls(tuple(pieces), tuple(trainer), tuple(rest))
@@ -79,8 +81,8 @@ class ModelFile:
     @property
     def kind(self) -> str:
         """`"unigram"`, `"bpe"`, `"word"` or `"char"`."""
-        numbers = [value for number, _, value in self.trainer if number == _MODEL_TYPE]
-        return _KINDS[int(numbers[-1]) if numbers else 1]
+        numbers = [_enumerated(it) for number, _, it in self.trainer if number == _MODEL_TYPE]
+        return next((_KINDS[it] for it in reversed(numbers) if it in _KINDS), "unigram")
 
     @property
     def unigram_settings(self) -> dict[str, Any]:
@@ -90,19 +92,23 @@ class ModelFile:
             if number in _OF_TRAINER and isinstance(value, int):
                 name = _OF_TRAINER[number]
                 found[name] = value if name == "max_piece_length" else bool(value)
-        for number, _, data in self.rest:
-            if number == _NORMALIZER and isinstance(data, bytes):
-                for inner, _, value in _fields(data):
-                    if inner == _CHARSMAP and isinstance(value, bytes) and value:
-                        found["normalizer"] = normalizers.Precompiled(value)
-                    elif inner in _OF_NORMALIZER:
+        for number, wire, data in self.rest:
+            if (number, wire) == (_NORMALIZER, _BYTES):
+                for inner, kind, value in _fields(cast(bytes, data)):
+                    if (inner, kind) == (_CHARSMAP, _BYTES) and value:
+                        found["normalizer"] = normalizers.Precompiled(cast(bytes, value))
+                    elif inner in _OF_NORMALIZER and isinstance(value, int):
                         found[_OF_NORMALIZER[inner]] = bool(value)
         return found
 
     def has_role(self, piece: Piece) -> bool:
         """Whether a piece is the one for the unknown, the begin, the end or padding."""
         ids = {40: 0, 41: 1, 42: 2}  # those of a file that does not say it
-        ids |= {number: int(value) for number, _, value in self.trainer if number in _META_IDS}
+        ids |= {
+            number: value
+            for number, _, value in self.trainer
+            if number in _META_IDS and isinstance(value, int)
+        }
         return self.pieces.index(piece) in ids.values()
 
     def with_pieces(self, pieces: Iterable[Piece]) -> bytes:
@@ -112,10 +118,10 @@ class ModelFile:
         ids = {piece.text: id for id, piece in enumerate(kept)}
         old = {id: piece.text for id, piece in enumerate(self.pieces)}
         trainer = bytearray()
-        named = {number for number, _, _ in self.trainer}
+        named = {number for number, wire, _ in self.trainer if wire == _VARINT}
         for number, wire, value in self.trainer:
             if number == _VOCAB_SIZE:
-                value = len(kept)
+                wire, value = _VARINT, len(kept)
             elif number in _META_IDS and isinstance(value, int):
                 value = _moved(value, old, ids)
             trainer += _field(number, wire, value)
@@ -135,6 +141,14 @@ class ModelFile:
         return bytes(body)
 
 
+def _enumerated(value: bytes | int) -> int:
+    """The number of an enumeration, as protocol buffers read it; 0, which none has, of no number.
+
+    A number that the enumeration does not have says nothing.
+    """
+    return value & 0xFFFF_FFFF if isinstance(value, int) else 0
+
+
 def _moved(id: int, old: dict[int, str], ids: dict[str, int]) -> int:
     """The new id of a piece that is named by its id; -1, "there is none", if it is gone."""
     return ids.get(old.get(id, ""), (1 << 64) - 1)
@@ -143,12 +157,12 @@ def _moved(id: int, old: dict[int, str], ids: dict[str, int]) -> int:
 def _piece(data: bytes) -> Piece:
     text, score, kind = "", 0.0, NORMAL
     for number, wire, value in _fields(data):
-        if number == 1 and isinstance(value, bytes):
-            text = value.decode()
-        elif number == 2 and wire == 5 and isinstance(value, bytes):
-            (score,) = struct.unpack("<f", value)
-        elif number == 3 and isinstance(value, int):
-            kind = value
+        if (number, wire) == (1, _BYTES):
+            text = cast(bytes, value).decode()
+        elif (number, wire) == (2, _FIXED32):
+            (score,) = struct.unpack("<f", cast(bytes, value))
+        elif number == 3 and NORMAL <= _enumerated(value) <= BYTE:
+            kind = _enumerated(value)
     return Piece(text, score, kind)
 
 

@@ -10,10 +10,11 @@ import json
 import math
 import re
 import struct
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from jeton import files
 from jeton.edit.id_map import IdMap
 from jeton.errors import FormatError, UnsupportedError
 
@@ -123,7 +124,7 @@ def rewrite(source: Path, target: Path, tables: Tables) -> list[tuple[int, int |
     Returns:
         For each its size in bytes and, if it is a table, how many numbers it has more.
     """
-    with source.open("rb") as file:
+    with files.opened(source) as file:
         header, data_at = read_header(file, source)
         metadata = header.pop("__metadata__", None)
         placed: dict[str, Any] = {} if metadata is None else {"__metadata__": metadata}
@@ -192,6 +193,8 @@ def read_header(file: BinaryIO, path: Path) -> tuple[dict[str, Any], int]:
         raise FormatError(f"{path} is not a safetensors file")
     try:
         header: dict[str, Any] = json.loads(file.read(length))
+        if not isinstance(header, dict):
+            raise FormatError(f"{path}: its header is not an object")
         for name, entry in header.items():
             if name == "__metadata__":
                 if not isinstance(entry, dict):
@@ -205,13 +208,48 @@ def read_header(file: BinaryIO, path: Path) -> tuple[dict[str, Any], int]:
             dtype, shape = entry["dtype"], entry["shape"]
             if dtype not in _BITS:
                 raise FormatError(f"{path}: tensor {name!r} is of the unknown type {dtype!r:.40}")
-            if 8 * (end - start) != math.prod(shape) * _BITS[dtype]:
+            if 8 * (end - start) != _product(shape) * _BITS[dtype]:
                 raise FormatError(
                     f"{path}: tensor {name!r} has {end - start} bytes, which is not the size of "
                     f"{dtype} of shape {shape}"
                 )
+        _check_that_all_is_covered(header, size - 8 - length, path)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         if isinstance(error, FormatError):
             raise
         raise FormatError(f"{path} is not a safetensors file: {error}") from None
     return header, 8 + length
+
+
+def _product(shape: list[int]) -> int:
+    """How many numbers a tensor has.
+
+    Raises:
+        ValueError: More than a 64-bit machine counts.
+    """
+    count = 1
+    for size in shape:
+        count *= size
+        if count >= 1 << 64:
+            raise ValueError("a tensor has more numbers than can be counted")
+    return count
+
+
+def _check_that_all_is_covered(header: Mapping[str, Any], size: int, path: Path) -> None:
+    """Refuses tensors that share bytes, and bytes of no tensor, as safetensors does.
+
+    A small file could else hold many times its bytes of tensors.
+
+    Raises:
+        FormatError: There are such.
+    """
+    tensors = (item for item in header.items() if item[0] != "__metadata__")
+    at = 0
+    for name, entry in sorted(tensors, key=lambda item: item[1]["data_offsets"]):
+        start, end = entry["data_offsets"]
+        if start != at:
+            what = "begins in another" if start < at else "begins behind bytes of no tensor"
+            raise FormatError(f"{path}: tensor {name!r} {what}, at byte {start:,}")
+        at = end
+    if at != size:
+        raise FormatError(f"{path}: its last {size - at:,} bytes belong to no tensor")

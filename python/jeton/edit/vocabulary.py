@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from jeton.base_tokenizer.tokens import bytes_by_id
 from jeton.components import AddedToken, models, normalizers, post_processors
@@ -56,8 +57,8 @@ class Vocabulary:
         """The vocabulary of a tokenizer."""
         tokens = bytes_by_id(tok)
         added = {token.id for token in tok.added_tokens if token.id is not None}
-        if tok.padding is not None:
-            added |= tokens.keys() & {tok.padding.get("pad_id")}
+        if (pad_id := _pad_id(tok.padding)) is not None:
+            added |= tokens.keys() & {pad_id}
         model = tok.model
         if isinstance(model, models.BPE):
             fixed, needs, learned = _of_bpe(tok, model)
@@ -215,14 +216,20 @@ def carried(
 ) -> Tokenizer:
     """The tokenizer with another model, and all else with the new ids of its tokens."""
     processor, padding = tok.post_processor, tok.padding
-    if padding is not None:
-        padding["pad_id"] = new.get(padding.get("pad_id", -1), padding.get("pad_id"))
+    if padding is not None and (pad_id := _pad_id(padding)) is not None:
+        padding["pad_id"] = new.get(pad_id, pad_id)
     return tok.replace(
         model=model,
         added_tokens=added,
         post_processor=None if processor is None else _moved(processor, new),
         padding=padding,
     )
+
+
+def _pad_id(padding: Mapping[str, Any] | None) -> int | None:
+    """The id that a `tokenizer.json` fills sequences with, if it says one."""
+    pad_id = None if padding is None else padding.get("pad_id")
+    return pad_id if type(pad_id) is int else None
 
 
 def _renumbered(tok: Tokenizer, model: models.Model, new: Mapping[int, int]) -> models.Model:

@@ -20,7 +20,7 @@ from jeton.explaining.vocabulary import Known
 
 __all__ = ["BySentencePiece"]
 
-_ALGORITHMS: Final = {1: "Unigram", 2: "BPE", 3: "words", 4: "characters"}
+_ALGORITHMS: Final = {"word": "words", "character": "characters"}
 _SPACE: Final = "▁"
 _UNKNOWN_PENALTY: Final = np.float32(10.0)
 _REBASE_ABOVE: Final = np.float32(100_000.0)
@@ -31,8 +31,9 @@ class BySentencePiece:
     """A `.model` file."""
 
     def __init__(self, model: models.SentencePiece, withheld: Collection[int]) -> None:
-        self.name = _ALGORITHMS[_algorithm(model.proto)]
         reader = _core.SentencePieceReader(assembled(model))
+        algorithm = reader.algorithm()
+        self.name = _ALGORITHMS.get(algorithm, algorithm)
         texts, scores, kinds = reader.pieces()
         self.texts = texts
         self.scores = scores
@@ -187,44 +188,3 @@ class BySentencePiece:
         if self.kinds[id] == "user_defined":
             return np.float32(0.1 * (len(self.texts[id].encode()) - 1.0))
         return np.float32(self.scores[id])
-
-
-def _algorithm(proto: bytes) -> int:
-    """The number of the algorithm of a `.model` file: field 3 of its field 2; 1 where unset."""
-    found = 1
-    for number, value in _fields(proto):
-        if number == 2 and isinstance(value, bytes):
-            for inner, kind in _fields(value):
-                if inner == 3 and isinstance(kind, int):
-                    found = kind
-    return found
-
-
-def _fields(message: bytes) -> list[tuple[int, int | bytes]]:
-    """The fields of a message in protobuf's wire format, which the core has found to be sound."""
-    fields: list[tuple[int, int | bytes]] = []
-    at = 0
-
-    def varint() -> int:
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = message[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while at < len(message):
-        key = varint()
-        match key & 7:
-            case 0:
-                fields.append((key >> 3, varint()))
-            case 2:
-                length = varint()
-                fields.append((key >> 3, message[at : at + length]))
-                at += length
-            case kind:
-                at += 8 if kind == 1 else 4
-    return fields

@@ -5,8 +5,8 @@ Look here for `embedding_map`.
 
 from __future__ import annotations
 
+import io
 import os
-import tempfile
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from jeton import files
 from jeton.arguments import check_text, checked_int, checked_path, one_of
-from jeton.errors import ArgumentError, ArgumentTypeError, FileError, UnsupportedError
+from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from jeton.nn.checks import checked_number
 from jeton.nn.fonts import drawable
 from jeton.nn.labels import offsets
@@ -159,33 +160,15 @@ class EmbeddingMap:
         kind = os.path.splitext(target)[1].lower().lstrip(".")
         if kind not in ("svg", "png"):
             raise ArgumentError(f"path must end in .svg or .png, not {target!r}")
-        folder = os.path.dirname(target) or "."
-        try:
-            with tempfile.NamedTemporaryFile(dir=folder, suffix=f".{kind}", delete=False) as beside:
-                pass
-        except OSError as error:
-            raise FileError(f"{target}: {error.strerror}") from None
-        try:
-            settings = {"svg.fonttype": "none", "svg.hashsalt": "jeton"}
-            stamp: dict[str, Any] = {"Date": None} if kind == "svg" else {"Software": None}
-            with matplotlib.rc_context(settings), warnings.catch_warnings():
-                if kind == "svg":  # measured with this machine's fonts, drawn with the viewer's
-                    warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
-                picture = self._drawn(title, fonts_of_viewer=kind == "svg")
-                picture.savefig(beside.name, format=kind, dpi=200, metadata=stamp)
-            os.chmod(beside.name, 0o666 & ~_umask())
-            os.replace(beside.name, target)
-        except OSError as error:
-            raise FileError(f"{target}: {error.strerror}") from None
-        finally:
-            if os.path.exists(beside.name):
-                os.unlink(beside.name)
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
+        drawn = io.BytesIO()
+        settings = {"svg.fonttype": "none", "svg.hashsalt": "jeton"}
+        stamp: dict[str, Any] = {"Date": None} if kind == "svg" else {"Software": None}
+        with matplotlib.rc_context(settings), warnings.catch_warnings():
+            if kind == "svg":  # measured with this machine's fonts, drawn with the viewer's
+                warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
+            picture = self._drawn(title, fonts_of_viewer=kind == "svg")
+            picture.savefig(drawn, format=kind, dpi=200, metadata=stamp)
+        files.write(target, drawn.getvalue())
 
 
 def embedding_map(

@@ -7,10 +7,10 @@ import binascii
 import hashlib
 import json
 import os
-from pathlib import Path
 
+from jeton import files
 from jeton.arguments import checked_path
-from jeton.errors import ArgumentError, ChecksumError, FormatError, MissingFileError
+from jeton.errors import ArgumentError, ChecksumError, FormatError
 
 __all__ = ["data_gym_to_mergeable_bpe_ranks", "dump_tiktoken_bpe", "load_tiktoken_bpe"]
 
@@ -50,7 +50,7 @@ def dump_tiktoken_bpe(
     name = checked_path("tiktoken_bpe_file", tiktoken_bpe_file)
     rows = sorted(bpe_ranks.items(), key=lambda row: row[1])
     lines = [base64.b64encode(token) + b" %d\n" % rank for token, rank in rows]
-    Path(name).write_bytes(b"".join(lines))
+    files.write(name, b"".join(lines))
 
 
 def data_gym_to_mergeable_bpe_ranks(
@@ -115,10 +115,7 @@ def _content(
     name = checked_path(argument, given)
     if "://" in name:
         raise ArgumentError(f"{name}: only local files are read (jeton.load fetches by name)")
-    try:
-        content = Path(name).read_bytes()
-    except FileNotFoundError:
-        raise MissingFileError(f"{name}: there is no such file") from None
+    content = files.read(name)
     if expected_hash is not None:
         found = hashlib.sha256(content).hexdigest()
         if found != expected_hash:

@@ -108,7 +108,7 @@ impl Parts {
         ) -> Result<Option<T>> {
             root.optional(name)?.map(|node| read(&node)).transpose()
         }
-        let text = |node: &Node<'_>| Ok(node.json.to_value().to_string());
+        let text = |node: &Node<'_>| node.fields().map(|_| node.json.to_value().to_string());
         Ok(Self {
             normalizer: part(root, "normalizer", normalizer::read)?,
             pre_tokenizer: part(root, "pre_tokenizer", pre_tokenizer::read)?,

@@ -5,7 +5,7 @@
 //! of what a character became begins where the character does, and only its last part has an end.
 
 use jeton_models::model::sentencepiece::Segment;
-use jeton_models::model::sentencepiece::spec::{PieceKind, Pieces};
+use jeton_models::model::sentencepiece::spec::{Algorithm, PieceKind, Pieces};
 use jeton_models::model::{Model, Sampler, SentencePiece, byte_token};
 use jeton_models::stages::Stages;
 use jeton_stages::decoder::{Decoder, Invalid, SentencePieceDecoder};
@@ -80,6 +80,11 @@ impl<'t> Reader<'t> {
                 "only a tokenizer as a SentencePiece .model file holds it has SentencePiece's interface",
             )),
         }
+    }
+
+    /// By which algorithm it encodes.
+    pub fn algorithm(&self) -> Algorithm {
+        self.model.proto().trainer().algorithm
     }
 
     /// The pieces of the model.

@@ -108,7 +108,7 @@ impl WordCounts {
     /// A file that is not there, that cannot be read, that holds something else, or that is not as
     /// it was written.
     pub fn load(path: &Path) -> Result<Self> {
-        let counts = Self::from_bytes(&files::read(path)?);
+        let counts = Self::from_bytes(&files::read(path, u64::MAX)?);
         counts.map_err(|error| error.at(path.display().to_string()))
     }
 }

@@ -163,7 +163,7 @@ def check(
         ),
         tok.digest,
         tok.vocab_size,
-        rules - skipped.keys(),
+        frozenset(rules - skipped.keys()),
         {rule: why for rule, why in sorted(skipped.items()) if rule in rules},
         None if usage is None else usage.corpus,
     )

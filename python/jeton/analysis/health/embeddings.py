@@ -24,10 +24,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from jeton import files
 from jeton.analysis.health.findings import Case, Finding
 from jeton.analysis.health.subject import Subject
 from jeton.edit.tensors import read_header
-from jeton.errors import ArgumentError, FileError, FormatError, MissingFileError, UnsupportedError
+from jeton.errors import ArgumentError, FileError, FormatError, UnsupportedError
 from jeton.human_readable import counted
 
 __all__ = ["Embeddings", "by_direction", "by_length", "candidates", "read_embeddings"]
@@ -75,12 +76,10 @@ def read_embeddings(path: Path, rows: int, tensor: str | None) -> Embeddings:
         UnsupportedError: Numbers of a type that is not read: float 64, 32, 16 and bfloat16 are.
     """
     try:
-        with path.open("rb") as file:
+        with files.opened(path) as file:
             header, start = read_header(file, path)
-    except FileNotFoundError:
-        raise MissingFileError(f"embeddings: {path}: there is no such file") from None
-    except OSError as error:
-        raise FileError(f"embeddings: {path}: cannot be read: {error.strerror}") from None
+    except FileError as error:
+        raise type(error)(f"embeddings: {error}") from None
     header.pop("__metadata__", None)
     tables = {name: entry for name, entry in header.items() if len(entry["shape"]) == 2}
     name = tensor if tensor is not None else _named(tables, _INPUTS)
@@ -115,7 +114,8 @@ def _table(path: Path, name: str, entry: dict[str, Any], start: int) -> Table:
     begin, shape = start + entry["data_offsets"][0], tuple(entry["shape"])
     if not all(shape):
         raise ArgumentError(f"embeddings: {name} is empty, of shape {list(shape)}")
-    raw = np.memmap(path, _TYPES[entry["dtype"]], "r", begin, shape)
+    with files.opened(path) as file:
+        raw = np.memmap(file, _TYPES[entry["dtype"]], "r", begin, shape)
     if entry["dtype"] == "BF16":
         table = (raw.astype(np.uint32) << np.uint32(16)).view(np.float32)
     else:

@@ -14,7 +14,7 @@ from jeton import notebooks
 from jeton._core import __version__
 from jeton.analysis.health.rules import RULES, SEVERITIES, Severity, check_rule
 from jeton.analysis.saved import Saved
-from jeton.arguments import check_kind
+from jeton.arguments import check_kind, checked_int, one_of
 from jeton.errors import ArgumentError
 from jeton.human_readable import visible
 
@@ -47,6 +47,20 @@ class Case:
     tried: str | None = None
     gave: tuple[int, ...] | None = None
     evidence: Evidence = "proved"
+
+    def __post_init__(self) -> None:
+        for id in (self.id, *(self.gave or ())):
+            if id is not None:
+                checked_int("each id of a case", id, 0)
+        if self.token is not None:
+            check_kind("token", self.token, bytes, "bytes or None")
+        if self.gave is not None:
+            check_kind("gave", self.gave, tuple, "a tuple of ids or None")
+        for name in ("name", "told", "tried"):
+            value = getattr(self, name)
+            if name != "tried" or value is not None:
+                check_kind(name, value, str, "a str")
+        one_of("evidence", self.evidence, ("proved", "observed"))
 
     @property
     def key(self) -> str:
@@ -93,6 +107,13 @@ class Finding:
     rule: str
     message: str
     cases: tuple[Case, ...]
+
+    def __post_init__(self) -> None:
+        check_rule(self.rule, "a finding")
+        check_kind("message", self.message, str, "a str")
+        check_kind("cases", self.cases, tuple, "a tuple of Case")
+        for case in self.cases:
+            check_kind("each of cases", case, Case, "a Case")
 
     @property
     def severity(self) -> Severity:
@@ -148,6 +169,19 @@ class Health(Saved):
     skipped: Mapping[str, str] = field(default_factory=dict)
     corpus: str | None = None
     version: str = __version__
+
+    def __post_init__(self) -> None:
+        check_kind("findings", self.findings, tuple, "a tuple of Finding")
+        for finding in self.findings:
+            check_kind("each of findings", finding, Finding, "a Finding")
+        checked_int("vocab_size", self.vocab_size, 0)
+        corpus = () if self.corpus is None else (self.corpus,)
+        for text in (self.tokenizer, self.version, *corpus):
+            check_kind("each digest and the version of a health", text, str, "a str")
+        check_kind("rules", self.rules, frozenset, "a frozenset of names")
+        check_kind("skipped", self.skipped, Mapping, "a mapping of names to why")
+        for text in (*self.rules, *self.skipped, *self.skipped.values()):
+            check_kind("each of rules and skipped", text, str, "a str")
 
     @property
     def worst(self) -> Severity | None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import jeton._core as _core
+from jeton import files
 from jeton.data.layouts.layout import BaseLayout
 from jeton.data.layouts.llmc import begins
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, MissingFileError
@@ -134,7 +135,7 @@ def _layout_of(path: Path, folder: Path | None = None) -> str:
         return "megatron"
     if path.with_suffix(".ends").exists():
         return "jeton"
-    with open(path, "rb") as file:
+    with files.opened(path) as file:
         return "llm.c" if begins(file.read(8)) else "nanogpt"
 
 

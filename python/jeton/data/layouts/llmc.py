@@ -12,6 +12,7 @@ import re
 import struct
 from pathlib import Path
 
+from jeton import files
 from jeton.data.layouts.layout import BaseLayout, Spool
 from jeton.data.layouts.shard import Shard, mapped, size_of
 from jeton.errors import FormatError
@@ -47,7 +48,7 @@ class LlmcLayout(BaseLayout):
     def holds(self, file: Path) -> bool:
         if re.search(r"_\d{6,}\.bin$", file.name):
             return True
-        with file.open("rb") as opened:
+        with files.opened(file) as opened:
             return begins(opened.read(8))
 
     def close(self, spool: Spool, main: Path, dtype: str, tokenizer: str, masked: bool) -> None:
@@ -57,7 +58,7 @@ class LlmcLayout(BaseLayout):
 
     def open(self, file: Path, dtype: str | None) -> Shard:
         size = size_of(file)
-        with open(file, "rb") as opened:
+        with files.opened(file) as opened:
             head = opened.read(12)
         if size < self.header_size:
             raise FormatError(

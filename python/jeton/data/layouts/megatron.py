@@ -26,6 +26,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from jeton import files
 from jeton.data.layouts.layout import BaseLayout, Spool, part_of
 from jeton.data.layouts.shard import ConvertedTokens, Shard, Tokens, mapped, size_of
 from jeton.errors import FormatError, UnsupportedError
@@ -74,7 +75,7 @@ class MegatronLayout(BaseLayout):
     def open(self, file: Path, dtype: str | None) -> Shard:
         index = file.with_suffix(".idx")
         size = size_of(index)
-        with open(index, "rb") as opened:
+        with files.opened(index) as opened:
             head = opened.read(_HEAD.size)
         magic, version, code, sequences, entries = (
             _HEAD.unpack(head) if len(head) == _HEAD.size else (b"", 0, 0, 0, 0)
@@ -89,7 +90,7 @@ class MegatronLayout(BaseLayout):
         if code not in _READ:
             raise UnsupportedError(f"{index}: tokens of type {code} are no whole numbers")
         name = _READ[code]
-        table = np.memmap(index, "<u1", "r")[_HEAD.size :]
+        table = mapped(index, "<u1")[_HEAD.size :]
         lengths = table[: 4 * sequences].view("<i4")
         starts = table[4 * sequences : 12 * sequences].view("<i8")
         firsts = table[12 * sequences : 12 * sequences + 8 * entries].view("<i8")

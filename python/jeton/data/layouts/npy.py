@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from jeton import files
 from jeton.data.layouts.layout import BaseLayout
 from jeton.data.layouts.shard import ConvertedTokens, Shard, Tokens, size_of
 from jeton.errors import FormatError
@@ -22,7 +23,7 @@ __all__ = ["NpyLayout", "is_npy"]
 def is_npy(file: Path) -> bool:
     """Whether a file begins as numpy's do."""
     size_of(file)
-    with file.open("rb") as opened:
+    with files.opened(file) as opened:
         return opened.read(6) == b"\x93NUMPY"
 
 

@@ -11,7 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from jeton.errors import FileError, FormatError, MissingFileError
+from jeton import files
+from jeton.errors import FileError, FormatError
 from jeton.ids import Ids
 
 __all__ = ["ConvertedTokens", "Shard", "Tokens", "ends_beside", "mapped", "mask_beside", "size_of"]
@@ -92,13 +93,9 @@ def _goes_back(ends: npt.NDArray[np.int64]) -> bool:
 
 
 def size_of(path: Path) -> int:
-    """The bytes of a file."""
-    try:
-        return os.stat(path).st_size
-    except FileNotFoundError:
-        raise MissingFileError(f"{path}: there is no such file") from None
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read: {error.strerror}") from None
+    """The bytes of a file; a pipe and a device are refused."""
+    with files.opened(path) as file:
+        return os.fstat(file.fileno()).st_size
 
 
 def mapped(path: Path, dtype: str, offset: int = 0) -> npt.NDArray[Any]:
@@ -114,7 +111,8 @@ def mapped(path: Path, dtype: str, offset: int = 0) -> npt.NDArray[Any]:
         # An empty file cannot be mapped.
         return np.empty(0, kind)
     try:
-        return np.memmap(path, kind, "r", offset)
+        with files.opened(path) as file:
+            return np.memmap(file, kind, "r", offset)
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error.strerror}") from None
 

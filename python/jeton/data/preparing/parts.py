@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from jeton import files
 from jeton.data import layouts
 from jeton.data.layouts.shard import mapped
 from jeton.data.manifest import NAME, Manifest, verify
@@ -144,6 +145,6 @@ def _slices(ends: Any, row: int) -> Iterator[tuple[int, int]]:
 
 def _manifest_of(folder: Path) -> bytes:
     try:
-        return (folder / NAME).read_bytes()
+        return files.read(folder / NAME)
     except OSError as error:
-        raise JetonError(f"{folder / NAME}: cannot be read: {error.strerror}") from None
+        raise JetonError(str(error)) from None

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 import jeton._core as _core
-from jeton import sources
+from jeton import files, sources
 from jeton.arguments import checked_int, checked_path
 from jeton.base_tokenizer import BaseTokenizer
 from jeton.components import decoders, models, normalizers
@@ -207,10 +207,7 @@ class SentencePieceModel:
         path = checked_path("filename", filename)
         least = checked_int("threshold", threshold, _LEAST)
         try:
-            with open(path, encoding="utf-8", newline="\n") as file:
-                lines = file.read().split("\n")
-        except OSError as error:
-            raise FileError(f"{path}: {error.strerror or error}") from None
+            lines = files.read(path).decode().split("\n")
         except UnicodeDecodeError as error:
             raise FileError(f"{path}: not UTF-8 at byte {error.start}") from None
         valid = []

@@ -37,7 +37,7 @@ impl Algorithm {
     }
 
     /// As messages call it.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Unigram => "Unigram",
             Self::Bpe => "BPE",

@@ -1,0 +1,85 @@
+"""What commands print, and what becomes of characters that would command the terminal.
+
+Look here before printing: `say` is for people, `put` for what a program reads, `styled` colours.
+Names of files, tokens and messages may be a stranger's: whatever would move the cursor, change a
+colour, set the clipboard or turn text around is printed as a sign for it.
+
+Colours of our own are told from a stranger's by a number that is drawn when the process starts and
+is part of every sequence that `styled` makes; `say` takes it out again. So text may be put together
+from coloured and plain parts, in any way, and only our own colours arrive.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import sys
+from typing import Any, Final, TextIO
+
+import click
+
+from jeton.human_readable import printable
+
+__all__ = ["for_terminal", "own_colours", "put", "say", "shown", "styled", "use_colour"]
+
+_NUMBER: Final = secrets.randbelow(10**18)
+_OWN: Final = re.compile(rf"\x1b\[{_NUMBER};([0-9;]*)m")
+
+
+def use_colour(stream: TextIO) -> bool:
+    """Whether text for `stream` should be coloured."""
+    context = click.get_current_context(silent=True)
+    colour = None if context is None else context.color
+    return stream.isatty() if colour is None else colour
+
+
+def styled(text: str, **how: Any) -> str:
+    """A text in a style of `click.style`, for `say`."""
+    return own_colours(click.style("", reset=False, **how)) + text + own_colours("\x1b[0m")
+
+
+def own_colours(sequences: str) -> str:
+    """Sequences of colours as `say` lets them pass; they must hold nothing of a stranger's."""
+    return sequences.replace("\x1b[", f"\x1b[{_NUMBER};")
+
+
+def shown(text: str, *, colour: bool, lines: bool = True) -> str:
+    r"""A text as a terminal may have it.
+
+    Args:
+        text: With sequences of `styled`, and with anything else.
+        colour: Whether styles become colours; else they are left out.
+        lines: Whether line ends and tabs stay; else they are signs too.
+
+    >>> shown(styled("a\x1b[2J", bold=True) + "\x1b[1mb\n", colour=True)
+    '\x1b[1ma␛[2J\x1b[0m␛[1mb\n'
+    """
+    parts = _OWN.split(text)
+    parts[::2] = [printable(part, lines=lines) for part in parts[::2]]
+    parts[1::2] = [f"\x1b[{codes}m" if colour else "" for codes in parts[1::2]]
+    return "".join(parts)
+
+
+def say(text: str = "", *, end: str = "\n", err: bool = False) -> None:
+    """Prints a text for people: on standard output, or on standard error."""
+    stream = sys.stderr if err else sys.stdout
+    stream.write(shown(text, colour=use_colour(stream)) + end)
+    stream.flush()
+
+
+def put(text: str, *, end: str = "\n") -> None:
+    """Prints what a program may read: for a terminal as `say` does, for anything else exactly."""
+    sys.stdout.write((printable(text) if _is_for_terminal() else text) + end)
+    sys.stdout.flush()
+
+
+def for_terminal(data: bytes) -> bytes:
+    """Bytes for standard output: exactly these, but for a terminal as `say` prints them."""
+    if not _is_for_terminal():
+        return data
+    return printable(data.decode("utf-8", "surrogateescape")).encode()
+
+
+def _is_for_terminal() -> bool:
+    """Whether a terminal shows what is printed; where colour is forced, a pager hands it on."""
+    return sys.stdout.isatty() or use_colour(sys.stdout)

@@ -1,0 +1,79 @@
+"""Files of this machine: opened only if they are files, and written beside what they replace.
+
+Look here to read a file that may be a stranger's: a pipe that nobody writes to, or a device that
+never ends, is refused, and so is what is too large to be what it is said to be.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import BinaryIO
+
+import jeton._core as _core
+from jeton.errors import FileError, MissingFileError
+
+__all__ = ["LARGEST", "create_beside", "opened", "read", "write"]
+
+_AT_A_TIME = 1 << 20
+LARGEST = 1 << 28
+"""Bytes of the largest file that is read whole: records, and files beside tokenizers."""
+
+
+def opened(path: str | os.PathLike[str]) -> BinaryIO:
+    """A file to read from.
+
+    Raises:
+        MissingFileError: There is no such file.
+        FileError: It is a pipe, a device or a folder, or it cannot be read.
+    """
+    return os.fdopen(_core.open_file(path), "rb")
+
+
+def read(path: str | os.PathLike[str], limit: int = LARGEST) -> bytes:
+    """What a file holds.
+
+    Args:
+        path: The file.
+        limit: The most bytes that it may have.
+
+    Raises:
+        MissingFileError: There is no such file.
+        FileError: It is a pipe, a device or a folder, too large, or it cannot be read.
+    """
+    with opened(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size <= limit:
+            contents = file.read(size + 1)
+            # It may grow, and those of the system say that they are empty.
+            while size < len(contents) <= limit and (more := file.read(_AT_A_TIME)):
+                contents += more
+            if len(contents) <= limit:
+                return contents
+    raise FileError(f"{os.fspath(path)}: this file has more than {limit:,} bytes")
+
+
+def write(path: str | os.PathLike[str], contents: bytes) -> None:
+    """Puts a file into a folder that is there, whole or not at all. A link stays a link.
+
+    Raises:
+        MissingFileError: There is no such folder.
+        FileError: The file cannot be written.
+    """
+    folder, name = os.path.split(path)
+    if not os.path.isdir(folder or "."):
+        raise MissingFileError(f"{os.fspath(path)}: its folder does not exist")
+    _core.write_into(folder or ".", [(name, contents)])
+
+
+def create_beside(target: Path) -> tuple[Path, BinaryIO]:
+    """A new file in the folder of `target`, to write to and then to rename: its path, and the file.
+
+    It has the permissions of what it is to replace. No link is followed, and nothing that is there
+    is opened, whoever put it there.
+
+    Raises:
+        FileError: The folder cannot be written to.
+    """
+    path, descriptor = _core.create_beside(target)
+    return Path(path), os.fdopen(descriptor, "wb")
