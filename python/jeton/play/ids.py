@@ -12,7 +12,9 @@ from jeton.play.shelf import Card
 __all__ = ["decoded", "numbers_of"]
 
 _MAX_IDS: Final = 200_000
-_NOISE: Final = re.compile(r"(?:dtype|device|shape|size)\s*=\s*[^,)\]]*(?:\([^)]*\))?|\b(?:u?int|float)\d+\b")
+_NOISE: Final = re.compile(
+    r"(?:dtype|device|shape|size)\s*=\s*[^,)\]]*(?:\([^)]*\))?|\b(?:u?int|float)\d+\b"
+)
 _NUMBER: Final = re.compile(r"(?<![\w.])(-?)(0x[0-9a-f]+|\d[\d_]*)(\.0*)?(?![\w.])", re.IGNORECASE)
 
 

@@ -30,9 +30,7 @@ def steps(card: Card, text: str, special: str) -> dict[str, Any]:
     explanation = explain(card.tokenizer, text, special=policy, add_special_tokens=False)
     return {
         "frames": frames_as_json(frames_of_encoding(explanation.text, explanation.steps)),
-        "tokens": [
-            {"id": token.id, "shown": visible(token.token)} for token in explanation.tokens
-        ],
+        "tokens": [{"id": token.id, "shown": visible(token.token)} for token in explanation.tokens],
     }
 
 

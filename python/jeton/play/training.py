@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from jeton.errors import ArgumentError
 from jeton.human_readable import visible
 from jeton.play.shelf import Shelf
 from jeton.trainers import BPETrainer, UnigramTrainer, WordPieceTrainer
+from jeton.trainers.trainer import Trainer
 
 __all__ = ["MAX_SIZE", "trained"]
 
@@ -15,10 +17,11 @@ MAX_SIZE: Final = 20_000
 _MAX_TEXT: Final = 8 << 20
 _MAX_MERGES: Final = 20_000
 
-_TRAINERS: Final[dict[str, Any]] = {
-    "BPE": BPETrainer,
-    "WordPiece": WordPieceTrainer,
-    "Unigram": UnigramTrainer,
+_TRAINERS: Final[dict[str, Callable[[int], Trainer]]] = {
+    "BPE": lambda size: BPETrainer(vocab_size=size),
+    "WordPiece": lambda size: WordPieceTrainer(vocab_size=size),
+    # A little text supports few pieces: all of them are taken.
+    "Unigram": lambda size: UnigramTrainer(vocab_size=size, hard_vocab_limit=False),
 }
 
 
@@ -29,10 +32,12 @@ def trained(shelf: Shelf, text: str, kind: str, size: int) -> dict[str, Any]:
     if not text.strip():
         raise ArgumentError("there is no text to train on")
     if len(text) > _MAX_TEXT:
-        raise ArgumentError(f"the page trains on up to {_MAX_TEXT:,} characters; `jeton train` on any")
+        raise ArgumentError(
+            f"the page trains on up to {_MAX_TEXT:,} characters; `jeton train` on any"
+        )
     if not 2 <= size <= MAX_SIZE:
         raise ArgumentError(f"the page trains up to {MAX_SIZE:,} tokens")
-    tokenizer = _TRAINERS[kind](vocab_size=size).train(text.splitlines(keepends=True))
+    tokenizer = _TRAINERS[kind](size).train(text.splitlines(keepends=True))
     card = shelf.add(f"{kind} {tokenizer.vocab_size:,}", tokenizer)
     merges = [
         {"left": visible(left), "right": visible(right), "made": visible(left + right)}

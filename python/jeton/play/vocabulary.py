@@ -1,4 +1,4 @@
-"""The vocabulary of a tokenizer as a table that can be searched and sorted; sent a window at a time."""
+"""The vocabulary of a tokenizer as a table to search and sort, of which the page gets a window."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ class Table:
 
         health = check(self.card.tokenizer)
         return {
-            case.id: finding.name
+            case.id: finding.rule
             for finding in health.findings
-            if finding.name.startswith("unreach")
+            if finding.rule.startswith("unreach")
             for case in finding.cases
             if case.id is not None
         }
@@ -115,7 +115,7 @@ class Table:
             }
             for at in places[max(0, start) : min(stop, start + 500)]
         ]
-        return {"total": len(places), "start": start, "rows": rows, "checked": "unreachable" in self.__dict__}
+        return {"total": len(places), "start": start, "rows": rows}
 
 
 def _script(text: str) -> str:
@@ -139,7 +139,7 @@ def _search(query: str, kind: str, table: Table) -> Callable[[int], bool]:
         return lambda at: first <= table.ids[at] <= last
     # jeton's own engine: it gives up where Python's would not end.
     replace = normalizers.Replace(Regex(query), _FOUND)
-    return lambda at: replace.normalize(table.texts[at]) != table.texts[at]
+    return lambda at: replace(table.texts[at]) != table.texts[at]
 
 
 def _range(query: str) -> tuple[int, int]:
