@@ -57,12 +57,14 @@ impl TokenBlocks {
             let threads = pool::install(py, rayon::current_num_threads)?;
             let (file, byte, line) = start;
             let reading = DocumentOptions {
-                unit: match by_line {
-                    true => DocumentUnit::Line,
-                    false => DocumentUnit::File,
+                unit: if by_line {
+                    DocumentUnit::Line
+                } else {
+                    DocumentUnit::File
                 },
                 start: CorpusPosition { file, byte, line },
                 threads,
+                ..DocumentOptions::default()
             };
             let options = token_options(tokenizer, options);
             let core = Arc::clone(&tokenizer.core);

@@ -89,6 +89,7 @@ fn gathered(
         unit,
         start,
         threads,
+        block: 64,
     };
     let options = TokenOptions {
         end: Some(END),

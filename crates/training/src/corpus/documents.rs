@@ -26,7 +26,7 @@ pub enum DocumentUnit {
 }
 
 /// How the documents of a corpus are read.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct DocumentOptions {
     /// What a document of a text file is.
     pub unit: DocumentUnit,
@@ -34,6 +34,19 @@ pub struct DocumentOptions {
     pub start: CorpusPosition,
     /// How many files are read at a time.
     pub threads: usize,
+    /// Bytes that are given at a time, about.
+    pub block: usize,
+}
+
+impl Default for DocumentOptions {
+    fn default() -> Self {
+        Self {
+            unit: DocumentUnit::default(),
+            start: CorpusPosition::default(),
+            threads: 1,
+            block: 1 << 20,
+        }
+    }
 }
 
 /// A place between two blocks of a corpus, to go on from.
@@ -47,8 +60,6 @@ pub struct CorpusPosition {
     pub line: u64,
 }
 
-/// Bytes that are given at a time, about.
-const BLOCK: usize = if cfg!(test) { 64 } else { 1 << 20 };
 /// Blocks that are read ahead of each file.
 const AHEAD: usize = 3;
 
@@ -117,7 +128,7 @@ impl Corpus {
         for (number, file) in files {
             // A thread for each of many small files would take longer than reading them.
             match waiting.back_mut() {
-                Some(run) if size + file.size <= BLOCK as u64 && file.size > 0 => {
+                Some(run) if size + file.size <= options.block as u64 && file.size > 0 => {
                     run.files.push(Arc::clone(file));
                     size += file.size;
                 }
@@ -141,7 +152,7 @@ impl Corpus {
             start: options.start,
             unit: options.unit,
             options: BlockOptions {
-                block: BLOCK,
+                block: options.block,
                 longest_line,
                 is_strict: true,
                 stages: stages.filter(|_| options.unit == DocumentUnit::File),
@@ -248,7 +259,7 @@ impl Reader {
                     read: digested.bytes(),
                     digest: is_last.then(|| digested.bytes_and_sha256()),
                 });
-                if self.size >= BLOCK && !self.give() {
+                if self.size >= options.block && !self.give() {
                     return Ok(());
                 }
                 if is_last {
