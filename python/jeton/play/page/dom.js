@@ -51,7 +51,7 @@ export const number = (value) => value.toLocaleString("en-US");
 /** Bars of numbers, the widest as wide as there is room. */
 export function bars(rows, label) {
   const most = Math.max(1, ...rows.map((row) => row.value));
-  const box = el("div", { className: "bars", role: "list", "aria-label": label });
+  const box = el("div", { className: "bars", role: "group", "aria-label": label });
   for (const { name, value, shown } of rows) {
     const bar = el("span");
     bar.style.width = `${(100 * value) / most}%`;
@@ -71,9 +71,11 @@ export function say(text) {
   saying = setTimeout(() => { document.getElementById("said").textContent = text; }, 700);
 }
 
-/** Shows what went wrong, until something goes right. */
-export function problem(message) {
+const problems = new Map();
+/** Shows what went wrong, until the same thing goes right. */
+export function problem(message, of = "") {
+  if (message) problems.set(of, message); else problems.delete(of);
   const place = document.getElementById("problem");
-  place.hidden = !message;
-  place.textContent = message ?? "";
+  place.hidden = problems.size === 0;
+  place.textContent = [...problems.values()].join(" ");
 }

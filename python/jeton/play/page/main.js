@@ -99,7 +99,7 @@ async function begin() {
   tabs();
   theme();
   dropping();
-  on("problem", problem);
+  on("problem", (message) => problem(message, "text"));
   on("files", take);
   document.getElementById("share").addEventListener("click", () => share(document.getElementById("sharing"), view));
   state.start = await ask("start");

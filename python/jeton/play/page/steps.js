@@ -18,6 +18,7 @@ export function stepsView(main) {
   const wrong = el("p", { className: "problem", hidden: true });
   let frames = [];
   let playing;
+  let turn = 0;
 
   const show = (at) => {
     if (!frames.length) return;
@@ -40,13 +41,15 @@ export function stepsView(main) {
   async function explain() {
     stop();
     wrong.hidden = true;
+    const now = ++turn;
     if (!word.value || !card.value) { fill(stage, el("p", { className: "quiet" }, "Type a word.")); fill(apart); return; }
     try {
       const found = await ask("steps", { card: Number(card.value), text: word.value, special: state.special });
+      if (now !== turn) return;
       frames = found.frames;
       slider.max = String(frames.length - 1);
       show(0);
-      takeApart(apart, Number(card.value), found.tokens);
+      takeApart(apart, Number(card.value), found.tokens, () => now === turn);
     } catch (error) {
       wrong.hidden = false;
       wrong.textContent = error.message;
@@ -68,8 +71,9 @@ export function stepsView(main) {
 }
 
 /** The tokens of a text; a click puts the two that a token was merged from in its place. */
-async function takeApart(place, card, tokens) {
+async function takeApart(place, card, tokens, isWanted) {
   const trees = await Promise.all(tokens.slice(0, 60).map((token) => ask("token", { card, id: token.id }).then((it) => it.tree)));
+  if (!isWanted()) return;
   let row = trees;
   const draw = () => fill(place, el("div", { className: "row" }, el("span", { className: "chips mono" }, ...row.map((node, at) =>
     el("button", { type: "button", className: "chip", disabled: !node.parts, onclick: () => {
