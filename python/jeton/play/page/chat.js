@@ -42,7 +42,7 @@ export function chatView(main) {
   function build() {
     fill(form, ...chatState.messages.map((message, at) => el("div", { className: "message" },
       el("select", { "aria-label": `Role of message ${at + 1}`, onchange: (event) => { message.role = event.target.value; render(); } }, ...[...new Set([...ROLES, message.role])].map((role) => el("option", { value: role, selected: role === message.role }, role))),
-      Object.assign(el("textarea", { "aria-label": `Message ${at + 1}`, dir: "auto", oninput: (event) => { message.content = event.target.value; later(); } }), { value: typeof message.content === "string" ? message.content : JSON.stringify(message.content ?? "") }),
+      Object.assign(el("textarea", { "aria-label": `Message ${at + 1}`, oninput: (event) => { message.content = event.target.value; later(); } }), { value: typeof message.content === "string" ? message.content : JSON.stringify(message.content ?? "") }),
       el("button", { type: "button", className: "plain", "aria-label": `Remove message ${at + 1}`, onclick: () => { chatState.messages.splice(at, 1); build(); render(); } }, "×"))),
     el("button", { type: "button", onclick: () => {
       const role = chatState.messages.at(-1)?.role === "user" ? "assistant" : "user";

@@ -10,7 +10,7 @@ const SLOW = 1_000_000; // characters from which typing waits for a pause
 export function tokensView(main) {
   const flows = new Map();
   const area = el("textarea", {
-    "aria-label": "Text", spellcheck: "false", autocomplete: "off", dir: "auto",
+    "aria-label": "Text", spellcheck: "false", autocomplete: "off",
     placeholder: "Type or paste a text, or drop a file on the page",
   });
   area.value = state.text;
