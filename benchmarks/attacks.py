@@ -3,7 +3,8 @@
     python benchmarks/attacks.py                 # every control token of every template
     python benchmarks/attacks.py --tokens 2      # two of each
 
-Prints the table of docs/chats.md.
+Prints the tables of docs/chats.md: tokenizers with the flags of published ones, and such in which
+every control token is marked special.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 import jeton  # noqa: E402
-from chat_attacks import attacks, forged, harmless  # noqa: E402
+from chat_attacks import ANSWERS, attacks, forged, harmless  # noqa: E402
 from chat_cases import byte_level, control_tokens, copied, templates  # noqa: E402
+from chat_flags import FLAGS, as_published  # noqa: E402
 
 Row = dict[str, int]
 
@@ -31,11 +33,24 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=None, help="of each template; default: all")
     parser.add_argument("--show", action="store_true", help="print what gets through in jeton")
     options = parser.parse_args()
-    rows = {name: counted(name, text, options) for name, text in templates()}
+    warnings.simplefilter("ignore", jeton.errors.ChatWarning)
+    named = dict(templates())
+    published = {
+        family: counted(family, as_published(family), named[flags.template], options)
+        for family, flags in FLAGS.items()
+        if flags.template in named
+    }
+    show("family", published)
+    special = {name: counted(name, byte_level(text), text, options) for name, text in named.items()}
+    show("template", special)
+
+
+def show(what: str, rows: dict[str, Row]) -> None:
+    """Prints a table."""
     total: Counter[str] = Counter()
     columns = ("attacks", "transformers", "sanitized", "refused", "jeton")
     print(
-        "| template | attacks | transformers | `sanitize_control_tokens` | its refusals | jeton |"
+        f"\n| {what} | attacks | transformers | `sanitize_control_tokens` | its refusals | jeton |"
     )
     print("| --- | --: | --: | --: | --: | --: |")
     for name, row in rows.items():
@@ -44,13 +59,19 @@ def main() -> None:
     print("| **all** | " + " | ".join(f"**{total[column]:,}**" for column in columns) + " |")
 
 
-def counted(name: str, template: str, options: argparse.Namespace) -> Row:
+def counted(name: str, tok: jeton.Tokenizer, template: str, options: argparse.Namespace) -> Row:
     """The attacks on a template, and how many get through."""
-    tok = byte_level(template)
     theirs = _of_transformers(tok)
     row = dict.fromkeys(("attacks", "transformers", "sanitized", "refused", "jeton"), 0)
-    controls = set(tok.special_tokens.values())
-    for token, attack in attacks(control_tokens(template)[: options.tokens]):
+    known = {it.content: it for it in tok.added_tokens}
+    written = [it for it in control_tokens(template) if it in known]
+    written += [it for it in known if it in template and it not in written]
+    for token, attack in attacks(written[: options.tokens]):
+        if attack.place in ANSWERS and not known[token].special:
+            continue  # an answer may hold it
+        controls = {
+            known[it].id for it in written if known[it].special or attack.place not in ANSWERS
+        }
         quiet = harmless(attack.messages, token), harmless(attack.options, token)
         try:
             ours = tok.chat(attack.messages, template=template, **attack.options)

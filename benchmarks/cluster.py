@@ -85,8 +85,8 @@ def measured(name: str, folder: Path) -> Rates:
         for at in range(0, len(whole), DOCUMENT):
             file.write(json.dumps({"text": whole[at : at + DOCUMENT]}, ensure_ascii=False) + "\n")
     trainer = BPETrainer(32_000)
-    counts, counting = timed(lambda: trainer.count(path))
-    of_half = trainer.count(half)
+    counts, counting = timed(lambda: trainer.count(path, documents="line"))
+    of_half = trainer.count(half, documents="line")
     image = counts.core.to_bytes()
     _, merging = timed(lambda: counts.merged(counts))
     tokenizer = jeton.load(SHARED / "vocab" / "cl100k_base.tiktoken")

@@ -147,7 +147,9 @@ def _phases(order: dict[str, Any]) -> Outcome:
     )
     wall, cpu = time.perf_counter(), _cpu()
     base = _peak()
-    counts = trainer.count(Path(order["text"]), memory=order["memory"], temp_dir=order["folder"])
+    counts = trainer.count(
+        Path(order["text"]), documents="line", memory=order["memory"], temp_dir=order["folder"]
+    )
     counted = time.perf_counter()
     peak_of_counting = _peak()
     tok = trainer.train(counts, memory=order["memory"])

@@ -3,11 +3,11 @@
     python fuzz/run.py [--minutes N] [TARGET]...
 
 A target is a program of `fuzz/core`, which tells libFuzzer what an input reaches in the core, or
-one beside this file, which tells it what is reached in Python, or `templates`, which tries inputs
-at random and watches from outside what they take. Inputs that reach something new are
-kept in `target/fuzz/TARGET`, and tried first the next time. Those of `fuzz/corpus/TARGET` are the
-project's own, and begin both TARGET and core_TARGET. An input that a target fails on is written to
-`target/fuzz/failed`, and `python fuzz/run.py --again FILE TARGET` shows it again.
+one beside this file, which tells it what is reached in Python; or `templates` or `token_sets`,
+which try inputs at random and watch from outside what they take. Inputs that reach something new
+are kept in `target/fuzz/TARGET`, and tried first the next time. Those of `fuzz/corpus/TARGET` are
+the project's own, and begin both TARGET and core_TARGET. An input that a target fails on is written
+to `target/fuzz/failed`, and `python fuzz/run.py --again FILE TARGET` shows it again.
 """
 
 from __future__ import annotations

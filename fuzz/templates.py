@@ -1,6 +1,7 @@
 """Fuzzes chat templates: whatever a template does, it ends in time and within its memory.
 
-    python fuzz/templates.py [-max_total_time=SECONDS] [-artifact_prefix=PATH] [FILE | FOLDER]...
+    python fuzz/templates.py [-max_total_time=SECONDS] [-runs=COUNT] [-seed=NUMBER]
+                             [-artifact_prefix=PATH] [FILE | FOLDER]...
 
 An input chooses the parts of a template: sized values, and every method, filter, test and operator
 that templates have, with arguments of any kind. A process of its own renders it and encodes the
@@ -17,13 +18,14 @@ import os
 import random
 import re
 import selectors
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any, Final
 
-SECONDS: Final = 0.5
+SECONDS: Final = 0.2
 """The limit that templates run under."""
 CPU_SECONDS: Final = 3.0
 """Seconds of the processor after which one has outrun it: an operation may take one at once."""
@@ -348,20 +350,25 @@ def main() -> int:
     chance = random.Random(int(options.get("seed", 0)) or None)
     first = [file.read_bytes() for path in paths for file in sorted(path.iterdir())]
     until = time.monotonic() + float(options.get("max_total_time", 60))
+    runs = int(options.get("runs", 1 << 60))
     count, fine, found = 0, 0, 0
-    while time.monotonic() < until:
-        data = first.pop() if first else chance.randbytes(chance.choice((40, 120, 400)))
-        said = watched.tried(template(data))
-        count += 1
-        fine += said == "fine"
-        if said.startswith("FOUND"):
-            found += 1
-            path = f"{prefix}{hashlib.sha256(data).hexdigest()[:16]}"
-            Path(path).write_bytes(data)
-            print(path, said, template(data), sep="\n", flush=True)
-            watched = Watched()
-    print(f"rendered without an error: {fine}; found: {found}")
-    print(f"stat::number_of_executed_units: {count}")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    try:
+        while time.monotonic() < until and count < runs:
+            data = first.pop() if first else chance.randbytes(chance.choice((40, 120, 400)))
+            said = watched.tried(template(data))
+            count += 1
+            fine += said == "fine"
+            if said.startswith("FOUND"):
+                found += 1
+                path = f"{prefix}{hashlib.sha256(data).hexdigest()[:16]}"
+                Path(path).write_bytes(data)
+                print(path, said, template(data), sep="\n", flush=True)
+                watched = Watched()
+    finally:
+        watched.end()
+        print(f"rendered without an error: {fine}; found: {found}")
+        print(f"stat::number_of_executed_units: {count}")
     return min(found, 1)
 
 

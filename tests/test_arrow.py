@@ -282,3 +282,18 @@ def test_wide_ids_share_memory_that_stays() -> None:
     gc.collect()
     jeton.cache_limit()  # what other libraries let go of is let go of with the next call
     assert held() is None
+
+
+def test_offsets_that_somebody_wrote_to_are_refused() -> None:
+    pa = pytest.importorskip("pyarrow")
+    tok = jeton.CharTrainer().train("abc")
+    for wrong in (-1, 7, 1 << 40):
+        for place in (0, 1, 2):
+            batch = tok.encode_batch(["ab", "cab"])
+            batch.offsets[place] = wrong
+            for call in (lambda it=batch: pa.array(it), lambda it=batch: it.pad(pad_id=0)):
+                with pytest.raises(ArgumentError, match="offsets must run from 0 up to the number"):
+                    call()
+    batch = tok.encode_batch(["ab", "cab"])
+    batch.ids[0] = 70_000
+    assert pa.array(batch).to_pylist() == [[70_000, 1], [2, 0, 1]]

@@ -45,9 +45,9 @@ def test_the_tree_of_exceptions() -> None:
         "UnknownTokenError": KeyError,
         "UnsupportedError": ValueError,
     }
-    assert sorted([*expected, "FormatWarning", "TrainingWarning"]) == errors.__all__
-    assert issubclass(errors.TrainingWarning, UserWarning)
-    assert issubclass(errors.FormatWarning, UserWarning)
+    warnings = ("ChatWarning", "FormatWarning", "TrainingWarning")
+    assert sorted([*expected, *warnings]) == errors.__all__
+    assert all(issubclass(getattr(errors, name), UserWarning) for name in warnings)
     for name, builtin in expected.items():
         kind = getattr(errors, name)
         assert issubclass(kind, errors.JetonError) and issubclass(kind, builtin)

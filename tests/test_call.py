@@ -25,6 +25,9 @@ from call_cases import (
 from jeton import BatchEncoding
 from jeton.errors import ArgumentError, JetonError
 
+pytestmark = pytest.mark.filterwarnings("ignore:the words .* puts no space between words")
+
+
 FULL = os.environ.get("JETON_PARITY") == "full"
 BERT = bert()
 

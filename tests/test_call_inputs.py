@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from call_cases import (
 )
 from jeton.components import post_processors
 from jeton.errors import ArgumentError, ArgumentTypeError, JetonError, UnsupportedError
+from kinds import byte_level, characters, unigram, word_piece
 
 BERT = bert()
 
@@ -251,3 +253,33 @@ def test_a_template_that_repeats_a_text() -> None:
     assert tok("the un", "e")["input_ids"] == [3, 6, 9, 3, 6]
     with pytest.raises(UnsupportedError, match="more than once"):
         tok("the un", "e", max_length=3, return_overflowing_tokens=True)
+
+
+GLUED: dict[str, tuple[Any, list[Any], bool]] = {
+    "GPT-2": (lambda: byte_level("gpt2"), ["New", "York"], True),
+    "a batch": (lambda: byte_level("gpt2"), [["x"], ["New", "York"]], True),
+    "with spaces": (lambda: byte_level("gpt2"), ["New", " York"], False),
+    "punctuation": (lambda: byte_level("gpt2"), ["York", "."], False),
+    "Chinese": (lambda: byte_level("gpt2"), ["東京", "都"], False),
+    "one word": (lambda: byte_level("gpt2"), ["New"], False),
+    "BERT": (word_piece, ["the", "weather"], False),
+    "T5": (unigram, ["the", "the"], False),
+    "characters": (characters, ["the", "weather"], True),
+}
+
+
+@pytest.mark.parametrize("row", GLUED)
+def test_words_without_spaces_are_said(row: str) -> None:
+    make, words, glued = GLUED[row]
+    tok = make()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        quiet = tok(words, is_split_into_words=True, verbose=False)
+        assert caught == []
+        assert tok(words, is_split_into_words=True) == quiet
+    told = [str(it.message) for it in caught]
+    if glued:
+        assert len(told) == 1 and "this tokenizer puts no space between words" in told[0]
+        assert caught[0].filename == __file__
+    else:
+        assert told == []

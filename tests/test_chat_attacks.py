@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import random
+import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import jeton
 from chat_attacks import attacks, forged, harmless
-from chat_cases import KINDS, byte_level, control_tokens, templates
+from chat_cases import KINDS, WEATHER, byte_level, control_tokens, templates
+from chat_flags import FLAGS, as_published, unmarked
+from jeton.chat import Chat
 from jeton.components import normalizers
-from jeton.errors import ArgumentTypeError
+from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
+from shared_data import SHARED, needs
+
+pytestmark = pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
+"""What templates leave out is the matter of `test_chat_unprinted.py`."""
 
 NAMED = dict(templates())
 
@@ -125,14 +135,267 @@ def test_what_a_chat_happens_to_lack_may_be_trusted() -> None:
     assert len(chat.truncate(len(chat.ids) - 1).dropped) == 1
 
 
+def of_others(chat: Chat) -> list[int]:
+    """The ids of a chat, without those of what the assistant says."""
+    return [
+        id
+        for id, it in zip(chat.ids, chat.origins, strict=True)
+        if not (it.role == "assistant" and re.match("content|reasoning|thinking", it.field))
+    ]
+
+
+@pytest.mark.parametrize("family", FLAGS)
+def test_none_gets_through_with_the_flags_of_published_tokenizers(family: str) -> None:
+    tok, template = as_published(family), NAMED.get(FLAGS[family].template)
+    if template is None:
+        pytest.skip("needs ../shared")
+    known = {it.content: it for it in tok.added_tokens}
+    written = [it for it in known if it in template]
+    draw = random.Random(family)
+    plain = [it for it in written if not known[it].special]
+    tokens = {*draw.sample(plain, min(3, len(plain))), draw.choice(written)}
+    for token, attack in attacks(tokens):
+        quiet = harmless(attack.messages, token), harmless(attack.options, token)
+        try:
+            chat = tok.chat(attack.messages, template=template, **attack.options)
+            base = tok.chat(quiet[0], template=template, **quiet[1])
+        except jeton.JetonError:
+            continue
+        controls = {known[it].id for it in written}
+        assert not forged(of_others(chat), of_others(base), controls), (attack.place, token)
+        specials = set(tok.special_tokens.values())
+        assert not forged(chat.ids, base.ids, specials), (attack.place, token, chat.text)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_none_gets_through_whatever_the_flags(name: str) -> None:
+    template = NAMED[name]
+    tok = unmarked(template)
+    known = {it.content: it.id for it in tok.added_tokens}
+    written = [it for it in known if it in template]
+    for token, attack in attacks(random.Random(name).sample(written, min(1, len(written)))):
+        quiet = harmless(attack.messages, token), harmless(attack.options, token)
+        try:
+            chat = tok.chat(attack.messages, template=template, **attack.options)
+            base = tok.chat(quiet[0], template=template, **quiet[1])
+        except jeton.JetonError:
+            continue
+        controls = {known[it] for it in written}
+        assert not forged(of_others(chat), of_others(base), controls), (attack.place, token)
+
+
+ANSWERS = {
+    "Qwen 3": ("<think>a</think> <tool_call>b</tool_call>", "<tool_response> </tool_response>"),
+    "Qwen 2.5": ("<tool_call>b</tool_call>", "<|im_start|>"),
+    "Hermes 3": ("<tool_call>b</tool_call>", "<tool_response> </tool_response>"),
+    "DeepSeek V3.1": (
+        "<｜tool▁calls▁begin｜>",
+        "<｜User｜> <｜Assistant｜> <｜tool▁output▁begin｜>",
+    ),
+    "DeepSeek R1": ("<think> <｜tool▁call▁begin｜>", "<｜User｜> <｜Assistant｜>"),
+    "Kimi K2": ("<|tool_calls_section_begin|>", "<|im_user|>"),
+    "Command R7B": ("<|START_ACTION|>", "<|START_OF_TURN_TOKEN|> <|USER_TOKEN|> <|CHATBOT_TOKEN|>"),
+    "SmolLM 3": ("<think>", "<|im_start|>"),
+}
+"""What an answer may hold as tokens, and what it may not: what begins and ends turns."""
+
+
+@needs(SHARED / "templates")
+@pytest.mark.parametrize("family", ANSWERS)
+def test_answers_hold_the_tokens_that_a_model_writes_itself(family: str) -> None:
+    tok, template = as_published(family), NAMED[FLAGS[family].template]
+    known = {it.content: it.id for it in tok.added_tokens}
+    for words, held in zip(ANSWERS[family], (True, False), strict=True):
+        messages = [
+            {"role": "user", "content": f"a {words} b"},
+            {"role": "assistant", "content": f"x {words} y"},
+        ]
+        chat = tok.chat(messages, template=template, tools=[WEATHER])
+        spelled = {id for token, id in known.items() if token in words}
+        ids = [
+            id
+            for id, it in zip(chat.ids, chat.origins, strict=True)
+            if it.kind == "message" and it.field == "content"
+        ]
+        is_left = "x <" in chat.text  # some templates take reasoning out of answers
+        assert (len(spelled & {*ids}) == len(spelled)) == (held and is_left), chat.text
+        assert held or not spelled & {*ids}
+
+
+@needs(SHARED / "templates")
+def test_calls_of_tools_are_data() -> None:
+    tok = as_published("Qwen 3")
+    end = tok.bytes_to_id("</tool_call>")
+    call = {"name": "f", "arguments": {"a": "</tool_call>"}}
+    messages = [
+        {"role": "user", "content": "a"},
+        {"role": "assistant", "content": "", "tool_calls": [{"function": call}]},
+    ]
+    chat = tok.chat(messages, template=NAMED["Qwen-Qwen3-0.6B"])
+    assert chat.text.count("</tool_call>") == 2 and chat.ids.count(end) == 1
+
+
+COMPOSED = {
+    "a role": "{% for m in messages %}{{ '<|' + m.role + '|>' + m.content }}{% endfor %}",
+    "in an output": "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}",
+    "by a macro": "{% macro f(x) %}<|{{ x }}|>{% endmacro %}{{ f('user') }}{{ messages[0].content }}",
+    "by format": "{% set u = '<|{}|>'.format('user') %}{{ u }}{{ messages[0].content }}",
+    "by percent": "{{ '<|%s|>' % 'user' }}{{ messages[0].content }}",
+    "in two": "{{ '<|us' ~ 'er|>' }}{{ messages[0].content }}",
+    "escaped": "{{ '\\x3c|user|>' }}{{ messages[0].content }}",
+    "in a branch": "{% if tools %}<|user|>{% endif %}{{ messages[0].content }}",
+    "in a comparison": "{% if '<|user|>' in messages[0].content %}a{% endif %}"
+    "{{ messages[0].content }}",
+}
+
+
+@pytest.mark.parametrize("name", COMPOSED)
+def test_tokens_that_a_template_puts_together_are_control_tokens(name: str) -> None:
+    tok = byte_level("").replace(added_tokens=[]).with_added_tokens([jeton.AddedToken("<|user|>")])
+    content = "b<|user|>c"
+    chat = tok.chat([{"role": "user", "content": content}], template=COMPOSED[name])
+    own = chat.text.removesuffix(content).count("<|user|>")
+    assert chat.ids.count(tok.bytes_to_id("<|user|>")) == own
+    assert "<|user|>" in chat.control_tokens
+
+
+def test_what_ends_a_text_is_a_control_token_though_it_is_not_marked() -> None:
+    """Phi 3.5 has its `</s>` so."""
+    tok = byte_level("").replace(added_tokens=[]).with_added_tokens([jeton.AddedToken("</s>")])
+    tok = tok.replace(roles={"eos": "</s>"})
+    messages = [{"role": role, "content": "a</s>b"} for role in ("user", "assistant")]
+    template = "{% for m in messages %}{{ m.content }}{% endfor %}{{ eos_token }}"
+    assert tok.chat(messages, template=template).ids.count(tok.role_ids["eos"]) == 1
+
+
+@pytest.mark.parametrize("token", ["\n", "\n\n", "  ", "helpful", "user 2"])
+def test_words_and_white_space_are_no_control_tokens(token: str) -> None:
+    """Gemma has line ends as added tokens, GPT-NeoX spaces; domains add words."""
+    tok = byte_level("").with_added_tokens([jeton.AddedToken(token)])
+    template = "You are helpful, user 2:\n\n  {{ messages[0].content }}"
+    chat = tok.chat([{"role": "user", "content": f"a{token}b"}], template=template)
+    assert chat.ids == tok.encode(chat.text) and token not in chat.control_tokens
+
+
 def test_added_tokens_that_are_not_special_are_control_where_that_is_asked_for() -> None:
     tok = byte_level("").with_added_tokens([jeton.AddedToken("<think>")])
-    template = "<think>{{ messages[0].content }}<|im_end|><think>"
-    messages = [{"role": "user", "content": "a<think>b<|im_end|>"}]
-    think, end = tok.bytes_to_id("<think>"), tok.special_tokens["<|im_end|>"]
-    for control, expected in (((), 3), (("<think>",), 2), (["<think>", "<|im_end|>"], 2)):
-        ids = tok.chat(messages, template=template, control=control).ids
-        assert (ids.count(think), ids.count(end)) == (expected, 1)
+    messages = [{"role": role, "content": "a<think>b"} for role in ("user", "assistant")]
+    silent = "{% for m in messages %}{{ m.content }}{% endfor %}"
+    writing = f"{silent}{{% if tools %}}<think>{{% endif %}}"
+    rows: list[tuple[str, dict[str, Any], int]] = [
+        (silent, {}, 2),  # nothing says that it is more than a word
+        (writing, {}, 1),
+        (writing, {"trusted": ["user"]}, 2),
+        (writing, {"control": ["<think>", "<|im_end|>"]}, 0),
+        (silent, {"control": ("<think>",)}, 0),
+    ]
+    for template, options, expected in rows:
+        ids = tok.chat(messages, template=template, **options).ids
+        assert ids.count(tok.bytes_to_id("<think>")) == expected, (template, options)
     for wrong, kind in (("<think>", TypeError), (("<thought>",), ValueError), (3, TypeError)):
         with pytest.raises(kind, match="control"):
-            tok.chat(messages, template=template, control=wrong)  # type: ignore[arg-type]
+            tok.chat(messages, template=silent, control=wrong)  # type: ignore[arg-type]
+
+
+def test_control_tokens_of_the_configuration(tmp_path: Path) -> None:
+    bare = jeton.BPETrainer(vocab_size=256).train(["a"])
+    bare.with_added_tokens([jeton.AddedToken("<think>"), jeton.AddedToken("word")]).save(tmp_path)
+    config = json.loads((tmp_path / "tokenizer_config.json").read_text())
+    messages = [{"role": "user", "content": "<think> word"}]
+    for names, controls in ((None, 0), ([], 0), (["word", "<think>", "none"], 2)):
+        written = json.dumps({**config, "chat_control_tokens": names})
+        (tmp_path / "tokenizer_config.json").write_text(written)
+        tok = jeton.load(tmp_path)
+        ids = tok.chat(messages, template="{{ messages[0].content }}").ids
+        assert sum(tok.bytes_to_id(it) in ids for it in ("<think>", "word")) == 2 - controls
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"chat_control_tokens": "<think>"}))
+    with pytest.raises(FormatError, match=r"tokenizer_config\.json: chat_control_tokens must be"):
+        jeton.load(tmp_path).chat(messages, template="{{ messages[0].content }}")
+
+
+def stranger(text: str, **more: Any) -> dict[str, Any]:
+    return {"role": "user", "content": text, **more}
+
+
+END = "<|im_end|>"
+OWN = {"role": "user", "content": END}
+TRUST: dict[str, tuple[list[str | int], list[dict[str, Any]], int]] = {
+    "an index": ([0], [OWN, stranger(END)], 1),
+    "a place": (["messages[0].content"], [OWN, stranger(END)], 1),
+    "a place as a role": (["messages[0]"], [OWN, {"role": "messages[0]", "content": END}], 1),
+    "a field as a role": (["content"], [stranger("a"), {"role": "content", "name": END}], 0),
+    "a role as a field": (["system"], [stranger("a", system=END)], 0),
+    "a role and a field, as a field": (["user.x"], [stranger("a", x=1), {"user.x": END}], 0),
+    "a place inside, as a key": (["x.y"], [stranger("a", x={"y": 1}), {"x.y": END}], 0),
+    "an item, as a key": (["x[0]"], [stranger("a", x=[END]), {"x[0]": END}], 1),
+    "an item, as a key inside": (["x[0]"], [stranger("a", x={"0": END})], 0),
+    "the tools, as a field": (["tools"], [stranger("a", tools=END)], 0),
+    "a variable, as a field": (["v"], [stranger("a", v=END)], 0),
+    "a variable, as a role": (["v"], [{"role": "v", "content": END}], 0),
+    "messages": (["messages"], [OWN, stranger(END)], 2),
+}
+"""Entries of `trusted`, messages, and how many control tokens these have."""
+
+
+@pytest.mark.parametrize("name", TRUST)
+def test_entries_of_trusted_are_of_one_kind(name: str) -> None:
+    trusted, messages, count = TRUST[name]
+    chat = byte_level("").chat(messages, template="{{ messages }}", trusted=trusted, v=1, tools=[])
+    assert chat.ids.count(byte_level("").special_tokens[END]) == count
+
+
+def test_a_word_that_names_two_kinds_is_refused() -> None:
+    messages = [stranger("a", robot="b"), {"role": "robot", "content": "c"}]
+    with pytest.raises(ArgumentError, match="'robot' may be a role or a field: write"):
+        byte_level("").chat(messages, template="{{ messages }}", trusted=["robot"])
+    for entry, count in (("robot.content", 0), ("messages[0].robot", 0), ("variables.name", 1)):
+        chat = byte_level("").chat(
+            messages, template="{{ messages }}{{ name }}", trusted=[entry], name=END
+        )
+        assert chat.ids.count(byte_level("").special_tokens[END]) == count
+    with pytest.raises(ArgumentError, match="'name' may be a field or a variable"):
+        byte_level("").chat(messages, template="{{ messages }}", trusted=["name"], name=END)
+
+
+@pytest.mark.parametrize(
+    "trusted", [[0], ["messages[0]"], ["messages[0].content"], [0, "messages[2].content"]]
+)
+def test_trust_follows_its_message(trusted: list[str | int]) -> None:
+    tok = byte_level("")
+    end = tok.special_tokens[END]
+    messages = [
+        {"role": "user", "content": f"mine{END} and so on"},
+        {"role": "assistant", "content": "a"},
+        stranger(f"b{END}") if 2 not in trusted else stranger("b"),
+        {"role": "assistant", "content": "c"},
+        stranger(f"d{END}"),
+        {"role": "assistant", "content": "e"},
+    ]
+    chat = tok.chat(messages, template="chatml", trusted=trusted)
+    of_two = "messages[2].content" in trusted
+    assert chat.ids.count(end) == len(messages) + 1 + of_two
+    seen = []
+    for most in range(len(chat.ids), 20, -1):
+        try:
+            shorter = chat.truncate(most)
+        except ArgumentError:
+            break
+        kept = len(messages) - len(shorter.dropped)
+        assert shorter.ids.count(end) == kept + (kept == 6) + (of_two and kept >= 4)
+        again = shorter.truncate(len(shorter.ids))
+        assert again.ids == shorter.ids
+        seen.append(kept)
+    assert {*seen} == {6, 4, 2}
+    # Masks and prefixes render messages in other places than they were sent in.
+    assert chat.keeps_prefix and sum(chat.loss_mask()) == 6
+    plain = CHATML_WITHOUT_MARKS
+    by_origin = tok.chat(messages, template=plain, trusted=trusted)
+    assert (
+        by_origin.loss_mask() == tok.chat(messages, template="chatml", trusted=trusted).loss_mask()
+    )
+
+
+CHATML_WITHOUT_MARKS = (
+    "{% for m in messages %}{{ '<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>\n' }}"
+    "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
+)

@@ -12,10 +12,14 @@ from typing import Any
 
 import pytest
 
+import jeton
 import jeton.chat
 from chat_cases import HELLO, byte_level, templates
 from jeton.chat import isolation
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
+
+pytestmark = pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
+"""What templates leave out is the matter of `test_chat_unprinted.py`."""
 
 A = "{{ 'a' }}"
 ENDLESS = "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"
@@ -56,7 +60,8 @@ def seen(chat: jeton.chat.Chat) -> tuple[Any, ...]:
 def test_the_chat_is_the_same(name: str) -> None:
     tok = byte_level("<|im_start|><|im_end|>")
     messages = MESSAGES if name == "plain" else MESSAGES[1:]
-    options = {"template": "chatml", **CALLS[name]}
+    # Any other text than its own is no template of jeton, which refuses calls of tools.
+    options = {"template": f"{jeton.chat.TEMPLATES['chatml']}{{# #}}", **CALLS[name]}
     assert seen(tok.chat(messages, isolate=True, **options)) == seen(tok.chat(messages, **options))
 
 
@@ -94,8 +99,8 @@ def test_errors_are_the_same(name: str) -> None:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs limits of memory")
 def test_memory_is_limited() -> None:
-    template = "{% set a = 'a' * 60000000 %}{{ a|length }}"
-    assert byte_level("").chat(HELLO, template=template, isolate=True).text == "60000000"
+    template = "{% set a = 'a' * 30000000 %}{{ a|length }}"
+    assert byte_level("").chat(HELLO, template=template, isolate=True).text == "30000000"
     with (
         jeton.chat.limits(memory=20_000_000, isolate=True),
         pytest.raises(UnsupportedError, match="memory"),
@@ -138,6 +143,41 @@ def test_a_process_that_fails_is_an_error(name: str, monkeypatch: pytest.MonkeyP
     assert not isolation._ALL
     monkeypatch.undo()
     assert byte_level("").chat(HELLO, template=A, isolate=True).text == "a"
+
+
+SOURCES = ["{}", "{'literals': 'a', 'names': []}", "{'literals': [1], 'names': []}", "5"]
+
+
+@pytest.mark.parametrize("answer", SOURCES)
+def test_what_a_process_says_of_a_template_is_checked(
+    answer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered = f"(lambda it: {answer} if len(it) == 1 else answer(it))"
+    patch = (
+        f"from jeton.chat import isolation; answer = isolation._answer; "
+        f"isolation._answer = {answered}"
+    )
+    monkeypatch.setattr(
+        isolation, "_START", isolation._START.replace("serve(i", f"{patch}\nserve(i")
+    )
+    tok = byte_level("").with_added_tokens([jeton.AddedToken("<think>")])
+    with pytest.raises(UnsupportedError, match="nonsense"):
+        tok.chat(HELLO, template=f"{A}<think>{answer}", isolate=True)
+    assert not isolation._ALL
+
+
+def test_tokens_that_are_not_special_and_parts_are_the_same_apart() -> None:
+    tok = byte_level("").with_added_tokens([jeton.AddedToken("<think>")])
+    template = (
+        "{% for m in messages %}{{ m.role ~ m.content }}{% if m.x %}<think>{% endif %}{% endfor %}"
+    )
+    messages = [
+        {"role": "user", "content": [{"type": "text", "text": "<think>"}, "b"], "name": "c"},
+        {"role": "assistant", "content": "<think>", "x": 1},
+    ]
+    here, apart = (tok.chat(messages, template=template, isolate=it, y=2) for it in (False, True))
+    assert seen(here) == seen(apart) and here.unprinted == apart.unprinted
+    assert here.ids.count(tok.bytes_to_id("<think>")) == 2
 
 
 def test_a_process_is_kept() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -10,10 +13,13 @@ import pytest
 from jinja2.sandbox import SandboxedEnvironment
 
 from chat_cases import HELLO, byte_level
-from jeton.chat import limits
+from jeton.chat import limits, rendering
 from jeton.chat.costs import FILTERS, METHODS, OPERATORS, TESTS
 from jeton.chat.limits import _WORK, let_go_at_end, running
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
+
+pytestmark = pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
+"""What templates leave out is the matter of `test_chat_unprinted.py`."""
 
 LONG_TEXTS = "{% set a = 'a' * 3 * 10**7 ~ 'b' %}{% set b = 'a' * 3 * 10**7 ~ 'c' %}"
 PAIRS = "{% set n = namespace(t=1) %}{% for i in range(60) %}{% set n.t = (n.t, n.t) %}{% endfor %}"
@@ -285,6 +291,37 @@ def test_errors_stay_short(failing: str) -> None:
 def test_limits_are_checked(seconds: Any, kind: type[Exception]) -> None:
     with pytest.raises(kind, match="seconds"), limits(seconds=seconds):
         pass
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_the_fuzzer_of_templates_runs(tmp_path: Path) -> None:
+    fuzzer = Path(__file__).parent.parent / "fuzz" / "templates.py"
+    options = ["-seed=1", "-runs=25", "-max_total_time=300", f"-artifact_prefix={tmp_path}/"]
+    done = subprocess.run(
+        [sys.executable, str(fuzzer), *options], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, list(tmp_path.iterdir())) == (0, []), done.stdout + done.stderr
+    assert "number_of_executed_units: 25" in done.stdout
+
+
+def test_few_long_templates_stay_compiled() -> None:
+    tok = byte_level("")
+    for number in range(8):
+        for size in (10, 120_000):
+            template = f"{{{{ {number} }}}}{{#{'x' * size}#}}"
+            assert tok.chat(HELLO, template=template).text == str(number)
+    assert sum(map(len, rendering._COMPILED)) <= rendering._CACHED
+    assert len(rendering._COMPILED) > 4
+    assert template in rendering._COMPILED
+
+
+def test_the_text_is_in_proportion_to_what_is_given() -> None:
+    tok = byte_level("")
+    messages = [{"role": "user", "content": "abcd" * 20_000}]
+    long = "{% for i in range(COUNT) %}{{ messages[0].content }}{% endfor %}"
+    assert tok.chat(messages, template=long.replace("COUNT", "40")).text == "abcd" * 800_000
+    with pytest.raises(UnsupportedError, match="a text of 4,800,000 characters"):
+        tok.chat(messages, template=long.replace("COUNT", "60"))
 
 
 def test_a_namespace_that_holds_itself_is_let_go() -> None:

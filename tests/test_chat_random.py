@@ -6,15 +6,20 @@ must be data, and the text that of transformers. `python tests/test_chat_random.
 
 from __future__ import annotations
 
+import json
 import random
 import sys
 from typing import Any
 
 import pytest
 
-from jeton.chat.messages import Input, Trust
+import jeton
+from jeton.chat.encoding import ControlTokens, encoded, encoded_ids
+from jeton.chat.messages import Input, sent_messages
+from jeton.chat.origins import TEMPLATE, Origin
 from jeton.chat.parts import raw, runs_of
 from jeton.chat.rendering import rendered
+from jeton.chat.trust import Trust
 from jeton.errors import JetonError
 
 OPERATIONS = """
@@ -73,9 +78,10 @@ def check(seed: int) -> bool:
     statement = chance.choice(STATEMENTS).format(a=expression(chance, 3))
     template = "{% set m = messages[0] %}" + statement
     given = message(chance)
-    seen = Input(Trust(()))
+    seen = Input(Trust())
     try:
-        ours: str | None = rendered(template, seen.messages([given]), None, {}, seen.characters)
+        sent = seen.messages(sent_messages([given]))
+        ours: str | None = rendered(template, sent, None, {}, seen.characters)
     except JetonError:
         ours = None
     if any(f"({leaf}|reverse)" in template for leaf in ("m.l", "m.d")):
@@ -109,6 +115,64 @@ def test_random_templates() -> None:
     pytest.importorskip("transformers")
     compared = sum(check(seed) for seed in range(400))
     assert compared > 150
+
+
+SPELLINGS = "<a> <a>b ab < a> <b> b<a é< İ <A> b".split()
+FLAGS = ("special", "normalized", "single_word", "lstrip", "rstrip")
+
+
+def random_tokenizer(chance: random.Random) -> jeton.Tokenizer:
+    """Added tokens of all kinds, some within others, that the model knows as words too."""
+    spelled = chance.sample(SPELLINGS, chance.randrange(1, 6))
+    words = dict.fromkeys([*spelled, *"<>abé AİB▁", "<unk>"])
+    stages = {
+        "normalizer": {"type": "Lowercase"},
+        "pre_tokenizer": {"type": "WhitespaceSplit"},
+    }
+    return jeton.Tokenizer.from_json(
+        json.dumps(
+            {
+                "model": {
+                    "type": "WordLevel",
+                    "vocab": {word: number for number, word in enumerate(words)},
+                    "unk_token": "<unk>",
+                },
+                "added_tokens": [
+                    {
+                        "id": number,
+                        "content": content,
+                        **{flag: chance.random() < 0.5 for flag in FLAGS},
+                    }
+                    for number, content in enumerate(spelled)
+                ],
+                **{name: stage for name, stage in stages.items() if chance.random() < 0.5},
+            }
+        )
+    )
+
+
+def test_ids_alone_are_those_with_spans() -> None:
+    chance = random.Random(3)
+    data = Origin("message", 0, "user", "content")
+    answer = Origin("message", 0, "assistant", "content")
+    for _ in range(60):
+        tok = random_tokenizer(chance)
+        specials = [id for id in tok.special_tokens.values() if chance.random() < 0.5]
+        control = ControlTokens(tok, tok, frozenset(specials))
+        for _ in range(60):
+            words = ["".join(chance.choices([*SPELLINGS, " ", "a"], k=2)) for _ in range(4)]
+            runs = tuple((len(it), chance.choice((TEMPLATE, data, answer))) for it in words)
+            text = "".join(words)
+            with_spans = told(encoded, control, text, runs)
+            ids = with_spans[0] if isinstance(with_spans, tuple) else with_spans
+            assert told(encoded_ids, control, text, runs) == ids, (tok.to_json(), text, runs)
+
+
+def told(call: Any, *given: Any) -> Any:
+    try:
+        return call(*given)
+    except JetonError as error:
+        return type(error)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import jeton
-from jeton.chunks import boundaries
+from jeton.chunks import boundaries, structure
 from jeton.components import models, post_processors, pre_tokenizers
 from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError, SpecialTokenError
 from kinds import KINDS, byte_level, ranks, word_piece
@@ -69,6 +69,21 @@ PARTS = [
     *("▁", "<0x41>", "<unk>", "[UNK]", "[SEP]", "<|end|>", "<|endoftext|>", "##s", "unable"),
     *("\ud83d", "\ude42", "\ud83d\ude42", "\U00010ffff", "𝔘", "𠮷"),
 ]
+
+
+def test_a_short_text_is_one_chunk(any_tok: jeton.Tokenizer) -> None:
+    """Also where it has just as many tokens as a chunk may have, or one more."""
+    for text in ("The end.", "the weather", "No! The end. "):
+        try:
+            tokens = any_tok.count(text)
+        except EncodeError:
+            continue
+        [chunk] = any_tok.chunk(text, tokens)
+        assert (chunk.text, chunk.start, chunk.end, chunk.tokens) == (text, 0, len(text), tokens)
+        assert chunk == jeton.chunks.Chunk(text, 0, len(text), tokens) and hash(chunk)
+        if tokens > 3:
+            assert len(any_tok.chunk(text, tokens - 1, overlap=0)) > 1
+    assert any_tok.chunk("", 5) == []
 
 
 def published(name: str) -> jeton.Tokenizer:
@@ -379,7 +394,7 @@ def test_what_makes_no_sense() -> None:
         (lambda: tok.chunk("a 🙂", 3), r"max_tokens=3 is less than the 4 tokens of .* at 2"),
         (lambda: word_piece().chunk("x", 2, add_special_tokens=True), "no room for text"),
         (lambda: word_piece().truncate("x", 1, add_special_tokens=True), "n=1 has no room"),
-        (lambda: tok.truncate("x", 1, side="middle"), "^side must be one of"),  # type: ignore[arg-type]
+        (lambda: tok.truncate("x", 1, side="top"), "^side must be one of"),  # type: ignore[arg-type]
         (lambda: tok.split_at("x", -1), "n must be at least 0"),
     ):
         with pytest.raises(ArgumentError, match=message):
@@ -425,3 +440,208 @@ def test_a_template_that_repeats_counts_too() -> None:
         9,
         add_special_tokens=True,
     )
+
+
+MARKDOWN = """# A
+intro text here. more.
+
+## B
+some words. other words.
+```python
+# no heading
+## neither
+```
+### C
+deep
+
+# D
+
+| name | size |
+| ---- | ---: |
+| one | 1 |
+| two | 2 |
+| three | 3 |
+| four | 4 |
+
+end
+"""
+CODE = """import x
+
+
+def f():
+    a = 1
+
+    b = 2
+    return a
+
+
+class C:
+    def g(self):
+        pass
+
+    def h(self):
+        return (
+
+        )
+"""
+HTML = (
+    "<section><h1>T</h1><p>one</p ><ul><li>a</li><LI>b</LI>\n</ul></section>\n"
+    "<section><p>two<br>three</p></section>"
+)
+STRUCTURES: dict[str, tuple[str, list[list[str]]]] = {
+    # A text, and of each level the beginnings of its parts.
+    "markdown": (
+        MARKDOWN,
+        [["# A", "# D"], ["# A", "## B", "# D"], ["# A", "## B", "### C", "# D"]],
+    ),
+    "code": (
+        CODE,
+        [
+            ["def f():", "class C:"],
+            ["def f():", "    b = 2", "class C:", "    def h(self):"],
+        ],
+    ),
+    "html": (
+        HTML,
+        [
+            ["<section><p>two", ""],
+            ["<p>one", "<ul>", "</section>", "<section><p>two", "</section>", ""],
+            [
+                *("<p>one", "<ul>", "<LI>", "</ul>", "</section>", "<section><p>two"),
+                *("three", "</section>", ""),
+            ],
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", STRUCTURES)
+def test_where_parts_of_a_kind_of_text_begin(kind: str) -> None:
+    text, expected = STRUCTURES[kind]
+    for ends in ("\n", "\r\n"):
+        written = text.replace("\n", ends)
+        levels = structure.KINDS[kind](written)
+        assert len(levels) == len(expected)
+        for places, beginnings in zip(levels, expected, strict=True):
+            assert places == sorted(places)
+            assert len(places) == len(beginnings)
+            for place, beginning in zip(places, beginnings, strict=True):
+                assert written.startswith(beginning, place)
+    assert structure.KINDS[kind]("") == structure.KINDS[kind]("x") == []
+
+
+@pytest.mark.parametrize("kind", STRUCTURES)
+@pytest.mark.parametrize("limit", [9, 20, 40, 200])
+@pytest.mark.parametrize("overlap", [0, None])
+def test_parts_of_a_kind_of_text_are_kept_whole(
+    kind: Any, limit: int, overlap: int | None, any_tok: jeton.Tokenizer
+) -> None:
+    text, _ = STRUCTURES[kind]
+    try:
+        any_tok.encode(text)
+    except EncodeError:
+        return
+    chunks = any_tok.chunk(text, limit, overlap=overlap, boundaries=kind)
+    check_cover(text, chunks)
+    for chunk in chunks:
+        assert chunk.tokens == any_tok.count(chunk.head + chunk.text) <= limit
+        assert not chunk.head or (
+            (kind == "markdown" and chunk.text.lstrip("-").startswith(("|", " "))) or chunk.head
+        )
+    places = [0, *structure.KINDS[kind](text)[0], len(text)]
+    if overlap == 0:  # a part that fits is cut by no chunk
+        ends = {chunk.end for chunk in chunks}
+        for start, end in pairwise(places):
+            inner = [place for place in ends if start < place < end]
+            assert not inner or any_tok.count(text[start:end]) > limit
+
+
+def check_cover(text: str, chunks: list[Any]) -> None:
+    assert chunks[0].start == 0 and chunks[-1].end == len(text)
+    for chunk, following in pairwise(chunks):
+        assert chunk.start < following.start <= chunk.end < following.end
+    assert all(chunk.text == text[chunk.start : chunk.end] for chunk in chunks)
+
+
+def test_a_chunk_of_rows_has_the_head_of_its_table() -> None:
+    tok = ranks()
+    head = "| name | size |\n| ---- | ---: |\n"
+    chunks = tok.chunk(MARKDOWN, 70, overlap=0, boundaries="markdown", at="line")
+    of_rows = [chunk for chunk in chunks if chunk.head]
+    assert of_rows and all(chunk.head == head for chunk in of_rows)
+    assert all(chunk.text.startswith("| ") for chunk in of_rows)
+    # A head that leaves less room than it takes is left out.
+    assert not any(it.head for it in tok.chunk(MARKDOWN, 40, overlap=0, boundaries="markdown"))
+    assert not any(it.head for it in tok.chunk(MARKDOWN, 70, overlap=0))
+
+
+def test_boundaries_of_the_caller() -> None:
+    tok = jeton.CharTrainer().train("abcdefghij|")
+    text = "abc|defgh|ij|abcdefghij"
+    places = [text.index("d"), text.index("i"), text.index("|a") + 1]
+    for given in (places, reversed(places), lambda _: places, range(4, 5)):
+        chunks = tok.chunk(text, 10, overlap=0, boundaries=given, at="token")
+        check_cover(text, chunks)
+    chunks = tok.chunk(text, 10, overlap=0, boundaries=places, at="token")
+    assert [chunk.text for chunk in chunks] == ["abc|defgh|", "ij|", "abcdefghij"]
+    assert tok.chunk(text, 10, boundaries=[]) == tok.chunk(text, 10)
+    for wrong, error, told in (
+        ([99], ArgumentError, "99 lies behind the 23 characters"),
+        ([-1], ArgumentError, "each of boundaries"),
+        (["a"], ArgumentTypeError, "each of boundaries"),
+        ("markup", ArgumentError, r'must be one of "markdown", "code", "html", not .markup'),
+        (5, ArgumentTypeError, "boundaries must be"),
+    ):
+        with pytest.raises(error, match=told):
+            tok.chunk(text, 10, boundaries=wrong)  # type: ignore[arg-type]
+
+
+def test_chunks_of_many_texts_are_those_of_each(any_tok: jeton.Tokenizer) -> None:
+    texts = ["The end. No! ", "the weather", ""]
+    try:
+        any_tok.encode_batch(texts)
+    except EncodeError:
+        return
+    for options in (
+        {},
+        {"at": "word", "overlap": 1},
+        {"boundaries": lambda text: [len(text) // 2]},
+    ):
+        found = any_tok.chunk_batch(texts, 8, **options)
+        assert found == [any_tok.chunk(text, 8, **options) for text in texts]
+    assert any_tok.chunk_batch(iter([])) == []
+    with pytest.raises(ArgumentTypeError, match=r"texts\[1\]: text must be a str"):
+        any_tok.chunk_batch(["the", 5])  # type: ignore[list-item]
+    with pytest.raises(ArgumentTypeError, match="texts must be an iterable of str"):
+        any_tok.chunk_batch("the")
+    with pytest.raises(ArgumentError, match="max_tokens"):
+        any_tok.chunk_batch([], 0)
+
+
+def test_the_middle_of_a_text_is_cut(any_tok: jeton.Tokenizer) -> None:
+    numbers = random.Random(7)
+    for _ in range(120):
+        text = "".join(numbers.choices(PARTS, k=numbers.randrange(1, 30)))
+        limit = numbers.randrange(0, 40)
+        unit = numbers.choice(UNITS)
+        try:
+            tokens = any_tok.count(text)
+        except EncodeError:
+            continue
+        kept = any_tok.truncate(text, limit, side="middle", at=unit)  # type: ignore[arg-type]
+        assert kept.tokens == any_tok.count(kept.text) <= limit
+        assert (kept.start, kept.end) == (0, len(text))
+        if tokens <= limit:
+            assert kept.text == text and kept.gap is None and kept.dropped_text == ""
+            continue
+        assert kept.gap is not None
+        head, tail = kept.text[: kept.gap], kept.text[kept.gap :]
+        assert head + kept.dropped_text + tail == text
+        assert kept.dropped_tokens == any_tok.count(kept.dropped_text)
+        assert any_tok.count(head) <= (limit + 1) // 2
+
+
+def test_both_ends_stay() -> None:
+    tok = jeton.CharTrainer().train("to be or not to be")
+    kept = tok.truncate("to be or not to be", 11, side="middle", at="word")
+    assert (kept.text, kept.gap, kept.dropped_text) == ("to be to be", 6, "or not ")

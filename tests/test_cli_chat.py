@@ -56,6 +56,14 @@ def test_options_reach_the_template(run: Run, model: str, here: Path) -> None:
     assert ids.count(str(TOK.special_tokens["<|im_end|>"])) == 2
 
 
+def test_what_the_template_leaves_out_is_a_note(run: Run, model: str, here: Path) -> None:
+    (here / "t.jinja").write_text("{{ messages[0].content }}")
+    given = json.dumps([*HELLO, {"role": "usr", "content": "a"}])
+    said = run("chat", model, "-", "--template", "t.jinja", "--set", "x=1", input=given).stderr
+    assert "warning: the chat template does not print messages[1], the variable x" in said
+    assert "did you mean 'user'?" in said
+
+
 BAD: list[tuple[tuple[str, ...], str, str]] = [
     (("no.json",), "", "no.json: no such file"),
     (("-",), "{", "standard input: not valid JSON"),

@@ -28,7 +28,9 @@ def corpus(here: Path) -> None:
 
 
 def test_prepare(run: Run, here: Path) -> None:
-    done = run(*"prepare tok.json in.txt -o out --lines --layout nanogpt --validation 0.1".split())
+    done = run(
+        *"prepare tok.json in.txt -o out --documents line --layout nanogpt --validation 0.1".split()
+    )
     assert done.stdout == "out\n"
     tokens = flat(rows(TOK, TEXTS))
     cut = len(tokens) * 9 // 10
@@ -37,8 +39,10 @@ def test_prepare(run: Run, here: Path) -> None:
     assert tokens_of(here / "out") == tokens[:cut]
     assert tokens_of(here / "out", "val") == tokens[cut:]
     # Once more is no more work, and other options are another set.
-    run(*"prepare tok.json in.txt -o out --lines --layout nanogpt --validation 0.1".split())
-    failed = run(*"prepare tok.json in.txt -o out --lines".split(), code=1)
+    run(
+        *"prepare tok.json in.txt -o out --documents line --layout nanogpt --validation 0.1".split()
+    )
+    failed = run(*"prepare tok.json in.txt -o out --documents line".split(), code=1)
     assert error_of(failed).startswith("out: holds another set, with another layout; choose")
 
 
@@ -97,7 +101,7 @@ def test_errors(run: Run, here: Path, command: str, told: str) -> None:
 
 
 def test_verify(run: Run, here: Path) -> None:
-    run(*"prepare tok.json in.txt -o out --lines --validation 0.5".split())
+    run(*"prepare tok.json in.txt -o out --documents line --validation 0.5".split())
     done = run("data", "verify", "out")
     assert done.stdout.startswith("out: 5 files, ")
     assert done.stdout.endswith(": all as they were written\n")
@@ -111,7 +115,9 @@ def test_verify(run: Run, here: Path) -> None:
 
 
 def test_show(run: Run, here: Path) -> None:
-    run(*"prepare tok.json in.txt -o out --lines --layout nanogpt --validation 0.5".split())
+    run(
+        *"prepare tok.json in.txt -o out --documents line --layout nanogpt --validation 0.5".split()
+    )
     done = run("data", "show", "out")
     for told in (
         "out · nanogpt",
@@ -143,9 +149,10 @@ def test_merge(run: Run, here: Path) -> None:
     for number in range(5):
         (here / f"{number}.txt").write_text("\n".join(TEXTS[number::5]))
     files = " ".join(f"{number}.txt" for number in range(5))
-    run(*f"prepare tok.json {files} -o whole --lines --shuffle 1".split())
+    run(*f"prepare tok.json {files} -o whole --documents line --shuffle 1".split())
     for part in (1, 2):
-        run(*f"prepare tok.json {files} -o part-{part} --lines --shuffle 1 --part {part}/2".split())
+        more = f"--documents line --shuffle 1 --part {part}/2"
+        run(*f"prepare tok.json {files} -o part-{part} {more}".split())
     assert "part 1 of 2" in run("data", "show", "part-1").stdout
     done = run(*"data merge part-1 part-2 -o out".split())
     assert done.stdout == "out\n"
@@ -155,11 +162,11 @@ def test_merge(run: Run, here: Path) -> None:
 
 
 def test_progress_as_json(run: Run) -> None:
-    done = run(*"prepare tok.json in.txt -o out --lines --json".split())
+    done = run(*"prepare tok.json in.txt -o out --documents line --json".split())
     steps = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
     assert steps[-1]["phase"] == "finishing"
     assert steps[-1]["tokens"] == Manifest.read("out").tokens
-    quiet = run(*"prepare tok.json in.txt -o two --lines --json -q".split())
+    quiet = run(*"prepare tok.json in.txt -o two --documents line --json -q".split())
     assert quiet.stderr == ""
 
 
@@ -178,7 +185,12 @@ def test_names_that_are_no_utf8(run: Run, here: Path) -> None:
 def test_a_signal_stops_it(here: Path, signal_: signal.Signals, code: int) -> None:
     # Standard input that does not end: there is always more to wait for.
     process = subprocess.Popen(
-        [sys.executable, "-m", "jeton", *"prepare tok.json - -o out --lines --json".split()],
+        [
+            sys.executable,
+            "-m",
+            "jeton",
+            *"prepare tok.json - -o out --documents line --json".split(),
+        ],
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
@@ -233,3 +245,24 @@ def test_conversations(run: Run, here: Path) -> None:
     assert "the others are pale" in coloured
     failed = run(*"prepare tok.json in.jsonl -o b --too-long drop".split(), code=2)
     assert "--too-long is for conversations: give --messages too" in failed.stderr
+
+
+def test_what_a_document_is_is_said(run: Run, here: Path) -> None:
+    said = "each file of text is a document (--documents line: each line is)"
+    (here / "in.jsonl").write_text('{"text": "to be"}\n')
+    for command in ("prepare tok.json {} -o {}", "train {} -o {} --kind char"):
+        for number, (given, is_said) in enumerate(
+            (("in.txt", True), ("in.jsonl", False), ("in.txt --documents file", False))
+        ):
+            out = f"{command[0]}{number}" + ".json" * command.startswith("train")
+            assert (said in run(*command.format(given, out).split()).stderr) == is_said
+
+
+def test_bad_records_are_told(run: Run, here: Path) -> None:
+    (here / "in.jsonl").write_text('{"text": "to be"}\n{"text": \n{"text": "or not"}\n')
+    failed = run(*"prepare tok.json in.jsonl -o out".split(), code=1)
+    assert error_of(failed).startswith("in.jsonl: line 2: no JSON object")
+    done = run(*"prepare tok.json in.jsonl -o out --bad-records drop".split())
+    assert "1 document left out: cannot be read or encoded" in done.stderr
+    assert Manifest.read(here / "out").bad_documents == 1
+    assert "2, and 0 empty and 1 bad" in run("data", "show", "out").stdout

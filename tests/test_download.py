@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import http.server
+import re
+import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -141,6 +145,32 @@ def test_what_can_be_had_is_had(
     assert (tmp_path / "vocabulary").read_bytes() == CONTENT
     assert len(server.requests) == requests
     assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution"),
+        socket.gaierror(socket.EAI_NONAME, "Name or service not known"),
+        OSError(errno.ENETUNREACH, "Network is unreachable"),
+    ],
+)
+def test_without_a_network_nothing_is_tried_again(
+    trouble: OSError, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = []
+
+    def look_up(*_: object) -> None:
+        tried.append(1)
+        raise trouble
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    monkeypatch.setattr(time, "sleep", lambda _: pytest.fail("it waits"))
+    path = tmp_path / "cache" / "vocabulary"
+    told = re.escape(f"{trouble} (fetch it by other means to {path}, or name a folder")
+    with pytest.raises(DownloadError, match=f"cannot be reached from here: {told}"):
+        download.fetch("https://example.invalid/x", path, SHA256)
+    assert tried == [1] and list(path.parent.iterdir()) == []
 
 
 def test_a_broken_connection_is_taken_up_where_it_stopped(server: Server, tmp_path: Path) -> None:

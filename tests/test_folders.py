@@ -194,6 +194,27 @@ def test_stages_tell_roles(make: Any, expected: dict[str, str]) -> None:
     assert make().roles == expected
 
 
+@pytest.mark.parametrize("value", [["<|end|>"], 0, True])
+@pytest.mark.parametrize("file", ["tokenizer_config.json", "special_tokens_map.json"])
+def test_a_role_that_is_no_token_is_refused(value: Any, file: str, tmp_path: Path) -> None:
+    """As transformers refuses it."""
+    byte_level().save(tmp_path)
+    for name in ("tokenizer_config.json", "special_tokens_map.json"):
+        content = {"eos_token": value} if name == file else {}
+        (tmp_path / name).write_text(json.dumps(content))
+    with pytest.raises(FormatError, match="eos_token: expected a token, found "):
+        jeton.load(tmp_path)
+
+
+def test_a_list_that_gives_no_role_is_said(tmp_path: Path) -> None:
+    byte_level().save(tmp_path)
+    config = {"image_token": ["<|end|>"], "add_bos_token": True, "eos_token": "<|end|>"}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    with pytest.warns(FormatWarning, match="a list is no token, so image_token gives no role"):
+        tok = jeton.load(tmp_path)
+    assert tok.roles == {"eos": "<|end|>"}
+
+
 def test_roles_that_are_set(tmp_path: Path) -> None:
     tok = byte_level()
     with pytest.raises(ArgumentError, match=r"'<\|eos\|>' is not a token of this tokenizer"):

@@ -17,6 +17,9 @@ from call_cases import WORDS, gpt, lacking_bytes, quietly, theirs
 from jeton.components import normalizers, post_processors, pre_tokenizers
 from jeton.errors import JetonError
 
+pytestmark = pytest.mark.filterwarnings("ignore:the words .* puts no space between words")
+
+
 FULL = os.environ.get("JETON_PARITY") == "full"
 
 SPLIT = pre_tokenizers.Split(" ", "removed")

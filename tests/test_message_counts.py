@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import dataclass
 from typing import Any
@@ -94,15 +95,22 @@ def test_tools_by_the_published_arithmetic(model: str, init: int) -> None:
     "given",
     [
         {"continue_final_message": True, "add_generation_prompt": False},
-        {"documents": [{"title": "the", "text": "er"}]},
         {"trusted": ["content"]},
         {"control": []},
         {"of_the_template": 1},
     ],
 )
+@pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
 def test_what_chat_takes_is_taken(given: dict[str, Any]) -> None:
     chat = TOK.chat(PLAIN, template="chatml", **{"add_generation_prompt": True} | given)
     assert TOK.count_messages(PLAIN, template="chatml", **given).tokens == len(chat.ids)
+
+
+def test_documents_are_taken() -> None:
+    given = {"documents": [{"title": "the", "text": "er"}]}
+    template = "{{ messages[0].content }}{{ documents[0].text }}"
+    chat = TOK.chat(PLAIN[:1], template=template, **given)
+    assert TOK.count_messages(PLAIN[:1], template=template, **given).tokens == len(chat.ids)
 
 
 @pytest.mark.parametrize("given", [{"documents": 5}, {"trusted": ["nope"]}, {"control": ["nope"]}])
@@ -141,6 +149,79 @@ def test_estimates_say_so(
 ) -> None:
     count = TOK.count_messages(messages, **options)
     assert not count.exact and count.basis.startswith("estimated: ") and says in count.basis
+
+
+WORDS = "the weather there " * 200
+SOURCE = {"type": "base64", "media_type": "image/png", "data": "A" * 9_000}
+PHOTO = {"type": "image", "source": SOURCE}
+NESTED: dict[str, tuple[Any, list[str], int]] = {
+    "a result": ({"type": "tool_result", "tool_use_id": "t_1", "content": WORDS}, [WORDS], 0),
+    "a result of parts": (
+        {"type": "tool_result", "content": [{"type": "text", "text": WORDS}, PHOTO, "er"]},
+        [WORDS, "er"], 1,
+    ),
+    "a result in a result": (
+        {"type": "tool_result", "content": [{"type": "tool_result", "content": [WORDS]}]},
+        [WORDS], 0,
+    ),
+    "a call": (
+        {"type": "tool_use", "id": "t_1", "name": "the", "input": {"city": WORDS}},
+        ["the", json.dumps({"city": WORDS})], 0,
+    ),
+    "reasoning": ({"type": "thinking", "thinking": WORDS, "signature": "A" * 999}, [WORDS], 0),
+    "a document of text": (
+        {"type": "document", "title": "the", "source": {"type": "text", "data": WORDS}},
+        ["the", WORDS], 0,
+    ),
+    "a document of parts": (
+        {"type": "document", "source": {"type": "content", "content": [{"text": WORDS}, PHOTO]}},
+        [WORDS], 1,
+    ),
+    "a file": ({"type": "document", "title": "the", "source": SOURCE}, ["the"], 1),
+    "a search result": (
+        {"type": "search_result", "title": "the", "content": [{"type": "text", "text": WORDS}]},
+        ["the", WORDS], 0,
+    ),
+    "Gemini's text": ({"text": WORDS}, [WORDS], 0),
+    "Gemini's image": ({"inlineData": {"mimeType": "image/png", "data": "A" * 9_000}}, [], 1),
+    "Gemini's result": (
+        {"functionResponse": {"name": "the", "response": {"a": WORDS}}},
+        [json.dumps({"name": "the", "response": {"a": WORDS}})], 0,
+    ),
+    "OpenAI's result": (
+        {"type": "function_call_output", "call_id": "c", "output": WORDS}, [WORDS], 0,
+    ),
+    "an image with a caption": ({"type": "image", "url": "a.png", "caption": WORDS}, [WORDS], 1),
+    "an image": (IMAGE, [], 1),
+    "sound": ({"type": "input_audio", "input_audio": {"data": "A" * 9_000}}, [], 1),
+    "what nobody knows, with text": ({"type": "hologram", "content": WORDS}, [WORDS], 0),
+    "what nobody knows": ({"type": "hologram"}, [], 1),
+}  # fmt: skip
+"""A part; its texts, as they count; and how many parts in it are no text."""
+
+
+@pytest.mark.parametrize("name", NESTED)
+@pytest.mark.parametrize("field", ["content", "parts"])
+def test_text_is_counted_as_text_wherever_it_is(name: str, field: str) -> None:
+    part, texts, media = NESTED[name]
+    given: dict[str, Any] = {"model": "claude-sonnet-5", "tokens_per_part": 85}
+    bare = TOK.count_messages([{"role": "user", field: []}], **given).tokens
+    messages = [{"role": "user", field: [part]}]
+    want = bare + sum(map(TOK.count, texts)) + 85 * media
+    assert TOK.count_messages(messages, **given).tokens == want
+    del given["tokens_per_part"]
+    if media:
+        with pytest.raises(ArgumentError, match=rf"messages\[0\]\.{field}\[0\].* is not text"):
+            TOK.count_messages(messages, **given)
+    else:
+        assert TOK.count_messages(messages, **given).tokens == want
+
+
+def test_parts_that_hold_themselves_are_refused() -> None:
+    part: dict[str, Any] = {"type": "tool_result"}
+    part["content"] = [part]
+    with pytest.raises(ArgumentError, match="nested too deep"):
+        TOK.count_messages([{"role": "user", "content": [part]}], model="claude-sonnet-5")
 
 
 def test_every_part_counts_something() -> None:

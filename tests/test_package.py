@@ -70,6 +70,7 @@ def test_public_names_of_a_tokenizer() -> None:
         "chat",
         "chat_template",
         "chunk",
+        "chunk_batch",
         "config",
         "count",
         "count_batch",

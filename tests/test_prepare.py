@@ -15,8 +15,10 @@ from typing import Any
 import pytest
 
 import jeton
+from jeton.components.post_processors import TemplateProcessing
 from jeton.data import Manifest, TokenDataset, prepare, verify
 from jeton.data.preparing import queue, shuffling
+from jeton.errors import ArgumentError, ArgumentTypeError, FileError
 from prepared import (
     END,
     NAMES,
@@ -40,7 +42,7 @@ TOK = tokenizer()
 SHAKESPEARE = SHARED / "text" / "tinyshakespeare.txt"
 
 
-COMMAND = [sys.executable, *"-m jeton prepare tok.json in.txt --lines --shuffle 3".split()]
+COMMAND = [sys.executable, *"-m jeton prepare tok.json in.txt --documents line --shuffle 3".split()]
 
 
 @pytest.mark.parametrize("seed", [None, 5])
@@ -139,7 +141,7 @@ def test_one_cut_is_exact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share
     text = "\n".join(text for text in TEXTS if "\t" not in text)
     for number in range(3):
         (folder / f"{number}.txt").write_text(text * 12, "utf-8")
-    manifest = prepare(folder, TOK, tmp_path / "out", validation=share, lines=True)
+    manifest = prepare(folder, TOK, tmp_path / "out", validation=share, documents="line")
     tokens = flat(rows(TOK, "\n".join(text * 12 for _ in range(1)).split("\n"))) * 3
     cut = int(len(tokens) * (1 - Fraction(str(share))))
     assert manifest.splits["train"].tokens == cut
@@ -251,3 +253,53 @@ def test_the_manifest_says_what_a_set_is(tmp_path: Path) -> None:
     assert record["tokenizer"]["digest"] == TOK.digest
     assert record["tokenizer"]["file"] == "tokenizer.json"
     assert record["jeton"] == jeton.__version__
+
+
+FRAMES: dict[str, tuple[str, list[str], list[str]]] = {
+    "BERT": ("[CLS] $A [SEP]", ["[CLS]"], ["[SEP]"]),
+    "Llama": ("<s> $A", ["<s>"], []),
+    "T5": ("$A </s>", [], ["</s>"]),
+    "Whisper": ("<a> <b> $A </s>", ["<a>", "<b>"], ["</s>"]),
+}
+
+
+def framed(template: str) -> jeton.Tokenizer:
+    special = ["[CLS]", "[SEP]", "<s>", "</s>", "<a>", "<b>"]
+    tok = jeton.BPETrainer(300, special_tokens=special).train(TEXTS)
+    ids = {name: tok.special_tokens[name] for name in special if name in template}
+    return tok.replace(post_processor=TemplateProcessing(template, special_tokens=ids))
+
+
+@pytest.mark.parametrize("layout", ["jeton", "nanogpt"])
+@pytest.mark.parametrize("name", FRAMES)
+def test_a_frame_is_that_of_the_post_processor(tmp_path: Path, name: str, layout: Any) -> None:
+    template, begin, end = FRAMES[name]
+    tok = framed(template)
+    given = [text for text in TEXTS if text]
+    manifest = prepare(given, tok, tmp_path / "out", layout=layout, frame=True)
+    expected = [tok.encode(text, add_special_tokens=True) for text in given]
+    assert tokens_of(tmp_path / "out") == flat(expected)
+    found = TokenDataset(tmp_path / "out")
+    assert [row.tolist() for row in found.documents] == expected
+    ids = tok.special_tokens
+    assert manifest.options["frame"] == {
+        "begin": [ids[token] for token in begin],
+        "end": [ids[token] for token in end],
+    }
+    with pytest.raises(FileError, match=r"with another (end of text|frame)"):
+        prepare(given, tok, tmp_path / "out", layout=layout, end_of_text="<a>")
+    (tmp_path / "in.txt").write_text("to be or not to be, " * 200_000)
+    prepare(tmp_path / "in.txt", tok, tmp_path / "long", frame=True)
+    text = (tmp_path / "in.txt").read_text()
+    assert tokens_of(tmp_path / "long") == tok.encode(text, add_special_tokens=True)
+
+
+def test_frames_that_cannot_be(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentError, match="puts nothing around a text; leave it out"):
+        prepare(TEXTS, TOK, tmp_path, frame=True)
+    with pytest.raises(ArgumentError, match="frame and end_of_text both say what is around"):
+        prepare(TEXTS, framed("<s> $A"), tmp_path, frame=True, end_of_text="</s>")
+    with pytest.raises(ArgumentError, match="frame and messages both say what is around"):
+        prepare(TEXTS, framed("<s> $A"), tmp_path, frame=True, messages="messages")
+    with pytest.raises(ArgumentTypeError, match="frame must be a bool, not str"):
+        prepare(TEXTS, TOK, tmp_path, frame="[CLS]")  # type: ignore[arg-type]

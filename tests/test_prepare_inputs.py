@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from typing import Any
 import pytest
 
 import jeton
-from jeton.data import AUTO, prepare
+from jeton import corpus
+from jeton.data import AUTO, Conversations, prepare
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -24,6 +26,7 @@ from jeton.errors import (
     JetonError,
     MissingFileError,
     TrainingWarning,
+    UnsupportedError,
 )
 from prepared import END, contents, documents, flat, rows, tokenizer, tokens_of, without_waiting
 
@@ -73,19 +76,31 @@ def _dataset() -> Any:
     return datasets.Dataset.from_dict({"id": list(range(len(TEXTS))), "text": TEXTS})
 
 
+def _nested() -> Any:
+    datasets = pytest.importorskip("datasets")
+    return datasets.Dataset.from_dict({"record": [{"text": text} for text in TEXTS]})
+
+
+def _transformed() -> Any:
+    """A data set whose rows a function makes of what its table holds."""
+    datasets = pytest.importorskip("datasets")
+    backwards = datasets.Dataset.from_dict({"text": [text[::-1] for text in TEXTS]})
+    return backwards.with_transform(lambda rows: {"text": [text[::-1] for text in rows["text"]]})
+
+
 FORMS: dict[str, Callable[[Path], tuple[Any, dict[str, Any]]]] = {
-    "lines": lambda at: (_file(at, "a.txt", "\n".join(TEXTS).encode()), {"lines": True}),
+    "lines": lambda at: (_file(at, "a.txt", "\n".join(TEXTS).encode()), {"documents": "line"}),
     "lines with a newline at the end": lambda at: (
         _file(at, "a.txt", "".join(text + "\n" for text in TEXTS).encode()),
-        {"lines": True},
+        {"documents": "line"},
     ),
     "lines behind a byte order mark": lambda at: (
         _file(at, "a.txt", b"\xef\xbb\xbf" + "\n".join(TEXTS).encode()),
-        {"lines": True},
+        {"documents": "line"},
     ),
     "lines in gzip": lambda at: (
         str(_file(at, "a.txt.gz", gzip.compress("\n".join(TEXTS).encode()))),
-        {"lines": True},
+        {"documents": "line"},
     ),
     "JSON lines": lambda at: (_file(at, "a.jsonl", _jsonl(TEXTS)), {}),
     "JSON lines with blank ones": lambda at: (
@@ -103,12 +118,17 @@ FORMS: dict[str, Callable[[Path], tuple[Any, dict[str, Any]]]] = {
     "Parquet": lambda at: (_parquet(at, [*TEXTS]), {}),
     "Parquet in row groups": lambda at: (_parquet(at, [*TEXTS], row_group_size=7), {}),
     "a pattern": lambda at: (_pattern(at), {}),
-    "a folder of several forms": lambda at: (_several(at), {"lines": True}),
+    "a folder of several forms": lambda at: (_several(at), {"documents": "line"}),
     "an iterable": lambda at: (iter(TEXTS), {}),
     "a generator of records": lambda at: (({"text": text} for text in TEXTS), {}),
     "records of another field": lambda at: ([{"body": text} for text in TEXTS], {"field": "body"}),
     "a data set": lambda at: (_dataset(), {}),
     "a data set that streams": lambda at: (_dataset().to_iterable_dataset(), {}),
+    "a column of a data set": lambda at: (_dataset()["text"], {}),
+    "a column within a column": lambda at: (_nested()["record"]["text"], {}),
+    "a column that streams": lambda at: (_dataset().to_iterable_dataset()["text"], {}),
+    "a data set of a function": lambda at: (_transformed(), {}),
+    "a column of a function": lambda at: (_transformed()["text"], {}),
     "a table of Arrow": lambda at: (
         pytest.importorskip("pyarrow").table({"n": range(len(TEXTS)), "text": TEXTS}),
         {},
@@ -144,7 +164,18 @@ def test_every_form_makes_the_same_set(tmp_path: Path, form: str) -> None:
 
 def test_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     TOK.save(tmp_path / "tok.json")
-    command = [sys.executable, "-m", "jeton", "prepare", "tok.json", "-", "-o", "out", "--lines"]
+    command = [
+        sys.executable,
+        "-m",
+        "jeton",
+        "prepare",
+        "tok.json",
+        "-",
+        "-o",
+        "out",
+        "--documents",
+        "line",
+    ]
     done = subprocess.run(command, cwd=tmp_path, input="\n".join(TEXTS).encode(), check=True)
     assert done.returncode == 0
     assert tokens_of(tmp_path / "out") == flat(rows(TOK, TEXTS))
@@ -189,7 +220,7 @@ def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
         "column": pa.array(raw),
     }
     for name, given in data.items():
-        options: dict[str, Any] = {"lines": True} if name == "text" else {}
+        options: dict[str, Any] = {"documents": "line"} if name == "text" else {}
         with pytest.raises(FormatError, match=r"not UTF-8 at byte 3.*set errors="):
             prepare(given, TOK, tmp_path / name, **options)
         for errors in ("replace", "ignore"):
@@ -260,9 +291,9 @@ BAD: dict[str, tuple[Callable[[Path], Any], dict[str, Any], type[Exception], str
     ),
     "lines of an iterable": (
         lambda at: ["to"],
-        {"lines": True},
+        {"documents": "line"},
         ArgumentError,
-        "lines is for files",
+        "documents is for files",
     ),
     "JSON that is none": (
         lambda at: _file(at, "a.jsonl", b'{"text": "a"}\n{"text": \n'),
@@ -369,7 +400,7 @@ def test_bad_input(tmp_path: Path, name: str) -> None:
 def test_texts_without_tokens(tmp_path: Path) -> None:
     lines = _file(tmp_path, "a.txt", b"to be\nor what\n")
     with pytest.raises(EncodeError, match=r"a\.txt: line 2: 'w' at position 3 is not one of the"):
-        prepare(lines, CHARACTERS, tmp_path / "out", end_of_text=None, lines=True)
+        prepare(lines, CHARACTERS, tmp_path / "out", end_of_text=None, documents="line")
     with pytest.raises(EncodeError, match=r"document 1: 'w' at position 0"):
         prepare(["to be", "what"], CHARACTERS, tmp_path / "out", end_of_text=None)
 
@@ -408,3 +439,47 @@ def test_a_tokenizer_is_needed(tmp_path: Path) -> None:
         prepare(["to be"], "gpt2", tmp_path)  # type: ignore[arg-type]
     with pytest.raises(ArgumentTypeError, match="folder must be a path"):
         prepare(["to be"], TOK, 3)  # type: ignore[arg-type]
+
+
+def test_a_table_with_a_vast_text_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    """13 kB of a table hold a text of 400 MB."""
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pa.table({"text": ["a" * 80_000_000]}), path, compression="zstd")
+    assert path.stat().st_size < 20_000
+    for call in (
+        lambda: prepare(path, TOK, tmp_path / "out"),
+        lambda: jeton.CharTrainer().train(path),
+        lambda: prepare(
+            path, TOK, tmp_path / "out", messages=Conversations("text", template="chatml")
+        ),
+    ):
+        tracemalloc.start()
+        try:
+            with pytest.raises(
+                UnsupportedError, match=r"row group 0 has a text of more than 67 MB"
+            ):
+                call()
+            assert tracemalloc.get_traced_memory()[1] < 10_000_000
+        finally:
+            tracemalloc.stop()
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_vast_text_among_others_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    monkeypatch.setattr(corpus, "_LONGEST_CELL", 10_000)
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pa.table({"text": [*(["to be"] * 100), "a" * 20_000]}), path)
+    with pytest.raises(UnsupportedError, match="one of 101 rows has a text of more than"):
+        prepare(path, TOK, tmp_path / "out")
+    # A text that the file holds once may be that of many rows.
+    parquet.write_table(pa.table({"text": ["ab" * 4_000] * 3_000}), path)
+    assert path.stat().st_size < 10_000
+    sizes = [column.nbytes for column in corpus.Table(path, "text", "strict").columns(1_000)]
+    assert len(sizes) > 10 and max(sizes) < 300 * 8_000
+    assert prepare(path, TOK, tmp_path / "out").documents == 3_000

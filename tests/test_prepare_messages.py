@@ -22,7 +22,14 @@ from jeton.data import (
     prepare,
     verify,
 )
-from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError, JetonError
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    ChatWarning,
+    FileError,
+    FormatError,
+    JetonError,
+)
 from prepared_chats import CHATML, LAYOUTS, RECORDS, TOK, expected, lines, often, rows_of
 
 pytest.importorskip("jinja2")
@@ -228,6 +235,22 @@ def test_roles_and_tools_and_variables(tmp_path: Path) -> None:
     assert tokens.decode(tokens[:][tokens.mask[:]]) == "a<|im_end|>" * 4
 
 
+def test_what_the_template_leaves_out_is_said_once(tmp_path: Path) -> None:
+    turn = [{"role": "user", "content": "a"}, {"role": "robot", "content": "c"}]
+    answer = {"role": "assistant", "content": "b"}
+    records = [{"messages": [*turn * times, answer]} for times in (1, 2, 3, 4)]
+    template = (
+        "{% for m in messages if m.role != 'robot' %}{{ m.content + '<|im_end|>' }}{% endfor %}"
+    )
+    path = lines(tmp_path / "in.jsonl", records)
+    with pytest.warns(ChatWarning) as caught:
+        prepare(path, TOK, tmp_path / "out", messages=Conversations(template=template))
+    said = [str(it.message) for it in caught]
+    assert said[0] == "the chat template does not print messages[1] (of this kind, said once)"
+    assert len(said) == 2  # of one such message, of several
+
+
+@pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
 def test_the_same_call_is_no_more_work(tmp_path: Path) -> None:
     path = lines(tmp_path / "in.jsonl", RECORDS)
     asked = Conversations(template="chatml", variables={"a": (1, {"b": None})})
@@ -327,7 +350,7 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "calls that the template does not write": (
         '{"messages": [{"role": "assistant", "content": null, "tool_calls": [{"id": "a"}]}]}',
-        r"messages\[0\] has no content, .* .it has 'tool_calls'",
+        r"jeton's chat template 'chatml' does not print messages\[0\]\.tool_calls",
     ),
     "no content": ('{"messages": [{"role": "user"}]}', "would be all zero"),
     "no answer": ('{"messages": [{"role": "user", "content": "a"}]}', "would be all zero"),
@@ -407,8 +430,8 @@ def test_errors_of_the_template_are_no_bad_records(tmp_path: Path) -> None:
 
 def test_arguments(tmp_path: Path) -> None:
     with_messages: list[tuple[dict[str, Any], str]] = [
-        ({"field": "text"}, "field is for records that hold a text"),
-        ({"lines": True}, "lines is for records that hold a text"),
+        ({"field": "text"}, "field is for documents that hold a text"),
+        ({"documents": "line"}, "documents is for documents that hold a text"),
         ({"end_of_text": "<|im_end|>"}, "leave end_of_text out"),
         ({"messages": 3}, "messages must be the name of a field or"),
     ]

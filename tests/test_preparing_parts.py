@@ -17,7 +17,7 @@ import pytest
 from jeton.cli import prepare_progress
 from jeton.data import PrepareProgress, layouts
 from jeton.data.preparing.document_keys import Keyed
-from jeton.data.preparing.journal import Journal
+from jeton.data.preparing.journal import Consumed, Journal
 from jeton.data.preparing.sinks import ByHash, Cut, Plain, Sink, hash_limit, parted
 from jeton.errors import FileError, FormatError
 from jeton.token_blocks.blocks import Block, Progress
@@ -28,35 +28,39 @@ RUN = {"jeton": "1", "tokenizer": "d", "options": {"layout": "jeton"}, "inputs":
 # The journal
 
 
+def nothing_read(_: object) -> dict[str, Consumed]:
+    return {"train": Consumed(0, 0)}
+
+
 def test_a_journal_gives_back_what_was_saved(tmp_path: Path) -> None:
     with Journal(tmp_path / "set") as journal:
-        assert journal.begin(RUN) is None
+        assert journal.begin(RUN, nothing_read) is None
         journal.save({"pass": 0})
         journal.add_digest(0, 3, 10, "aa")
         journal.save({"pass": 1})
     with Journal(tmp_path / "set") as journal:
-        assert journal.begin(RUN) == {"pass": 1}
+        assert journal.begin(RUN, nothing_read) == {"pass": 1}
         journal.add_digest(1, 0, 20, "bb")
         assert journal.digests() == {0: {3: (10, "aa")}, 1: {0: (20, "bb")}}
 
 
 def test_a_line_that_was_cut_short_is_no_digest(tmp_path: Path) -> None:
     with Journal(tmp_path) as journal:
-        journal.begin(RUN)
+        journal.begin(RUN, nothing_read)
         journal.add_digest(0, 0, 10, "aa")
         journal.save({})
         journal.save({})
     path = tmp_path / ".preparing" / "digests.jsonl"
     path.write_bytes(path.read_bytes() + b"[0, 1, 2")
     with Journal(tmp_path) as journal:
-        journal.begin(RUN)
+        journal.begin(RUN, nothing_read)
         journal.add_digest(0, 2, 30, "cc")
         assert journal.digests() == {0: {0: (10, "aa"), 2: (30, "cc")}}
 
 
 def test_nothing_is_left_of_what_took_no_work(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError), Journal(tmp_path / "set") as journal:
-        journal.begin(RUN)
+        journal.begin(RUN, nothing_read)
         journal.save({})
         raise ZeroDivisionError
     assert not (tmp_path / "set").exists()
@@ -75,21 +79,21 @@ def test_another_run_is_told_by_what_differs(
     tmp_path: Path, changed: dict[str, Any], told: str
 ) -> None:
     with Journal(tmp_path) as journal:
-        journal.begin(RUN)
+        journal.begin(RUN, nothing_read)
         journal.save({})
         journal.save({})
     with Journal(tmp_path) as journal, pytest.raises(FileError, match=told):
-        journal.begin({**RUN, **changed})
+        journal.begin({**RUN, **changed}, lambda _: {"train": Consumed(0, None)})
 
 
 def test_a_state_that_is_no_state(tmp_path: Path) -> None:
     with Journal(tmp_path) as journal:
-        journal.begin(RUN)
+        journal.begin(RUN, nothing_read)
         journal.save({})
         journal.save({})
     (tmp_path / ".preparing" / "state.json").write_text("[]")
     with Journal(tmp_path) as journal, pytest.raises(FormatError, match="is damaged"):
-        journal.begin(RUN)
+        journal.begin(RUN, nothing_read)
 
 
 # Sinks

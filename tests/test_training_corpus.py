@@ -20,7 +20,8 @@ from typing import Any
 import pytest
 
 import jeton
-from jeton.errors import FormatError, TrainingError, TrainingWarning
+from jeton.components import normalizers
+from jeton.errors import ArgumentError, FormatError, TrainingError, TrainingWarning
 
 
 def words(data: Any, **options: Any) -> list[str]:
@@ -271,7 +272,7 @@ def test_lines_are_texts_as_tokenizers_has_them(tmp_path: Path) -> None:
         vocab_size=270, show_progress=False, initial_alphabet=alphabet
     )
     theirs.train([str(path)], trainer)
-    tok = jeton.BPETrainer(270, pattern="gpt2").train(path)
+    tok = jeton.BPETrainer(270, pattern="gpt2").train(path, documents="line")
     assert (
         json.loads(tok.to_json())["model"]["merges"]
         == json.loads(theirs.to_str())["model"]["merges"]
@@ -302,3 +303,46 @@ def test_characters_of_any_corpus(source: str, tmp_path: Path) -> None:
     assert trainer.train(data, watch=steps.append, **options) == expected
     assert bool(steps) == (source != "counts")
     assert trainer.train(jeton.WordCounts([("bä ", 2), ("東\nc<s>", 1)])) == expected
+
+
+PARAGRAPHS = "One line.\nAnother line.\n\nA paragraph.\n\nThe last.\n" * 40
+
+
+@pytest.mark.parametrize("pattern", ["gpt2", "gpt4", "whitespace", "none"])
+def test_a_file_is_one_document_unless_its_lines_are(tmp_path: Path, pattern: str) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(PARAGRAPHS.encode())
+    trainer = jeton.BPETrainer(300, pattern=pattern)
+    whole = trainer.count(path)
+    assert whole == trainer.count(path, documents="file") == trainer.count([PARAGRAPHS])
+    lines = trainer.count(path, documents="line")
+    assert lines == trainer.count(PARAGRAPHS.splitlines(keepends=True))
+    assert jeton.WordCounts.count(path, pattern=pattern) == whole
+    if pattern == "gpt4":
+        assert any(b"\n\n" in token for token in trainer.train(path).vocab)
+        of_lines = trainer.train(path, documents="line")
+        assert not any(b"\n\n" in token for token in of_lines.vocab)
+        assert trainer.train_all(path, documents="line") == trainer.train_all(lines)
+
+
+def test_words_of_a_long_file_are_those_of_its_text(tmp_path: Path) -> None:
+    """However it is read and cut, on all cores and in little memory."""
+    text = "".join(f"{number} déjà vu,\n\n  the end{number % 7}\n" for number in range(300_000))
+    path = tmp_path / "a.txt"
+    path.write_text(text)
+    for pattern in ("gpt2", "gpt4o", "whitespace"):
+        trainer = jeton.BPETrainer(300, pattern=pattern)
+        assert trainer.count(path) == trainer.count([text])
+        assert trainer.count(path, memory="128MB") == trainer.count([text])
+    with_form = jeton.BPETrainer(300, normalizer=normalizers.NFC(), pattern="gpt4")
+    assert with_form.count(path) == with_form.count([text])
+
+
+def test_documents_that_are_neither(tmp_path: Path) -> None:
+    trainer = jeton.BPETrainer(300)
+    with pytest.raises(ArgumentError, match='documents must be "file" or "line", not \'lines\''):
+        trainer.train(tmp_path, documents="lines")  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="documents is for files, and data holds texts"):
+        trainer.train(["to be"], documents="line")
+    with pytest.raises(ArgumentError, match="documents is for counting, and data holds counts"):
+        trainer.train(trainer.count(["to be"]), documents="line")

@@ -58,6 +58,8 @@ GOOD.update(
         "nn.heads": 2,
         "nn.factor": 2.0,
         "nn.original_length": 32,
+        "nn.short_factors": (1.0, 1.0),
+        "nn.long_factors": (1.0, 2.0),
         "nn.x": torch.zeros(1, 2, 4),
         "nn.query": torch.zeros(1, 2, 4),
         "nn.key": torch.zeros(1, 2, 4),

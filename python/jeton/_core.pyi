@@ -124,8 +124,9 @@ def train_sizes(
 ) -> list[Model]: ...
 def unigram_separators(parameters: dict[str, Any]) -> bytes: ...
 
-# Tokens, lengths, whether the last document goes on, keys, bytes, empty documents, where reading
-# goes on (file, byte, line), bytes read of that file; of files that end: number, bytes, SHA-256.
+# Tokens, lengths, whether the last document goes on, keys, bytes, empty and bad documents, where
+# reading goes on (file, byte, line, digest), bytes read of that file; of files that end: number,
+# bytes, SHA-256.
 _TokenBlock: TypeAlias = tuple[
     npt.NDArray[np.uint16] | npt.NDArray[np.uint32],
     npt.NDArray[np.int64],
@@ -133,7 +134,8 @@ _TokenBlock: TypeAlias = tuple[
     npt.NDArray[np.uint64],
     int,
     int,
-    tuple[int, int, int],
+    int,
+    tuple[int, int, int, int],
     int,
     list[tuple[int, int, bytes]],
 ]
@@ -143,7 +145,7 @@ def blocks_of_texts(
     texts: Any,
     errors: str,
     nulls: str,
-    options: tuple[int | None, int | None, bool],
+    options: tuple[list[int], list[int], bool],
 ) -> list[_TokenBlock]: ...
 def reordered(
     tokens: npt.NDArray[np.unsignedinteger[Any]],
@@ -160,8 +162,9 @@ class TokenBlocks:
         field: str | None,
         errors: str,
         by_line: bool,
-        start: tuple[int, int, int],
-        options: tuple[int | None, int | None, bool],
+        drop_bad: bool,
+        start: tuple[int, int, int, int],
+        options: tuple[list[int], list[int], bool],
     ) -> TokenBlocks: ...
     def next(self) -> _TokenBlock | None: ...
     def close(self) -> None: ...
@@ -483,6 +486,7 @@ class WordCounter:
         paths: list[str],
         field: str | None,
         errors: str,
+        by_line: bool,
         watch: Callable[[int, int], None] | None,
     ) -> None: ...
     def count_part(

@@ -27,13 +27,17 @@ from jeton.errors import (
 )
 
 __all__ = [
+    "ARROW_ERRORS",
     "Progress",
     "Table",
+    "are_lines",
     "batches",
+    "check_size_of_rows",
     "check_watch",
     "count",
     "files_of",
     "is_table",
+    "is_text",
     "names_a_file",
     "paths_or_texts",
     "size_of",
@@ -83,6 +87,23 @@ def check_watch(watch: object) -> None:
         raise ArgumentTypeError(f"watch must be callable or None, not {type(watch).__name__}")
 
 
+def are_lines(documents: object) -> bool:
+    """Whether the documents of a text file are its lines, and not the file.
+
+    Raises:
+        ArgumentError: It is neither `"file"` nor `"line"`.
+    """
+    if not isinstance(documents, str) or documents not in ("file", "line"):
+        raise ArgumentError(f'documents must be "file" or "line", not {documents!r}')
+    return documents == "line"
+
+
+def is_text(path: Path, field: str | None) -> bool:
+    """Whether a file holds text, and neither records nor a table."""
+    name = path.with_suffix("") if path.suffix.lower() in (".gz", ".zst") else path
+    return field is None and name.suffix.lower() not in (".jsonl", ".ndjson", ".parquet")
+
+
 def warn(message: str) -> None:
     """Warns, in the name of whoever called jeton, of what training makes of a corpus."""
     warn_caller(message, TrainingWarning)
@@ -94,6 +115,7 @@ def count(
     *,
     field: str | None,
     errors: str,
+    documents: str,
     memory: int | None,
     watch: Callable[[Progress], None] | None,
 ) -> None:
@@ -101,11 +123,14 @@ def count(
     if field is not None and not isinstance(field, str):
         raise ArgumentTypeError(f"field must be a str or None, not {type(field).__name__}")
     checked_errors(errors)
+    by_line = are_lines(documents)
     paths, texts = paths_or_texts(data)
     if field is not None and not paths:
         raise ArgumentError(
             "field is for files of JSON lines and for tables, and data holds texts; leave it out"
         )
+    if by_line and not paths:
+        raise ArgumentError("documents is for files, and data holds texts; leave it out")
     told = _Told(watch, sum(map(size_of, paths)))
     size = _BATCH_CHARACTERS
     if memory is not None:
@@ -124,7 +149,8 @@ def count(
                 told.finished([path])
         else:
             files = list(run)
-            counter.count_files([os.fspath(path) for path in files], field, errors, told.files)
+            names = [os.fspath(path) for path in files]
+            counter.count_files(names, field, errors, by_line, told.files)
             told.finished(files)
     told.end()
 
@@ -296,6 +322,41 @@ def is_table(path: Path) -> bool:
     return path.suffix.lower() == ".parquet"
 
 
+_LONGEST_CELL = 64 << 20
+"""Bytes of the longest text of a table, as of a line of JSON: a small file may hold any number."""
+_ROWS = 256
+"""Rows that are decoded at a time: a text that a column holds once may be that of all of them."""
+
+ARROW_ERRORS = (OSError, ValueError, LookupError, TypeError, ArithmeticError, MemoryError)
+"""What pyarrow raises of files that are damaged."""
+
+
+def check_size_of_rows(path: Path, metadata: Any, columns: Iterable[str]) -> None:
+    """Refuses a table whose texts are too long, by what it says of itself, before any is decoded.
+
+    Raises:
+        UnsupportedError: A row is longer than a line of JSON may be.
+    """
+    wanted = set(columns)
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        parts = [group.column(at) for at in range(group.num_columns)]
+        size = sum(
+            part.total_uncompressed_size
+            for part in parts
+            if part.path_in_schema.split(".")[0] in wanted
+        )
+        if size > _LONGEST_CELL * group.num_rows:
+            raise _too_long(path, f"row group {number}")
+
+
+def _too_long(path: Path, place: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"{path}: {place} has a text of more than {_LONGEST_CELL / 1e6:.0f} MB; cut it, or write "
+        "it as a file of text"
+    )
+
+
 class Table:
     """A column of a Parquet file, which is looked for at once."""
 
@@ -310,11 +371,12 @@ class Table:
         self._read = 0
         try:
             self._table = parquet.ParquetFile(path, buffer_size=1 << 16)
+            names: list[str] = self._table.schema_arrow.names
         except FileNotFoundError:
             raise MissingFileError(f"{path}: there is no such file") from None
-        except (OSError, ValueError) as error:
-            raise FormatError(f"{path}: not a Parquet file: {error}") from None
-        names = self._table.schema_arrow.names
+        except ARROW_ERRORS as error:
+            told = " ".join(str(error).split())
+            raise FormatError(f"{path}: not a Parquet file: {told}") from None
         if column not in names:
             close = _core.did_you_mean(column, names)
             hint = f"did you mean {close!r}?" if close else f"it has {', '.join(names)}"
@@ -323,6 +385,7 @@ class Table:
         values = kind.value_type if types.is_dictionary(kind) else kind
         if str(values) not in ("string", "large_string", "string_view", "null"):
             raise FormatError(f"{path}: column {column!r} holds {kind}, not text")
+        check_size_of_rows(path, self._table.metadata, [column])
 
     def share(self) -> float:
         """How many bytes of the file have been read, about."""
@@ -338,20 +401,26 @@ class Table:
         """The column as arrays of Arrow, from row `first` on, about so many bytes at a time."""
         groups = [self._table.metadata.row_group(at) for at in range(self._table.num_row_groups)]
         bytes_of_rows = sum(group.total_byte_size for group in groups)
-        rows = max(1, min(1 << 16, size * self.rows // max(1, bytes_of_rows)))
+        rows = max(1, min(_ROWS, size * self.rows // max(1, bytes_of_rows)))
         skipped = 0
         while skipped < len(groups) and groups[skipped].num_rows <= first:
             first -= groups[skipped].num_rows
             skipped += 1
         wanted = list(range(skipped, len(groups)))
+        waiting: list[Any] = []
         for array in self._arrays(rows, wanted):
             if first < len(array):
-                yield array[first:]
+                waiting.append(array[first:])
             first = max(0, first - len(array))
+            if sum(some.nbytes for some in waiting) >= size:
+                yield _chunked(waiting)
+                waiting = []
+        if waiting:
+            yield _chunked(waiting)
 
     def texts(self, size: int) -> Iterator[str]:
         """The texts; a cell that is null has none."""
-        for array in self._arrays(max(1, min(1 << 10, size >> 12))):
+        for array in self._arrays(max(1, min(_ROWS, size >> 12))):
             cells = self._cells(array)
             self._read += len(cells)
             yield from (text for text in cells if text is not None)
@@ -363,12 +432,24 @@ class Table:
         while True:
             try:
                 batch = next(batches, None)
-            except (OSError, ValueError) as error:
+                if batch is None:
+                    return
+                column = batch.column(0)
+                column.validate()
+            except ARROW_ERRORS as error:
                 told = " ".join(str(error).split())
                 raise FormatError(f"{self._path}: cannot be read: {told}") from None
-            if batch is None:
-                return
-            yield batch.column(0)
+            if column.nbytes > _LONGEST_CELL:
+                self._check_cells(column)
+            yield column
+
+    def _check_cells(self, column: Any) -> None:
+        import pyarrow
+        from pyarrow import compute
+
+        lengths = compute.binary_length(column.cast(pyarrow.large_binary()))
+        if (compute.max(lengths).as_py() or 0) > _LONGEST_CELL:
+            raise _too_long(self._path, f"one of {len(column):,} rows")
 
     def _cells(self, column: Any) -> list[str | None]:
         try:
@@ -385,3 +466,12 @@ class Table:
                 None if value is None else value.decode("utf-8", self._errors) for value in raw
             ]
         return cells
+
+
+def _chunked(arrays: list[Any]) -> Any:
+    """Arrays of one column as one."""
+    if len(arrays) == 1:
+        return arrays[0]
+    import pyarrow
+
+    return pyarrow.chunked_array(arrays)

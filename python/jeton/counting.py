@@ -21,7 +21,7 @@ from jeton.arguments import (
 )
 from jeton.components import normalizers, pre_tokenizers
 from jeton.components.component import read_stored, stored_component
-from jeton.corpus import Progress, check_watch, count, warn
+from jeton.corpus import Progress, are_lines, check_watch, count, warn
 from jeton.errors import (
     ArgumentError,
     FileError,
@@ -77,6 +77,8 @@ class Reading:
 
     field: str | None
     errors: str
+    documents: str
+    """`file` or `line`: what a document of a text file is."""
     memory: int | str | None
     temp_dir: str | os.PathLike[str] | None
     watch: Callable[[Progress], None] | None
@@ -104,6 +106,7 @@ def count_words(
             data,
             field=reading.field,
             errors=reading.errors,
+            documents=reading.documents,
             memory=allowed,
             watch=reading.watch,
         )
@@ -133,6 +136,7 @@ def counted_words(
     for name, is_given in (
         ("field", reading.field is not None),
         ("errors", reading.errors != "strict"),
+        ("documents", are_lines(reading.documents)),
         ("temp_dir", reading.temp_dir is not None),
     ):
         if is_given:

@@ -7,9 +7,11 @@ used, and nothing is fetched unless a function here is called.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import http.client
 import os
+import socket
 import sys
 import tempfile
 import time
@@ -72,7 +74,8 @@ def fetch(
 
     Raises:
         ChecksumError: the file is another one. It is not kept.
-        DownloadError: it cannot be had, after four attempts if the trouble may pass.
+        DownloadError: it cannot be had, after four attempts if the trouble may pass: without a
+            network at once.
         FileError: the folder cannot be written to.
     """
     try:
@@ -88,7 +91,7 @@ def fetch(
     part = Path(name)
     try:
         with os.fdopen(handle, "w+b") as file:
-            _fetch_into(file, url, progress, timeout, limit, pause)
+            _fetch_into(file, url, destination, progress, timeout, limit, pause)
             file.flush()
             os.fsync(file.fileno())
         actual = sha256_of(part)
@@ -107,11 +110,16 @@ def fetch(
 def _fetch_into(
     file: IO[bytes],
     url: str,
+    destination: Path,
     progress: Progress | None,
     timeout: float,
     limit: int,
     pause: float,
 ) -> None:
+    elsewhere = (
+        f"fetch it by other means to {destination}, or name a folder that holds it with folder= or "
+        "JETON_DATA_DIR"
+    )
     trouble: Exception | None = None
     for attempt in range(ATTEMPTS):
         if attempt:
@@ -132,11 +140,26 @@ def _fetch_into(
         except (OSError, http.client.HTTPException) as error:
             if isinstance(error, DownloadError):
                 raise
+            if _is_without_network(error):
+                raise DownloadError(
+                    f"{url}: cannot be reached from here: {_reason(error)} ({elsewhere})"
+                ) from error
             trouble = error
     raise DownloadError(
-        f"{url}: gave up after {ATTEMPTS} attempts: {trouble} (fetch the file by other means and "
-        "name its folder with folder= or JETON_DATA_DIR)"
+        f"{url}: gave up after {ATTEMPTS} attempts: {trouble} ({elsewhere})"
     ) from trouble
+
+
+def _reason(error: Exception) -> object:
+    return error.reason if isinstance(error, urllib.error.URLError) else error
+
+
+def _is_without_network(error: Exception) -> bool:
+    """Whether there is no way to the server, which seconds later is no other."""
+    reason = _reason(error)
+    return isinstance(reason, socket.gaierror) or (
+        isinstance(reason, OSError) and reason.errno == errno.ENETUNREACH
+    )
 
 
 def _attempt(

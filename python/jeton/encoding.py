@@ -233,14 +233,17 @@ class TokenBatch:
         self._origin = _NO_ORIGIN
         self._ids = _integers("ids", ids, np.dtype(np.uint32))
         self._offsets = _integers("offsets", offsets, np.dtype(np.int64))
-        steps = np.diff(self._offsets)
-        fits = (
-            len(self._offsets) > 0
-            and self._offsets[0] == 0
-            and self._offsets[-1] == len(self._ids)
-            and bool((steps >= 0).all())
-        )
-        if not fits:
+        self._check_offsets()
+
+    def _check_offsets(self) -> None:
+        """Refuses offsets that do not fit the ids; anybody may have written to them."""
+        offsets = self._offsets
+        if (
+            not len(offsets)
+            or offsets[0] != 0
+            or offsets[-1] != len(self._ids)
+            or bool((offsets[1:] < offsets[:-1]).any())
+        ):
             raise ArgumentError(
                 f"offsets must run from 0 up to the number of ids, {len(self._ids)}, without "
                 "going back"
@@ -398,6 +401,7 @@ class TokenBatch:
             array([[0, 1, 3],
                    [2, 0, 1]])
         """
+        self._check_offsets()
         return padded(
             self._ids,
             self._offsets,
@@ -420,11 +424,16 @@ class TokenBatch:
         Args:
             requested_schema: Lists with 64-bit offsets or of another type of ids are given where
                 this asks for them, if the ids fit.
+
+        Raises:
+            ArgumentError: Somebody wrote to the offsets, and they do not fit the ids.
         """
         import numpy as np
 
+        self._check_offsets()
         ids, offsets = (np.require(it, None, ["C", "A"]) for it in (self._ids, self._offsets))
-        return _core.arrow_lists(ids, offsets, self._max_id <= 0xFFFF, requested_schema)
+        narrow = self._max_id <= 0xFFFF and int(ids.max(initial=0)) <= 0xFFFF
+        return _core.arrow_lists(ids, offsets, narrow, requested_schema)
 
     def __eq__(self, other: object) -> bool:
         import numpy as np

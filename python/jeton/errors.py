@@ -12,6 +12,7 @@ import warnings
 __all__ = [
     "ArgumentError",
     "ArgumentTypeError",
+    "ChatWarning",
     "ChecksumError",
     "DecodeError",
     "DownloadError",
@@ -92,6 +93,10 @@ class TrainingError(JetonError, ValueError):
 
 class TrainingWarning(UserWarning):
     """Training went on, but not with all of the corpus as it is."""
+
+
+class ChatWarning(UserWarning):
+    """A chat template did not print all of what it was given, or a name in it seems misspelled."""
 
 
 class FormatWarning(UserWarning):

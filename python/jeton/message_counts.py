@@ -11,14 +11,14 @@ import difflib
 import json
 import re
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from jeton import registry
 from jeton.arguments import check_kind, checked_flag, checked_int
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError
-from jeton.message_fields import fields_of
+from jeton.message_fields import TEXTS, fields_of, is_media
 
 if TYPE_CHECKING:
     from jeton.base_tokenizer import BaseTokenizer
@@ -30,6 +30,8 @@ PRIVATE: Final = ("claude", "gemini", "grok")
 
 _FINE_TUNED: Final = "ft:"
 """How the names of models begin that users have tuned: `ft:MODEL:ORGANISATION:NAME:ID`."""
+
+_MOST_DEPTH: Final = 100
 
 _REPLY: Final = 3
 """The tokens that begin the model's answer."""
@@ -128,6 +130,7 @@ def counted(
             )
         template = "gpt-oss"
     from jeton.chat import Request
+    from jeton.chat.templates import writes_less
 
     chat = Request(
         tok,
@@ -136,10 +139,16 @@ def counted(
         tools=tools,
         add_generation_prompt=add_generation_prompt,
         variables=tuple((name, it) for name, it in variables.items() if name not in _OF_CHAT),
+        counts_media=True,
+        says=lambda losses: None,  # the count says it
         **{name: it for name, it in variables.items() if name in _OF_CHAT},
     ).made()
     whose = "the tokenizer's own chat template" if template is None else _shown(template)
     guesses = parts.guesses()
+    if left_out := chat.left_out(with_media=False):
+        guesses.append(f"it does not print {', '.join(map(str, left_out))}")
+    if writes_less(chat.template, chat.roles):
+        guesses.append("models with this format write a system's message of their own")
     if model is not None and template is not None:
         guesses.append(f"{model} has a template of its own, which this tokenizer lacks")
     return _labelled(len(chat.ids) + parts.tokens, f"by {whose}", guesses)
@@ -169,10 +178,6 @@ def _listed(messages: Any) -> list[Any]:
     return listed
 
 
-_TEXTS: Final = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
-"""The kinds of parts that are text, and the field that holds it."""
-
-
 @dataclass
 class _Parts:
     """The parts of messages that are no text: images, audio, files."""
@@ -181,25 +186,19 @@ class _Parts:
     kinds: list[str] = field(default_factory=list)
 
     def find(self, number: int, message: Any) -> None:
-        fields = fields_of(message)
-        content = None if fields is None else fields.get("content")
-        if not isinstance(content, (list, tuple)):
-            return
-        for at, part in enumerate(content):
-            place = f"messages[{number}].content[{at}]"
-            if not isinstance(part, str) and _text_of(place, part) is None:
-                self.kinds.append(self._kind(place, part))
+        for name, value in (fields_of(message) or {}).items():
+            if name in _CONTENTS and isinstance(value, (list, tuple)):
+                for piece in _pieces(f"messages[{number}].{name}", value):
+                    if isinstance(piece, _Media):
+                        self._add(piece)
 
-    def _kind(self, place: str, part: Any) -> str:
-        fields = fields_of(part)
-        kind = None if fields is None else fields.get("type")
-        shown = f"{kind:.40}" if isinstance(kind, str) else type(part).__name__
+    def _add(self, media: _Media) -> None:
         if self.each is None:
             raise ArgumentError(
-                f"{place} is not text ({shown}), and its tokens cannot be counted here: give "
-                "tokens_per_part= what each such part has, for an estimate"
+                f"{media.place} is not text ({media.kind}), and its tokens cannot be counted here: "
+                "give tokens_per_part= what each such part has, for an estimate"
             )
-        return shown
+        self.kinds.append(media.kind)
 
     @property
     def tokens(self) -> int:
@@ -210,24 +209,84 @@ class _Parts:
         return [f"{self.each:,} tokens for each part that is not text ({kinds})"] if kinds else []
 
 
-def _text_of(place: str, part: Any) -> str | None:
-    """The text of a part; `None` of one that is no text.
+_CONTENTS: Final = ("content", "parts")
+"""The fields of a message that may be a list of parts; Gemini's is the second."""
+
+_WORDS: Final = frozenset(
+    "text content parts output title context caption alt name transcript thinking".split()
+)
+"""The fields with text beside an image or a file."""
+
+_NO_WORDS: Final = frozenset(
+    """
+    type id index status role signature is_error cache_control citations media_type mime_type
+    mimeType format detail
+    """.split()
+)
+"""Fields that a model is not sent as text."""
+
+
+@dataclass(frozen=True)
+class _Media:
+    """A part that is no text."""
+
+    place: str
+    kind: str
+
+
+def _pieces(place: str, value: Any, depth: int = 0) -> Iterator[str | _Media]:
+    """What a content, or a part of one, is to a model: its texts, however deep, and what is none.
 
     Raises:
         ArgumentTypeError, ArgumentError: A part that says it is text, but has none.
     """
-    fields = fields_of(part)
+    if depth > _MOST_DEPTH:
+        raise ArgumentError(f"{place:.60}… is nested too deep")
+    if isinstance(value, str):
+        yield value
+        return
+    if isinstance(value, (list, tuple)):
+        for at, item in enumerate(value):
+            yield from _pieces(f"{place}[{at}]", item, depth + 1)
+        return
+    fields = fields_of(value)
+    kind = None if fields is None else fields.get("type")
     if fields is None:
-        return None
-    kind = fields.get("type", "text")
-    if not isinstance(kind, str) or kind not in _TEXTS:
-        return None
-    name = _TEXTS[kind]
-    text = fields.get(name)
+        yield _Media(place, type(value).__name__)
+    elif isinstance(kind, str) and kind in TEXTS:
+        yield _text_of(place, kind, fields)
+    elif is_media(fields):
+        yield _Media(place, f"{kind:.40}" if isinstance(kind, str) else type(value).__name__)
+        for name in _WORDS.intersection(fields):
+            if isinstance(fields[name], (str, list, tuple)):
+                yield from _pieces(f"{place}.{name}", fields[name], depth + 1)
+    else:
+        found = [
+            piece
+            for name, item in fields.items()
+            if name not in _NO_WORDS and not str(name).endswith("_id") and item is not None
+            for piece in _inside(f"{place}.{name}", item, depth)
+        ]
+        yield from found or [_Media(place, f"{kind:.40}" if isinstance(kind, str) else "dict")]
+
+
+def _inside(place: str, value: Any, depth: int) -> Iterator[str | _Media]:
+    """The pieces of a field of a part: of what is no part itself, as arguments, its JSON."""
+    fields = fields_of(value)
+    is_part = fields is not None and ("type" in fields or is_media(fields))
+    if isinstance(value, (str, list, tuple)) or is_part:
+        yield from _pieces(place, value, depth + 1)
+    else:
+        as_json = _Sum()
+        _add_value(as_json, place, value)
+        yield from as_json.texts
+
+
+def _text_of(place: str, kind: str, fields: Mapping[Any, Any]) -> str:
+    name = TEXTS[kind]
+    text = fields.get(name, fields.get("data"))  # the second of a document of text
     if isinstance(text, str):
         return text
-    if "type" not in fields:
-        return None
     if text is None:
         raise ArgumentError(f"{place} has no {name} (as {{'type': {kind!r}, {name!r}: …}})")
     raise ArgumentTypeError(f"{place}.{name} must be a str, not {type(text).__name__}")
@@ -344,8 +403,10 @@ def _add_message(total: _Sum, number: int, message: Any, per_name: int) -> None:
             _add_calls(total, f"{place}.{name}", value)
         elif name == "function_call":
             _add_calls(total, f"{place}.{name}", [{"function": value}])
-        elif name == "content" and isinstance(value, (list, tuple)):
-            _add_content(total, f"{place}.content", value)
+        elif name in _CONTENTS and isinstance(value, (list, tuple)):
+            total.guesses.append("how the parts of a content are joined is not published")
+            texts = _pieces(f"{place}.{name}", value)
+            total.texts += [text for text in texts if isinstance(text, str)]
         else:
             if name not in ("role", "content", "name") or not isinstance(value, str):
                 total.guesses.append(f"how the field {name!r:.40} is written is not published")
@@ -369,14 +430,6 @@ def _add_value(total: _Sum, place: str, value: Any) -> None:
         )
 
     total.json(place, value, default=plain)
-
-
-def _add_content(total: _Sum, place: str, parts: Iterable[Any]) -> None:
-    total.guesses.append("how the parts of a content are joined is not published")
-    for at, part in enumerate(parts):
-        text = part if isinstance(part, str) else _text_of(f"{place}[{at}]", part)
-        if text is not None:
-            total.texts.append(text)
 
 
 def _add_calls(total: _Sum, place: str, calls: Iterable[Any]) -> None:

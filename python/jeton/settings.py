@@ -31,6 +31,7 @@ __all__ = [
     "checked_roles",
     "checked_section",
     "json_object",
+    "lists_for_tokens",
     "read_beside",
 ]
 
@@ -131,13 +132,21 @@ def _roles_of(config: dict[str, Any], special_tokens: dict[str, Any]) -> dict[st
     named = config if "added_tokens_decoder" in config else {**config, **special_tokens}
     roles = {}
     for name, value in named.items():
-        if name.endswith("_token") and (value is None or isinstance(value, (str, dict))):
-            roles[name.removesuffix("_token")] = _token_of(name, value)
+        role = name.removesuffix("_token")
+        is_token = value is None or isinstance(value, (str, dict))
+        if role != name and (is_token or role in STANDARD_ROLES):
+            roles[role] = _token_of(name, value)
     of_the_model = named.get("extra_special_tokens")
     if isinstance(of_the_model, dict):
         for name, value in of_the_model.items():
             roles.setdefault(name.removesuffix("_token"), _token_of(name, value))
     return roles
+
+
+def lists_for_tokens(files: Mapping[str, bytes]) -> list[str]:
+    """The fields that are named as those of one token, and hold a list, which gives no role."""
+    fields = {**json_object(files, CONFIG), **json_object(files, SPECIAL_TOKENS)}
+    return [name for name, it in fields.items() if name.endswith("_token") and isinstance(it, list)]
 
 
 def _token_of(name: str, value: object) -> str | None:

@@ -22,7 +22,7 @@ from jeton.errors import (
     UnknownNameError,
     warn_caller,
 )
-from jeton.settings import NO_SETTINGS, Settings, read_beside
+from jeton.settings import NO_SETTINGS, Settings, lists_for_tokens, read_beside
 
 if TYPE_CHECKING:
     from jeton._core import Pipeline
@@ -94,6 +94,31 @@ def read(
     return _of_path(path, encoding, pattern, specials, merges, lowercase=lowercase)
 
 
+def fetched(name: str) -> dict[str, Path]:
+    """The files of a known name, or the folder of a repository, fetched if they are not here.
+
+    Returns:
+        Where each is, by a name under which a folder of `JETON_DATA_DIR` may hold it.
+
+    Raises:
+        UnknownNameError: There is no such name.
+        DownloadError: They cannot be had.
+    """
+    from jeton import hub, registry
+
+    known = registry.known_name(check_text("name", name))
+    if known is not None:
+        sources, paths = registry.KNOWN[known].files, registry.files_of(known)
+        return {
+            path.name if path.name in dict(source.aliases) else source.name: path
+            for source, path in zip(sources, paths, strict=True)
+        }
+    if not hub.is_repository(name):
+        raise _unknown(name)
+    offline = registry.is_offline(None)
+    return {name: hub.repository_folder(name, revision=None, offline=offline)}
+
+
 def _of_path(
     path: Path,
     encoding: str | None,
@@ -120,6 +145,13 @@ def _of_path(
         settings = Settings.of_files(files, dict(roles))
     except FormatError as error:
         raise FormatError(f"{path}: {error}") from None
+    lists = lists_for_tokens(files)
+    if lists:
+        warn_caller(
+            f"{path}: a list is no token, so {', '.join(lists)} gives no role (roles= of replace "
+            "says which token it is)",
+            FormatWarning,
+        )
     missing = [
         f"{role} ({token})"
         for role, token in settings.roles.items()

@@ -85,6 +85,7 @@ class WordCounts:
         special_tokens: Iterable[str] = (),
         field: str | None = None,
         errors: Literal["strict", "replace", "ignore"] = "strict",
+        documents: Literal["file", "line"] = "file",
         max_word_length: int | None = MAX_WORD_LENGTH,
         min_word_count: int = 0,
         memory: int | str | None = None,
@@ -101,6 +102,7 @@ class WordCounts:
             special_tokens: No word spans one of these.
             field: As for `BPETrainer.train`.
             errors: As for `BPETrainer.train`.
+            documents: As for `BPETrainer.train`.
             max_word_length: A word of more characters is cut, between characters, into words of
                 so many and a rest; a warning says how often. `None`: none is.
             min_word_count: Words that occur less often are left out; a warning says how many.
@@ -133,7 +135,14 @@ class WordCounts:
             max_word_length=max_word_length,
             min_word_count=min_word_count,
         )
-        reading = Reading(field=field, errors=errors, memory=memory, temp_dir=temp_dir, watch=watch)
+        reading = Reading(
+            field=field,
+            errors=errors,
+            documents=documents,
+            memory=memory,
+            temp_dir=temp_dir,
+            watch=watch,
+        )
         return cls.of_core(count_words(data, counting, reading))
 
     @classmethod

@@ -85,6 +85,16 @@ def test_frequencies_are_the_formula(scaling: Any, expected: Any) -> None:
     np.testing.assert_allclose(ours, expected, rtol=2e-6)  # a few roundings of float32
 
 
+LONGROPE: dict[str, Any] = {
+    "max_position_embeddings": 16_384,
+    "rope_scaling": {
+        "rope_type": "longrope",
+        "short_factor": [1.0 + pair / 64 for pair in range(32)],
+        "long_factor": [1.0 + pair / 3 for pair in range(32)],
+        "original_max_position_embeddings": 4096,
+    },
+}
+
 CONFIGS: dict[str, tuple[str, dict[str, Any]]] = {
     "llama": ("Llama", {"rope_theta": 500_000.0}),
     "llama 3.1": (
@@ -100,6 +110,18 @@ CONFIGS: dict[str, tuple[str, dict[str, Any]]] = {
                 "original_max_position_embeddings": 8192,
             },
         },
+    ),
+    "longrope, up to the trained length": ("Llama", LONGROPE),
+    "longrope, beyond it": (
+        "Llama",
+        {
+            **LONGROPE,
+            "rope_scaling": {**LONGROPE["rope_scaling"], "original_max_position_embeddings": 64},
+        },
+    ),
+    "longrope of a given scale": (
+        "Llama",
+        {**LONGROPE, "rope_scaling": {**LONGROPE["rope_scaling"], "attention_factor": 1.25}},
     ),
     "linear": ("Llama", {"rope_scaling": {"rope_type": "linear", "factor": 4.0}}),
     "dynamic": (
@@ -196,6 +218,71 @@ def test_pairs_are_those_of_the_family(name: str) -> None:
     expected = modeling.apply_rotary_pos_emb(query, key, *table(query, torch.arange(50)[None]))
     for mine, other in zip(ours(query, key), expected, strict=True):
         torch.testing.assert_close(mine, other, atol=2e-6, rtol=2e-6)
+
+
+MULTIMODAL = {
+    # Its class, the sections, and whether the axes alternate.
+    "qwen2_vl": ("Qwen2VL", [16, 8, 8], False),
+    "qwen3_vl": ("Qwen3VLText", [12, 10, 10], True),
+}
+
+
+@pytest.mark.parametrize("name", MULTIMODAL)
+def test_positions_along_three_axes_are_those_of_transformers(name: str) -> None:
+    modeling = pytest.importorskip(f"transformers.models.{name}.modeling_{name}")
+    configuration = pytest.importorskip(f"transformers.models.{name}.configuration_{name}")
+    family, sections, interleaved = MULTIMODAL[name]
+    kind = "Qwen3VLTextConfig" if interleaved else "Qwen2VLTextConfig"
+    config = getattr(configuration, kind)(
+        hidden_size=256,
+        num_attention_heads=4,
+        head_dim=64,
+        num_hidden_layers=1,
+        rope_scaling={"rope_type": "default", "mrope_section": sections, "rope_theta": 1e6},
+    )
+    theirs = getattr(modeling, f"{family}RotaryEmbedding")(config)
+    ours = nn.RotaryPositions.from_config(config)
+    assert (ours.sections, ours.interleaved) == (tuple(sections), interleaved)
+    positions = torch.randint(0, 50, (3, 2, 40))
+    query, key = torch.randn(2, 4, 40, 64), torch.randn(2, 2, 40, 64)
+    cosine, sine = theirs(query, positions)
+    own_cosine, own_sine = ours.table(positions)
+    assert torch.equal(torch.cat([own_cosine, own_cosine], -1), cosine)
+    assert torch.equal(torch.cat([own_sine, own_sine], -1), sine)
+    expected = modeling.apply_rotary_pos_emb(query, key, cosine, sine)
+    for mine, other in zip(ours(query, key, positions=positions), expected, strict=True):
+        torch.testing.assert_close(mine, other, atol=2e-6, rtol=2e-6)
+    # Text has one position along all axes, and turns as it does without them.
+    plain = nn.RotaryPositions(64, base=1e6)
+    for mine, other in zip(ours(query, key, offset=3), plain(query, key, offset=3), strict=True):
+        assert torch.equal(mine, other)
+
+
+def test_bad_sections_and_factors() -> None:
+    for sections, told in (
+        ((1, 1), "three numbers of pairs, 4 together"),
+        ((1, 1, 1), "three numbers of pairs, 4 together"),
+        ((-1, 3, 2), "each of sections"),
+    ):
+        with pytest.raises(ArgumentError, match=told):
+            nn.RotaryPositions(8, sections=sections)
+    with pytest.raises(ArgumentError, match="interleaved goes with sections"):
+        nn.RotaryPositions(8, interleaved=True)
+    rotary = nn.RotaryPositions(8, sections=(2, 1, 1))
+    query = torch.randn(3, 5, 8)
+    for shape in ((5,), (2, 5), (3, 3, 3, 5), (3, 4)):
+        with pytest.raises(ArgumentError, match="positions must be of shape"):
+            rotary(query, query, positions=torch.zeros(shape, dtype=torch.long))
+    with pytest.raises(ArgumentError, match="one for each of 4 pairs, not 2"):
+        nn.RotaryPositions(8, scaling=nn.LongRoPEScaling((1.0, 1.0), (1.0, 1.0), 9))
+    with pytest.raises(ArgumentTypeError, match="a number for each pair"):
+        nn.LongRoPEScaling(1.0, (1.0,), 9)  # type: ignore[arg-type]
+    rope = {"rope_type": "longrope", "short_factor": [1.0] * 4}
+    config = {"head_dim": 8, "max_position_embeddings": 64}
+    with pytest.raises(ArgumentError, match="'longrope' scaling without long_factor"):
+        nn.RotaryPositions.from_config({**config, "rope_scaling": rope})
+    with pytest.raises(ArgumentError, match="'mrope' scaling without mrope_section"):
+        nn.RotaryPositions.from_config({**config, "rope_scaling": {"type": "mrope"}})
 
 
 def test_latent_attention_and_kinds_of_layers() -> None:
@@ -367,9 +454,12 @@ def test_a_config_with_text_for_a_number_is_refused(name: str, value: Any) -> No
         nn.RotaryPositions.from_config(config)
 
 
-@pytest.mark.parametrize("kind", ["linear", "dynamic", "yarn", "llama3"])
+@pytest.mark.parametrize("kind", ["linear", "dynamic", "yarn", "llama3", "longrope", "mrope"])
 def test_bad_rotary_parameters_give_errors_of_jeton(kind: str) -> None:
-    rope = {"rope_type": kind, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+    rope: dict[str, Any] = {
+        **{"rope_type": kind, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0},
+        **{"short_factor": [1.0] * 4, "long_factor": [2.0] * 4, "mrope_section": [2, 1, 1]},
+    }
     names = (*rope, "beta_fast", "attention_factor", "mscale", "truncate")
     names += ("original_max_position_embeddings", "partial_rotary_factor")
     for name, value in itertools.product(names, ("8", [8], {8}, None, True, -1.0)):
@@ -480,12 +570,12 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
         "length=",
     ),
     "config": (lambda: nn.RotaryPositions.from_config({}), ArgumentError, "head size"),
-    "longrope": (
+    "another scaling": (
         lambda: nn.RotaryPositions.from_config(
-            {"head_dim": 8, "rope_scaling": {"rope_type": "longrope"}}
+            {"head_dim": 8, "rope_scaling": {"rope_type": "axial"}}
         ),
         UnsupportedError,
-        "longrope",
+        "axial",
     ),
 }
 

@@ -134,6 +134,18 @@ def test_maps(tok: jeton.Tokenizer, tmp_path: Path, method: Any, kind: str) -> N
     assert [it.name for it in tmp_path.iterdir()] == [path.name]
 
 
+@pytest.mark.parametrize("tokens", [3, 5, 26])
+def test_a_map_of_few_tokens_counts_fewer_neighbours(tok: jeton.Tokenizer, tokens: int) -> None:
+    pytest.importorskip("sklearn")
+    table, few = torch.randn(26, 8), LETTERS[:tokens]
+    found = nn.embedding_map(table, tok, few, method="tsne")
+    asked = nn.embedding_map(table, tok, few, method="tsne", perplexity=(tokens - 1) / 3)
+    np.testing.assert_array_equal(found.points, asked.points)
+    assert np.isfinite(found.points).all()
+    with pytest.raises(ArgumentError, match=f"below the number of tokens, {tokens}, not 30"):
+        nn.embedding_map(table, tok, few, method="tsne", perplexity=30.0)
+
+
 @pytest.fixture
 def few_fonts(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The fonts that come with matplotlib, whatever else is installed."""

@@ -80,13 +80,54 @@ def test_an_empty_corpus(strategy: str, corpus: list[str]) -> None:
 def test_a_size_below_the_alphabet_trains_no_merges() -> None:
     tokenizer = BPETokenizer(2)
     tokenizer.train(["hello"])
-    assert tokenizer.merges == [] and len(tokenizer.vocab) == 5
+    assert tokenizer.merges == [] and tokenizer.vocab_size == len(tokenizer.vocab) == 9
+    assert tokenizer.target_vocab_size == 2
+
+
+def test_the_size_is_that_of_the_vocabulary() -> None:
+    """As TinyTorch has it, so that an embedding has a row for each id and no more."""
+    tokenizer = BPETokenizer(1000)
+    assert (tokenizer.vocab_size, tokenizer.target_vocab_size) == (0, 1000)
+    tokenizer.train(["hello"])
+    # <UNK>; h e l o, within a word and at its end; he hel hell hello</w>
+    assert tokenizer.vocab_size == len(tokenizer.vocab) == 1 + 2 * 4 + 4
+    assert tokenizer.target_vocab_size == 1000
+    assert analyze_tokenization(["hello"], tokenizer)["vocab_size"] == 13
+    tokenizer.train(["hello"], vocab_size=10)
+    assert (tokenizer.vocab_size, tokenizer.target_vocab_size) == (10, 10)
+
+
+@pytest.mark.parametrize("size", [1, 20, 1000])
+def test_seen_characters_are_never_unknown(size: int) -> None:
+    tokenizer = BPETokenizer(size)
+    tokenizer.train(["ab", "<c&"])
+    for text in ["ba", "a", "b", "abba", "ba ab", "  ba\t ab  ", "c<", "&a", "<"]:
+        ids = tokenizer.encode(text)
+        assert 0 not in ids and tokenizer.decode(ids) == " ".join(text.split())
+    assert tokenizer.encode("x") == [0]
+
+
+def test_names_of_the_marks() -> None:
+    assert Tokenizer.TOK_UNKNOWN == CharTokenizer().vocab[0] == "<UNK>"
+    tokenizer = BPETokenizer()
+    tokenizer.train(["ab"])
+    assert tokenizer.vocab[0] == Tokenizer.TOK_UNKNOWN
+    assert tokenizer._get_word_tokens("ab")[-1] == f"b{Tokenizer.TOK_EOW}"
+
+
+@pytest.mark.parametrize("size", [0, -1, 1.5, True])
+def test_sizes_are_positive_integers(size: Any) -> None:
+    with pytest.raises(ValueError, match="vocab_size must be a positive integer, not "):
+        BPETokenizer(size)
+    with pytest.raises(ValueError, match="vocab_size must be a positive integer, not "):
+        BPETokenizer(10).train(["abc"], vocab_size=size)
 
 
 def test_data_sets_and_measures() -> None:
     tokenizer = create_tokenizer("bpe", 60, ["low lower lowest"] * 3)
     rows = tokenize_dataset(["low lower", "", "low"], tokenizer, max_length=1)
     assert [len(row) for row in rows] == [1, 0, 1]
+    assert tokenize_dataset(["low lower", ""], tokenizer, max_length=0) == [[], []]
     found = analyze_tokenization(["low lower", "low"], tokenizer)
     assert found["total_tokens"] == 3 and found["unique_tokens"] == 2
     assert found["compression_ratio"] == 4.0
@@ -103,7 +144,7 @@ BAD: dict[str, Any] = {
     "a number": lambda: CharTokenizer().encode(5),  # type: ignore[arg-type]
     "long characters": lambda: CharTokenizer(["ab"]),
     "strategy": lambda: create_tokenizer("word"),
-    "length": lambda: tokenize_dataset(["a"], CharTokenizer(["a"]), max_length=0),
+    "length": lambda: tokenize_dataset(["a"], CharTokenizer(["a"]), max_length=-1),
     "a number of characters": lambda: CharTokenizer(5),  # type: ignore[arg-type]
     "ids of a number": lambda: CharTokenizer(["a"]).decode(5),  # type: ignore[arg-type]
     "ids of text": lambda: CharTokenizer(["a"]).decode("ab"),  # type: ignore[arg-type]

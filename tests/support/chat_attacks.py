@@ -15,7 +15,7 @@ from typing import Any
 
 from chat_cases import HELLO, RESULT, TURNS, WEATHER, Message, call
 
-__all__ = ["PLACES", "Attack", "attacks", "forged", "harmless"]
+__all__ = ["ANSWERS", "PLACES", "Attack", "attacks", "forged", "harmless"]
 
 
 @dataclass(frozen=True)
@@ -353,6 +353,14 @@ PLACES: dict[str, Callable[[str], Attack | list[Message]]] = {
         "", [*HELLO, {"role": "assistant", "content": t}], {"continue_final_message": True}
     ),
 }
+
+
+ANSWERS = frozenset(
+    place
+    for place in PLACES
+    if place.startswith(("assistant", "reasoning", "continued", "call, flat", "call, with content"))
+) | {"user, halves in two messages"}
+"""The places in which it is the assistant that says the token, or a part of it."""
 
 
 def attacks(tokens: Iterable[str]) -> Iterator[tuple[str, Attack]]:

@@ -132,6 +132,7 @@ GOOD: dict[str, Any] = {
     "n": 2,
     "token": b"a",
     "multiple_of": 8,
+    "names": {"<|pad|>": "<|fill|>"},
     "tokens": ["<|new|>"],
     "format": "tokenizer.json",
     "data": LINES,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use jeton_core::interrupt::Listener;
 use jeton_core::token_blocks::{self, Step, TokenBlocks as Core, TokenOptions, Tokens};
 use jeton_core::train::corpus::{
-    Corpus, CorpusOptions, CorpusPosition, DocumentOptions, DocumentUnit, PATIENCE,
+    BadRecords, Corpus, CorpusOptions, CorpusPosition, DocumentOptions, DocumentUnit, PATIENCE,
 };
 use jeton_core::{Error, ErrorKind};
 use numpy::{Element, PyArray1, PyArrayMethods};
@@ -23,12 +23,13 @@ use crate::tokenizer::Tokenizer;
 const TASK: usize = 256 << 10;
 
 /// A block: its tokens, the lengths of its documents, whether the last goes on in the next block,
-/// keys, bytes of text, how many documents hold nothing, where reading goes on (file, byte, line),
-/// how many bytes of that file had been read from the disk, and of each file that ends in it the number, the bytes on the disk and their SHA-256.
+/// keys, bytes of text, how many documents hold nothing and how many are bad, where reading goes on
+/// (file, byte, line, digest), how many bytes of that file had been read from the disk, and of each
+/// file that ends in it the number, the bytes on the disk and their SHA-256.
 type Block<'py> = Bound<'py, PyTuple>;
 
 /// The options: what documents begin and end with, and whether they have keys.
-type Options = (Option<u32>, Option<u32>, bool);
+type Options = (Vec<u32>, Vec<u32>, bool);
 
 /// The blocks of files, while threads make them.
 #[pyclass(frozen, module = "jeton._core")]
@@ -48,21 +49,35 @@ impl TokenBlocks {
         field: Option<String>,
         errors: &str,
         by_line: bool,
-        start: (usize, u64, u64),
+        drop_bad: bool,
+        start: (usize, u64, u64, u64),
         options: Options,
     ) -> PyResult<Self> {
         guard(py, || {
-            let errors = errors.parse()?;
-            let corpus = py.detach(|| Corpus::open(&paths, CorpusOptions { field, errors }))?;
-            let threads = pool::install(py, rayon::current_num_threads)?;
-            let (file, byte, line) = start;
-            let reading = DocumentOptions {
+            let reading = CorpusOptions {
+                field,
+                errors: errors.parse()?,
                 unit: if by_line {
                     DocumentUnit::Line
                 } else {
                     DocumentUnit::File
                 },
-                start: CorpusPosition { file, byte, line },
+                bad_records: if drop_bad {
+                    BadRecords::Drop
+                } else {
+                    BadRecords::Error
+                },
+            };
+            let corpus = py.detach(|| Corpus::open(&paths, reading))?;
+            let threads = pool::install(py, rayon::current_num_threads)?;
+            let (file, byte, line, digest) = start;
+            let reading = DocumentOptions {
+                start: CorpusPosition {
+                    file,
+                    byte,
+                    line,
+                    digest,
+                },
                 threads,
                 ..DocumentOptions::default()
             };
@@ -192,8 +207,9 @@ fn tasks(texts: &[&str]) -> Vec<(usize, usize)> {
 fn token_options(tokenizer: &Tokenizer, (start, end, keys): Options) -> TokenOptions {
     TokenOptions {
         start,
+        end,
         keys,
-        ..TokenOptions::of(&tokenizer.core, end)
+        ..TokenOptions::of(&tokenizer.core, None)
     }
 }
 
@@ -207,7 +223,12 @@ fn of_block<'py>(py: Python<'py>, block: token_blocks::TokenBlock) -> Outcome<Bl
         .iter()
         .map(|(file, bytes, sha256)| (*file, *bytes, PyBytes::new(py, sha256)));
     let digests: Vec<_> = digests.collect();
-    let CorpusPosition { file, byte, line } = block.after;
+    let CorpusPosition {
+        file,
+        byte,
+        line,
+        digest,
+    } = block.after;
     Ok((
         tokens,
         PyArray1::from_vec(py, block.lengths),
@@ -215,7 +236,8 @@ fn of_block<'py>(py: Python<'py>, block: token_blocks::TokenBlock) -> Outcome<Bl
         PyArray1::from_vec(py, block.keys),
         block.bytes,
         block.empty,
-        (file, byte, line),
+        block.bad,
+        (file, byte, line, digest),
         block.read,
         digests,
     )

@@ -9,7 +9,7 @@ use jeton_core::model::WordLevel;
 use jeton_core::model::bpe::{Alphabet, BpeOptions};
 use jeton_core::text::InvalidUtf8;
 use jeton_core::train::corpus;
-use jeton_core::train::corpus::{Corpus, CorpusOptions, PATIENCE, Step};
+use jeton_core::train::corpus::{Corpus, CorpusOptions, DocumentUnit, PATIENCE, Step};
 use jeton_core::train::word_counts;
 use jeton_core::train::word_counts::{CountingOptions, FirstStages, MemoryBudget, WordMemory};
 use jeton_core::vocab::Vocab;
@@ -138,6 +138,7 @@ impl WordCounter {
             let options = CorpusOptions {
                 field,
                 errors: errors.parse()?,
+                ..CorpusOptions::default()
             };
             let part = || Corpus::open_part(&path, &(start..stop), options);
             self.count_corpus(py, &py.detach(part)?, None)
@@ -152,11 +153,21 @@ impl WordCounter {
         paths: Vec<PathBuf>,
         field: Option<String>,
         errors: &str,
+        by_line: bool,
         watch: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         guard(py, || {
-            let errors = errors.parse()?;
-            let corpus = py.detach(|| Corpus::open(&paths, CorpusOptions { field, errors }))?;
+            let options = CorpusOptions {
+                field,
+                errors: errors.parse()?,
+                unit: if by_line {
+                    DocumentUnit::Line
+                } else {
+                    DocumentUnit::File
+                },
+                ..CorpusOptions::default()
+            };
+            let corpus = py.detach(|| Corpus::open(&paths, options))?;
             self.count_corpus(py, &corpus, watch)
         })
     }

@@ -17,13 +17,14 @@ from jeton.calls.batch_tokenizer import BatchTokenizer
 from jeton.calls.encoded_texts import EncodingOptions, encoded
 from jeton.calls.frames import Frame, frame_of
 from jeton.calls.front_spaces import FrontSpaces, shows_one_space
+from jeton.calls.glued_words import glued_words
 from jeton.calls.inputs import Inputs, read
 from jeton.calls.padding_and_truncation import Asked, Defaults, Padding, Truncation, choose
 from jeton.calls.result import BatchEncoding
 from jeton.calls.rows import Rows
 from jeton.calls.short_text import SHORT, columns_alone
 from jeton.calls.windows import Windows, cut, share_room
-from jeton.errors import ArgumentError, UnsupportedError
+from jeton.errors import ArgumentError, UnsupportedError, warn_caller
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -129,6 +130,10 @@ class Caller:
             nulls=str(call.nulls),
             names=names,
         )
+        if call.is_split_into_words and call.asked.verbose:
+            told = glued_words(self.spelling.tokenizer, inputs.first)
+            if told is not None:
+                warn_caller(told, UserWarning)
         how = EncodingOptions(self.spelling, call.unit, call.special, call.nulls)
         return _Request(self, call, names, inputs, how, padding, truncation).result(tensors)
 

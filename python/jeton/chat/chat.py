@@ -5,25 +5,35 @@ from __future__ import annotations
 import dataclasses
 import functools
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 import jeton._core as _core
-from jeton.chat.encoding import Encoded, encoded, guarding
+from jeton.chat.control import control_tokens_of
+from jeton.chat.encoding import Encoded, encoded, encoded_ids
+from jeton.chat.given import Given
 from jeton.chat.limits import current
 from jeton.chat.loss_masks import Answers
-from jeton.chat.messages import Input, Trust
-from jeton.chat.origins import Origin, Runs
+from jeton.chat.messages import Input, Sent, sent_messages
+from jeton.chat.origins import Origin
 from jeton.chat.parts import raw, runs_of
 from jeton.chat.prefixes import Prefixes, Step, compared
-from jeton.chat.rendering import rendered
+from jeton.chat.renderer import Renderer, questions
 from jeton.chat.schemas import schema_of
-from jeton.chat.templates import template_of
+from jeton.chat.templates import name_of, template_of
+from jeton.chat.trust import Trust
+from jeton.chat.unprinted import Unprinted, UnprintedError
 from jeton.chat.writers import Writers
-from jeton.errors import ArgumentError, ArgumentTypeError, JetonError
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    ChatWarning,
+    JetonError,
+    warn_caller,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -35,6 +45,10 @@ __all__ = ["Chat", "Request"]
 _FLAGS: Final = ("add_generation_prompt", "continue_final_message")
 """Parameters of such names that no variable of a template is like one by chance."""
 _SYSTEM: Final = ("system", "developer")
+
+
+def _warn(losses: str) -> None:
+    warn_caller(losses, ChatWarning)
 
 
 @dataclass(frozen=True)
@@ -53,8 +67,12 @@ class Request:
     variables: tuple[tuple[str, Any], ...] = ()
     isolate: bool | None = None
     """Whether the template runs in a process of its own; `None`: as `jeton.chat.limits` says."""
-    is_part: bool = False
-    """Whether the messages are some of a chat that was made before."""
+    counts_media: bool = False
+    """Whether the caller reckons with parts that are no text, so that no template has to."""
+    says: Callable[[str], None] = _warn
+    """What is done about a text that says what the template left out."""
+    trust: Trust | None = None
+    """What is trusted, if the messages are some of a chat that was made before."""
 
     def made(self) -> Chat:
         """The chat.
@@ -63,48 +81,43 @@ class Request:
             As `Tokenizer.chat`.
         """
         # What can be gone through only once is needed again to truncate.
-        names = ("messages", "tools", "documents", "trusted", "control")
+        names = ("tools", "documents", "trusted", "control")
         given_once = [name for name in names if isinstance(getattr(self, name), Iterator)]
-        if given_once:
-            lists: dict[str, Any] = {name: list(getattr(self, name)) for name in given_once}
-            return dataclasses.replace(self, **lists).made()
-        given = Input(Trust(self.trusted))
-        messages = given.messages(self.messages)
-        given.trust.check(messages, [name for name, _ in self.variables], self.is_part)
-        tools = None if self.tools is None else given.other("tools", _tools(self.tools))
-        documents = self.documents
-        if documents is not None:
-            documents = given.other("documents", _documents(documents))
+        lists: dict[str, Any] = {name: list(getattr(self, name)) for name in given_once}
+        sent = sent_messages(self.messages, is_part=self.trust is not None)
+        request = dataclasses.replace(self, messages=sent, **lists)
+        names_of_variables = [name for name, _ in self.variables]
+        trust = self.trust
+        if trust is None:
+            trust = Trust(request.trusted, sent, names_of_variables)
+        request = dataclasses.replace(request, trust=trust)
+        with questions():
+            chat = Chat(request, request._given(sent, trust))
+            if self.trust is None and (losses := chat._losses()):
+                self.says(losses)
+        if self.trust is None:
+            _ = chat.ids  # text without ids is an error at once
+        return chat
+
+    def _given(self, sent: list[Sent], trust: Trust) -> Given:
+        tools = None if self.tools is None else _tools(self.tools)
+        documents = None if self.documents is None else _documents(self.documents)
         template = template_of(self.tok, self.template, with_tools=tools is not None)
         self._check_variables(template)
         if not isinstance(self.isolate, (bool, type(None))):
             raise ArgumentTypeError(f"isolate must be a bool, not {self.isolate!r:.60}")
-        render = rendered
-        if current().isolate if self.isolate is None else self.isolate:
-            from jeton.chat.isolation import rendered_apart as render
-        text = render(
+        return Given(
             template,
-            messages,
+            Renderer(current().isolate if self.isolate is None else self.isolate),
+            Input(trust),
+            sent,
             self._continued(),
-            {
-                "tools": tools,
-                "documents": documents,
-                "add_generation_prompt": self.add_generation_prompt,
-                **{f"{role}_token": token for role, token in self.tok.roles.items()},
-                **{name: given.other("variable", it, name) for name, it in self.variables},
-            },
-            given.characters,
+            tools=tools,
+            documents=documents,
+            add_generation_prompt=self.add_generation_prompt,
+            tokens={f"{role}_token": token for role, token in self.tok.roles.items()},
+            variables=dict(self.variables),
         )
-        roles = [message.get("role") for message in messages]
-        chat = Chat(self, raw(text), runs_of(text), [it and raw(it) for it in roles])
-        if not self.is_part:
-            _ = chat.ids  # text without ids is an error at once
-        return chat
-
-    @property
-    def listed(self) -> list[Any]:
-        """The messages."""
-        return list(getattr(self.messages, "messages", self.messages))
 
     def _check_variables(self, template: str) -> None:
         """Refuses a misspelled parameter: a variable that the template does not name."""
@@ -135,13 +148,12 @@ class Request:
         return "content" if field is True else field or None
 
     def of(self, messages: Any, prompt: bool) -> Chat:
-        """The chat of other messages."""
+        """The chat of other messages: some of this one's, as they were sent, or new ones."""
         return dataclasses.replace(
             self,
             messages=messages,
             add_generation_prompt=prompt,
             continue_final_message=False,
-            is_part=True,
         ).made()
 
 
@@ -175,13 +187,20 @@ def _documents(documents: Any) -> list[Any]:
     return listed
 
 
+def _listed(losses: list[Origin]) -> str:
+    """The first of them, for a message."""
+    shown = [f"the variable {it}" if it.kind == "variable" else str(it) for it in losses[:8]]
+    return ", ".join(shown) + f" and {len(losses) - 8:,} more" * (len(losses) > 8)
+
+
 class Chat:
     """A rendered conversation. `tok.chat(messages)` makes it.
 
     Attributes:
         text: The text, as the template wrote it.
+        template: The text of the template.
         roles: The role of each message.
-        dropped: The indices of the messages that `truncate` left out.
+        dropped: The indices of the messages that `truncate` left out, in the chat that was cut.
 
     Example:
         >>> import jeton
@@ -195,12 +214,17 @@ class Chat:
         messages[0].content
     """
 
-    def __init__(self, request: Request, text: str, runs: Runs, roles: list[str | None]) -> None:
+    def __init__(self, request: Request, given: Given) -> None:
+        text = given.text()
         self._request = request
-        self._runs = runs
-        self.text = text
-        self.roles = roles
-        self._guarded = guarding(request.tok, request.control)
+        self._runs = runs_of(text)
+        self._control = control_tokens_of(
+            request.tok, given.template, request.control, given.renderer
+        )
+        self._unprinted = Unprinted(given, text)
+        self.text = raw(text)
+        self.template = given.template
+        self.roles: list[str | None] = [message.role for message in given.sent]
         self.dropped: list[int] = []
 
     def __len__(self) -> int:
@@ -208,12 +232,58 @@ class Chat:
 
     @functools.cached_property
     def _encoded(self) -> Encoded:
-        return encoded(self._guarded, self.text, self._runs)
+        return encoded(self._control, self.text, self._runs)
+
+    @functools.cached_property
+    def ids(self) -> list[int]:
+        """The ids. Only text of the template and of trusted fields gives control tokens; what the
+        assistant says may hold those that are not marked special and frame no turn, as `<think>`.
+        """
+        return encoded_ids(self._control, self.text, self._runs)
 
     @property
-    def ids(self) -> list[int]:
-        """The ids. Only text of the template and of trusted fields gives control tokens."""
-        return self._encoded[0]
+    def control_tokens(self) -> dict[str, int]:
+        """The control tokens of this chat, with their ids: the special tokens of the tokenizer, and
+        added tokens that its template writes, its configuration names or the call asked for."""
+        return self._control.tok.special_tokens
+
+    @functools.cached_property
+    def unprinted(self) -> list[Origin]:
+        """What was given and left no trace in the text: messages, fields and parts of messages,
+        tools, documents, and variables that the template does not read.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train("hi")
+            >>> chat = tok.chat(
+            ...     [{"role": "user", "name": "Ann", "content": "hi"}],
+            ...     template="{{ messages[0].content }}",
+            ... )
+            >>> print(*chat.unprinted)
+            messages[0].name
+        """
+        return self.left_out()
+
+    def left_out(self, *, with_media: bool = True) -> list[Origin]:
+        """`unprinted`, if need be without the parts that are no text."""
+        with questions():
+            return self._unprinted.all(with_media=with_media)
+
+    def _losses(self) -> str:
+        """What a model was to see and does not; an empty text if there is no such thing.
+
+        Raises:
+            UnsupportedError: The template is jeton's, which promises a format.
+        """
+        losses = self._unprinted.losses(with_media=not self._request.counts_media)
+        name = name_of(self.template)
+        if name and (refused := [it for it in losses if it.kind != "variable"]):
+            raise UnprintedError(
+                f"jeton's chat template {name!r} does not print {_listed(refused)}: give template= "
+                "the text of the model's own template, as its tokenizer's folder has it"
+            )
+        said = [f"the chat template does not print {_listed(losses)}"] if losses else []
+        return "; ".join([*said, *self._unprinted.hints()])
 
     @property
     def spans(self) -> list[tuple[int, int]]:
@@ -286,11 +356,11 @@ class Chat:
         else:
             mask = Answers(
                 self,
-                self._request.listed,
+                self._request.messages,
                 self._request.of,
                 self._writers,
-                control=self._guarded.special_tokens.values(),
-                end=self._guarded.role_ids.get("eos", -1),
+                control=self._control.asked.special_tokens.values(),
+                end=self._control.asked.role_ids.get("eos", -1),
                 roles=wanted,
             ).mask()
         if not mask.any():
@@ -322,7 +392,7 @@ class Chat:
             >>> chat.keeps_prefix
             Prefixes(kept: 2 renderings, each begins the next)
         """
-        messages = self._request.listed
+        messages = self._request.messages
         steps: list[tuple[Step, list[int]]] = []
         for at, role in enumerate(self.roles):
             if role not in ("assistant", "model"):
@@ -355,7 +425,7 @@ class Chat:
             raise ArgumentTypeError(f"max_tokens must be an int, not {type(max_tokens).__name__}")
         if len(self.ids) <= max_tokens:
             return self
-        messages = self._request.listed
+        messages = self._request.messages
         turns = [at for at, role in enumerate(self.roles) if role == "user"]
         kept: list[int] = []
         shortest = self
@@ -380,8 +450,8 @@ class Chat:
             )
         return best
 
-    def _of_kept(self, messages: list[Any]) -> Chat:
-        return dataclasses.replace(self._request, messages=messages, is_part=True).made()
+    def _of_kept(self, messages: list[Sent]) -> Chat:
+        return dataclasses.replace(self._request, messages=messages).made()
 
     def __repr__(self) -> str:
         tokens, messages = len(self.ids), len(self.roles)

@@ -57,7 +57,7 @@ def _nothing(*values: Any, **named: Any) -> int:
 
 
 def _text(value: Any, *values: Any, **named: Any) -> int:
-    return _ESCAPED * shown(value)
+    return PIECE + _ESCAPED * shown(value)
 
 
 def _all(*values: Any, **named: Any) -> int:
@@ -331,7 +331,7 @@ FILTERS: Final[dict[str, Cost]] = {
         """,
         _nothing,
     ),
-    **_of("capitalize e escape forceescape lower safe string title upper", _text),
+    **_of("capitalize e escape forceescape lower safe string upper", _text),
     **_of("dictsort groupby list max min reverse sort unique", _items),
     **_of("urlencode xmlattr", lambda value, *flag, **named: 12 * _ESCAPED * weight(value)),
     "batch": _batch,
@@ -345,6 +345,7 @@ FILTERS: Final[dict[str, Cost]] = {
     "round": _rounded,
     "slice": _slice,
     "striptags": _tags,
+    "title": lambda s: PIECE * len(s),
     "tojson": _as_json,
     "trim": _stripped,
     "truncate": _truncated,

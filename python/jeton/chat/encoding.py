@@ -13,19 +13,19 @@ import re
 import secrets
 import weakref
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from jeton.chat.origins import Runs
 from jeton.components import AddedToken
-from jeton.errors import ArgumentError, ArgumentTypeError, InternalError
+from jeton.errors import InternalError
 
 if TYPE_CHECKING:
     from jeton.base_tokenizer import BaseTokenizer
 
-__all__ = ["Encoded", "encoded", "guarding"]
+__all__ = ["ControlTokens", "Encoded", "encoded", "encoded_ids", "guarding", "known_tokens"]
 
 Encoded = tuple[list[int], list[tuple[int, int]]]
 """Ids, and the span of each in characters."""
@@ -33,6 +33,18 @@ Encoded = tuple[list[int], list[tuple[int, int]]]
 _SPACE: Final = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _BEFORE: Final = re.compile(f"[{_SPACE}]+\\Z")
 _BEHIND: Final = re.compile(f"[{_SPACE}]+")
+
+
+@dataclass(frozen=True)
+class ControlTokens:
+    """The control tokens of a chat."""
+
+    tok: BaseTokenizer
+    """The tokenizer, in which all of them are special."""
+    asked: BaseTokenizer
+    """The tokenizer, in which those are special that the caller asked for."""
+    of_answers: frozenset[int]
+    """The ids of those that what the assistant says may hold."""
 
 
 @dataclass
@@ -46,11 +58,15 @@ class _Tokens:
     by_spelling: dict[str, AddedToken]
     """Those that are looked for in text as it is."""
     pattern: re.Pattern[str]
+    anywhere: re.Pattern[str]
+    """The longest at each place, also within others."""
     prefixes: list[str]
     """Special tokens that take nothing of what stands beside them."""
     prefixed: list[tuple[BaseTokenizer, str]] = field(default_factory=list)
     guarded: dict[frozenset[str], BaseTokenizer] = field(default_factory=dict)
     """The same tokenizer in which more added tokens are special, by these."""
+    control: dict[tuple[str, frozenset[str]], ControlTokens] = field(default_factory=dict)
+    """The control tokens of chats, by their template and what the caller asked for."""
 
     @classmethod
     def of(cls, tok: BaseTokenizer) -> _Tokens:
@@ -61,6 +77,7 @@ class _Tokens:
             if not (token.normalized and normalizes):
                 by_spelling.setdefault(token.content, token)
         longest_first = sorted(by_spelling, key=len, reverse=True)
+        spellings = "|".join(map(re.escape, longest_first)) or "(?!)"
         plain = [
             token.content
             for token in by_spelling.values()
@@ -72,7 +89,8 @@ class _Tokens:
             if normalizes
             else frozenset(),
             by_spelling=by_spelling,
-            pattern=re.compile("|".join(map(re.escape, longest_first)) or "(?!)"),
+            pattern=re.compile(spellings),
+            anywhere=re.compile(f"(?=({spellings}))"),
             prefixes=plain[:8],
         )
 
@@ -81,7 +99,8 @@ _KNOWN: dict[int, _Tokens] = {}
 """By the address of the tokenizer, which is not hashed: that would read all of it."""
 
 
-def _known_tokens(tok: BaseTokenizer) -> _Tokens:
+def known_tokens(tok: BaseTokenizer) -> _Tokens:
+    """The added tokens of a tokenizer, read once."""
     key = id(tok)
     known = _KNOWN.get(key)
     if known is None:
@@ -90,33 +109,16 @@ def _known_tokens(tok: BaseTokenizer) -> _Tokens:
     return known
 
 
-def guarding(tok: BaseTokenizer, control: Iterable[str]) -> BaseTokenizer:
-    """The same tokenizer, in which more of its added tokens are control tokens.
-
-    Raises:
-        ArgumentError: One that is no added token.
-    """
-    if isinstance(control, (str, bytes)) or not isinstance(control, Iterable):
-        raise ArgumentTypeError(
-            f'control must be an iterable of tokens, as ("<think>",), not {type(control).__name__}'
-        )
-    given = list(control)
-    for name in given:
-        if not isinstance(name, str):
-            raise ArgumentTypeError(f"control must hold tokens as str, not {type(name).__name__}")
-    names = frozenset(given)
-    added = {token.content: token for token in tok.added_tokens} if names else {}
-    for name in names:
-        if name not in added:
-            raise ArgumentError(f"control: {name!r} is not an added token of this tokenizer")
-    names -= {name for name in names if added[name].special}
+def guarding(tok: BaseTokenizer, names: frozenset[str]) -> BaseTokenizer:
+    """The same tokenizer, in which more of its added tokens are special."""
+    names -= {token.content for token in tok.added_tokens if token.special} if names else names
     if not names:
         return tok
-    guarded = _known_tokens(tok).guarded
+    guarded = known_tokens(tok).guarded
     if names not in guarded:
         tokens = [
             dataclasses.replace(token, special=token.special or token.content in names)
-            for token in added.values()
+            for token in tok.added_tokens
         ]
         guarded[names] = tok.replace(added_tokens=tokens)
     return guarded[names]
@@ -128,46 +130,65 @@ def _id_of(token: AddedToken) -> int:
 
 
 class _Places:
-    """Which characters of a text may be parts of control tokens."""
+    """Which characters of a text may be parts of control tokens.
 
-    def __init__(self, runs: Runs) -> None:
-        self.ends = list(accumulate(length for length, _ in runs))
-        self.control = [origin.is_control for _, origin in runs]
+    Args:
+        runs: Who wrote the text.
+        of_answers: The ids of control tokens that the assistant's own words may hold too.
+    """
 
-    def allow(self, start: int, end: int) -> bool:
-        """Whether all characters of a range may."""
-        first = bisect_right(self.ends, start)
-        last = bisect_right(self.ends, max(start, end - 1))
-        return all(self.control[first : last + 1])
+    def __init__(self, runs: Runs, of_answers: frozenset[int]) -> None:
+        self._of_answers = of_answers
+        self._ends = list(accumulate(length for length, _ in runs))
+        self._is_control = [origin.is_control for _, origin in runs]
+        self._is_open = [origin.is_control or origin.is_answer for _, origin in runs]
+
+    def allow(self, id: int, start: int, end: int) -> bool:
+        """Whether all characters of a range may be parts of this token."""
+        first = bisect_right(self._ends, start)
+        last = bisect_right(self._ends, max(start, end - 1))
+        open_ = self._is_open if id in self._of_answers else self._is_control
+        return all(open_[first : last + 1])
 
     def stretches(self) -> list[tuple[int, int]]:
-        """The ranges that may, each as long as can be."""
+        """The ranges that may be parts of any, each as long as can be."""
         found: list[tuple[int, int]] = []
         start = 0
-        for end, control in zip(self.ends, self.control, strict=True):
-            if control and found and found[-1][1] == start:
+        of_any = self._is_open if self._of_answers else self._is_control
+        for end, is_open in zip(self._ends, of_any, strict=True):
+            if is_open and found and found[-1][1] == start:
                 found[-1] = (found[-1][0], end)
-            elif control:
+            elif is_open:
                 found.append((start, end))
             start = end
         return found
 
 
-def encoded(tok: BaseTokenizer, text: str, runs: Runs) -> Encoded:
-    """The ids of a text, in which special tokens are control tokens only where runs allow it.
+def encoded(control: ControlTokens, text: str, runs: Runs) -> Encoded:
+    """The ids of a text, in which control tokens are such only where runs allow it.
 
     Raises:
         EncodeError: As `encode`.
     """
+    tok = control.tok
     whole = tok.encode_with_spans(text, special="allow")
-    places = _Places(runs)
-    tokens = _known_tokens(tok)
+    places = _Places(runs, control.of_answers)
+    tokens = known_tokens(tok)
     found = _specials_in(text, whole.ids, whole.spans, tokens)
-    allowed = [(token, span) for token, span, place in found if places.allow(*place)]
+    allowed = [(token, span) for token, span, place in found if places.allow(_id_of(token), *place)]
     if len(allowed) == len(found):
         return whole.ids, whole.spans
     late = [(token, *span) for token, span in allowed if token.id in tokens.late]
     return _by_stretches(tok, text, places, tokens, late)
+
+
+def encoded_ids(control: ControlTokens, text: str, runs: Runs) -> list[int]:
+    """The ids alone of `encoded`, quicker where what others wrote is in no spelling of a token."""
+    tokens, places = known_tokens(control.tok), _Places(runs, frozenset())
+    spelled = (match.span(1) for match in tokens.anywhere.finditer(text))
+    if tokens.late or not all(places.allow(-1, *span) for span in spelled):
+        return encoded(control, text, runs)[0]
+    return control.tok.encode(text, special="allow")
 
 
 def _specials_in(
@@ -207,7 +228,7 @@ def _by_stretches(
         at = end
     _encode_stretch(tok, tokens, text, at, len(text), ids, spans)
     for token, span, place in _specials_in(text, ids, spans, tokens):
-        if not places.allow(*place) and token.content not in _unknown(tok):
+        if not places.allow(_id_of(token), *place) and token.content not in _unknown(tok):
             raise InternalError(f"{text[slice(*span)]!r} became a control token")
     return ids, spans
 
@@ -247,12 +268,16 @@ def _spelled(text: str, places: _Places, tokens: _Tokens) -> Iterator[tuple[Adde
     for start, end in places.stretches():
         at = start
         while match := tokens.pattern.search(text, at, end):
-            token = tokens.by_spelling[match[0]]
-            if token.single_word and not _is_alone(text, *match.span()):
-                at = match.start() + 1
-                continue
-            at = match.end()
-            yield token, *match.span()
+            at = match.start() + 1
+            for length in range(len(match[0]), 0, -1):
+                token = tokens.by_spelling.get(match[0][:length])
+                place = match.start(), match.start() + length
+                if token is None or (token.special and not places.allow(_id_of(token), *place)):
+                    continue
+                if not token.single_word or _is_alone(text, *place):
+                    at = place[1]
+                    yield token, *place
+                break
 
 
 def _is_alone(text: str, start: int, end: int) -> bool:

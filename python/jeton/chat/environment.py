@@ -52,6 +52,8 @@ _VALUES: Final = (
 _TYPES: Final = (str, bytes, int, float, dict)
 """The types that have such methods themselves, as `from_bytes`."""
 
+_TEXTS: Final = (str, Traced)
+
 _MAX_SYMBOLS: Final = 1 << 22
 """The most names times blocks of a template: compiling copies all names for each block."""
 
@@ -290,7 +292,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
     @staticmethod
     def weighed(value: Any) -> Any:
         """The value itself, if going through it ends soon."""
-        weight(value)
+        if type(value) not in _TEXTS:
+            weight(value)
         return value
 
     @staticmethod
@@ -305,7 +308,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
         key = slice(start, stop, step)
         if isinstance(value, (str, bytes, list, tuple)):
             count = len(range(*key.indices(len(value))))
-            spend(count if isinstance(value, (str, bytes)) else ITEM * count)
+            copied = 0 if key.step in (None, 1) else len(value)
+            spend(copied + count if isinstance(value, (str, bytes)) else ITEM * count)
         return value[key]
 
     def getitem(self, obj: Any, argument: Any) -> Any:
@@ -319,18 +323,17 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return joined([printed(value) for value in values])
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        if operator == "+" and type(left) in _TEXTS and type(right) in _TEXTS:
+            return joined((left, right))
         weight(left)
         weight(right)
         spend(1 + OPERATORS[operator](left, right))
-        texts = isinstance(left, str), isinstance(right, str)
         operation = self.binop_table[operator]
         if isinstance(left, Markup) or isinstance(right, Markup):
-            if operator == "+" and all(texts):
+            if operator == "+" and isinstance(left, str) and isinstance(right, str):
                 return added(left, right)
             return conservatively(operation, left, right)
-        if operator == "+" and all(texts):
-            return joined((left, right))
-        if operator == "%" and texts[0]:
+        if operator == "%" and isinstance(left, str):
             return whole(percent(left, right))
         return operation(left, right)
 
@@ -359,7 +362,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
     def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:
         spend(PIECE + ITEM * len(args))
-        owner = getattr(__obj, "__self__", None)
+        owner = str if __obj == str.maketrans else getattr(__obj, "__self__", None)
         if isinstance(owner, _VALUES) or (isinstance(owner, type) and issubclass(owner, _TYPES)):
             return _called(__obj, owner, args, _without_internals(kwargs))
         if not (
@@ -385,14 +388,15 @@ def _called(method: Any, owner: Any, args: tuple[Any, ...], kwargs: dict[str, An
     args = tuple(list(taken(it)) if isinstance(it, Iterator) else it for it in args)
     for value in (owner, *args, *kwargs.values()):
         weight(value)
-    spend(METHODS[name](owner, *args, **kwargs))
+    # Some methods go through a copy.
+    spend(METHODS[name](owner, *args, **kwargs) + (len(owner) if isinstance(owner, str) else 0))
     if isinstance(owner, Markup):
         if name in FOLLOWED:
             return followed(name, owner, *args, **kwargs)
         return conservatively(getattr(Markup, name), owner, *args, **kwargs)
-    if isinstance(owner, str):
+    if isinstance(owner, Traced) or (isinstance(owner, str) and data_in((args, kwargs))):
         return getattr(Traced(owner), name)(*args, **kwargs)
-    if isinstance(owner, (list, tuple, dict)):
+    if isinstance(owner, (str, list, tuple, dict)):
         return method(*args, **kwargs)
     if isinstance(owner, type):
         kind = next(kind for kind in (Markup, *_TYPES) if issubclass(owner, kind))

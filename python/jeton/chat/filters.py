@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from jeton.chat.costs import FILTERS, OPERATORS, PRINTED, TESTS, Cost
 from jeton.chat.json_text import to_json
-from jeton.chat.limits import spend, taken, weight
+from jeton.chat.limits import ITEM, spend, taken, weight
 from jeton.chat.lost_origins import conservatively, printed
 from jeton.chat.parts import TracedFloat, TracedInt, data_in, plain, raw
 from jeton.chat.safe_text import FOLLOWED, followed, safe
@@ -75,10 +75,12 @@ def limited(function: Callable[..., Any], cost: Cost, printing: int = 0) -> Call
     def called(*args: Any, **kwargs: Any) -> Any:
         within, given = args[:skipped], args[skipped:]
         for value in (*given, *kwargs.values()):
-            weight(value)
+            if not isinstance(value, str):
+                weight(value)
         if printing:
             given = (*(map(_text, given[:printing])), *given[printing:])
-        spend(1 + cost(*given, **kwargs))
+        copied = len(given[0]) if given and isinstance(given[0], str) else 0
+        spend(ITEM + copied + cost(*given, **kwargs))
         result = function(*within, *given, **kwargs)
         return taken(result) if isinstance(result, Iterator) else result
 

@@ -15,18 +15,21 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
-from typing import Any, BinaryIO, Final, get_args
+from collections.abc import Callable, Mapping
+from typing import Any, BinaryIO, Final, TypeVar, get_args
 
 from jeton.chat.limits import LimitError, current, limits
 from jeton.chat.origins import Kind, Origin
 from jeton.chat.parts import raw, runs_of
 from jeton.chat.rendering import rendered
+from jeton.chat.source import Source, source_of
 from jeton.chat.template_date import day_shown, stopped
 from jeton.chat.traced import traced
 from jeton.errors import ArgumentError, FormatError, UnsupportedError
 
-__all__ = ["rendered_apart", "serve"]
+__all__ = ["rendered_apart", "serve", "source_apart"]
+
+T = TypeVar("T")
 
 _START: Final = """
 import json, sys
@@ -39,6 +42,7 @@ _GRACE_SECONDS: Final = 2.0
 """How much longer than its limit a template may take until its process is ended."""
 
 _MAX_ANSWER: Final = 1 << 30
+_NONSENSE: Final = "the process that rendered the template answered nonsense"
 _KINDS: Final = frozenset(get_args(Kind))
 _ERRORS: Final = {
     kind.__name__: kind for kind in (ArgumentError, FormatError, LimitError, UnsupportedError)
@@ -59,15 +63,27 @@ def rendered_apart(
         LimitError: The process took too long or died.
         UnsupportedError: There is no way to start one.
     """
+    return _asked((raw(template), messages, continued, dict(variables), given), _text)
+
+
+def source_apart(template: str) -> Source:
+    """What a template says, as `source_of` gives it, from a process of its own.
+
+    Raises:
+        As `rendered_apart`.
+    """
+    return _asked((raw(template),), _source)
+
+
+def _asked(arguments: tuple[Any, ...], read: Callable[[dict[str, Any]], T]) -> T:
     chosen = current()
-    arguments = (raw(template), messages, continued, dict(variables), given)
     request = pickle.dumps((chosen.seconds, day_shown(), arguments))
     process = _taken(chosen.memory)
     try:
         answer = process.answer(request, chosen.seconds)
         if "error" in answer:
             raise _ERRORS.get(answer["error"], UnsupportedError)(answer["says"])
-        text = _text(answer)
+        found = read(answer)
     except (ArgumentError, FormatError):
         process.keep()
         raise
@@ -75,7 +91,7 @@ def rendered_apart(
         process.end()
         raise
     process.keep()
-    return text
+    return found
 
 
 def _text(answer: dict[str, Any]) -> str:
@@ -92,7 +108,21 @@ def _text(answer: dict[str, Any]) -> str:
             return traced(text, [(length, origins[number]) for length, number in runs])
     except (KeyError, IndexError, TypeError, ValueError):
         pass
-    raise UnsupportedError("the process that rendered the template answered nonsense")
+    raise UnsupportedError(_NONSENSE)
+
+
+def _source(answer: dict[str, Any]) -> Source:
+    """What an answer says of a template.
+
+    Raises:
+        As `_text`.
+    """
+    literals, names = answer.get("literals"), answer.get("names")
+    for texts in (literals, names):
+        if not isinstance(texts, list) or not all(isinstance(it, str) for it in texts):
+            raise UnsupportedError(_NONSENSE)
+    assert literals is not None and names is not None
+    return Source(tuple(literals), frozenset(names))
 
 
 def _origin(kind: Any, message: Any, role: Any, field: Any, trusted: Any, generated: Any) -> Origin:
@@ -299,6 +329,9 @@ def serve(memory: int) -> None:
 
 def _answer(arguments: tuple[Any, ...]) -> dict[str, Any]:
     try:
+        if len(arguments) == 1:
+            source = source_of(*arguments)
+            return {"literals": source.literals, "names": sorted(source.names)}
         text = rendered(*arguments)
     except (ArgumentError, FormatError, UnsupportedError) as error:
         return {"error": type(error).__name__, "says": str(error)}

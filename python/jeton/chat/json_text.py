@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Callable
+from json.encoder import encode_basestring, encode_basestring_ascii
+from typing import Any, Final
 
-from jeton.chat.limits import spend
+from jeton.chat.limits import spend, written_of
 from jeton.chat.origins import Origin
-from jeton.chat.parts import TracedFloat, TracedInt, data_in, plain, raw, runs_of
-from jeton.chat.traced import joined, marked, traced
+from jeton.chat.parts import Parts, TracedFloat, TracedInt, data_in, plain, raw, runs_of
+from jeton.chat.traced import joined, whole
 
 __all__ = ["to_json"]
+
+_MOST_WRITTEN: Final = 1000
+"""Texts that are kept of one list of tools."""
 
 
 def to_json(
@@ -21,21 +26,43 @@ def to_json(
     sort_keys: bool = False,
 ) -> str:
     """A value as JSON, as transformers' filter of that name writes it: nothing for HTML."""
+    written = written_of(value)
+    options = (id(value), bool(ensure_ascii), indent, bool(sort_keys))
+    if written is None or separators is not None or type(indent) not in (int, type(None)):
+        return _json(value, ensure_ascii, indent, separators, sort_keys)
+    if options in written:
+        spend(len(written[options]))
+        return written[options]
+    text = _json(value, ensure_ascii, indent, None, sort_keys)
+    if len(written) < _MOST_WRITTEN:
+        written[options] = text
+    return text
+
+
+def _json(value: Any, ensure_ascii: bool, indent: Any, separators: Any, sort_keys: bool) -> str:
     if separators is None:
         separators = (", ", ": ") if indent is None else (",", ": ")
     item, key = separators
     step = " " * indent if isinstance(indent, int) else indent
-    writer = _Writer(bool(ensure_ascii), step, item, key, bool(sort_keys))
+    encode = encode_basestring_ascii if ensure_ascii else encode_basestring
+    writer = _Writer(encode, step, item, key, bool(sort_keys))
     writer.write(value, "\n", None)
-    return joined(writer.parts)
+    return whole(writer)
 
 
-class _Writer:
+class _Writer(Parts):
+    __slots__ = ("encode", "item", "key", "sort_keys", "step")
+
     def __init__(
-        self, ascii_only: bool, step: str | None, item: str, key: str, sort_keys: bool
+        self,
+        encode: Callable[[str], str],
+        step: str | None,
+        item: str,
+        key: str,
+        sort_keys: bool,
     ) -> None:
-        self.parts: list[str] = []
-        self.ascii_only = ascii_only
+        super().__init__()
+        self.encode = encode
         self.step = step
         self.item = item
         self.key = key
@@ -43,53 +70,53 @@ class _Writer:
 
     def write(self, value: Any, line: str, near: Origin | None) -> None:
         """Writes a value; what cannot say who wrote it is of who wrote its key."""
-        spend()
         if isinstance(value, str):
-            self.parts.append(self.string(value))
+            self.string(value)
         elif isinstance(value, (TracedInt, TracedFloat)):
-            self.parts.append(marked(json.dumps(plain(value)), data_in(value)))
+            self.add_of(json.dumps(plain(value)), data_in(value))
         elif value is None or isinstance(value, (bool, int, float)):
-            self.parts.append(marked(json.dumps(value), near))
+            self.add_of(json.dumps(value), near)
         elif isinstance(value, (list, tuple)):
-            self.nest("[", "]", line, [("", item, near) for item in value])
+            self.nest("[", value, "]", line, near)
         elif isinstance(value, dict):
-            items = sorted(value.items()) if self.sort_keys else value.items()
-            self.nest("{", "}", line, [self.pair(key, item) for key, item in items])
+            self.nest("{", sorted(value.items()) if self.sort_keys else value.items(), "}", line)
         else:
             raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
 
-    def pair(self, key: Any, value: Any) -> tuple[str, Any, Origin | None]:
-        if not isinstance(key, (str, int, float, type(None))):
-            raise TypeError(f"keys must be str, int, float, bool or None, not {type(key).__name__}")
-        origin = data_in(key)
-        name = key if isinstance(key, str) else marked(json.dumps(plain(key)), origin)
-        return joined((self.string(name), self.key)), value, origin
-
     def nest(
-        self, opening: str, closing: str, line: str, items: list[tuple[str, Any, Origin | None]]
+        self, opening: str, items: Any, closing: str, line: str, near: Origin | None = None
     ) -> None:
-        if not items:
-            self.parts.append(opening + closing)
-            return
+        self.add_of(opening, None)
         inner = line if self.step is None else joined((line, self.step))
-        self.parts.append(opening)
-        for number, (name, value, near) in enumerate(items):
-            self.parts.append(self.item if number else "")
-            self.parts.append("" if self.step is None else inner)
-            self.parts.append(name)
+        for number, value in enumerate(items):
+            if number:
+                self.add(self.item)
+            if self.step is not None:
+                self.add(inner)
+            if opening == "{":
+                key, value = value
+                near = self.name(key)
             self.write(value, inner, near)
-        self.parts.append("" if self.step is None else line)
-        self.parts.append(closing)
+        if items and self.step is not None:
+            self.add(line)
+        self.add_of(closing, None)
 
-    def string(self, text: str) -> str:
-        inner = []
-        whole, at = raw(text), 0
+    def name(self, key: Any) -> Origin | None:
+        """Writes the name of a value, and says who wrote it."""
+        origin = data_in(key)
+        if isinstance(key, str):
+            self.string(key)
+        elif isinstance(key, (int, float, type(None))):
+            self.add_of(f'"{json.dumps(plain(key))}"', origin)
+        else:
+            raise TypeError(f"keys must be str, int, float, bool or None, not {type(key).__name__}")
+        self.add(self.key)
+        return origin
+
+    def string(self, text: str) -> None:
+        shown, at = raw(text), 0
+        self.add_of('"', None)
         for length, origin in runs_of(text):
-            spend(length)
-            spelled = self.escaped(whole[at : at + length])
-            inner.append(traced(spelled, ((len(spelled), origin),)))
+            self.add_of(self.encode(shown[at : at + length])[1:-1], origin)
             at += length
-        return joined(('"', *inner, '"'))
-
-    def escaped(self, text: str) -> str:
-        return json.dumps(text, ensure_ascii=self.ascii_only)[1:-1]
+        self.add_of('"', None)

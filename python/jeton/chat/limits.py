@@ -13,7 +13,7 @@ import time
 import types
 from collections.abc import Iterable, Iterator, Mapping, Set, ValuesView
 from contextvars import ContextVar
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 
@@ -21,6 +21,7 @@ __all__ = [
     "ITEM",
     "MAX_BITS",
     "PIECE",
+    "Known",
     "LimitError",
     "Limits",
     "check_keys",
@@ -28,11 +29,13 @@ __all__ = [
     "current",
     "let_go_at_end",
     "limits",
+    "measured",
     "running",
     "spend",
     "taken",
     "weight",
     "within",
+    "written_of",
 ]
 
 ITEM: Final = 8
@@ -77,6 +80,18 @@ class LimitError(UnsupportedError):
     """A template takes too long, or makes too much."""
 
 
+class Known(NamedTuple):
+    """What is known of values that stay for more than one run.
+
+    Attributes:
+        measured: The units and the depth of large ones, with each value, by its address.
+        written: What was written of each, by its address and the options of `tojson`.
+    """
+
+    measured: dict[int, tuple[Any, int, int]]
+    written: dict[tuple[Any, ...], str]
+
+
 class Limits:
     """The limits that the templates of a block of code run under.
 
@@ -99,17 +114,25 @@ _WORK: ContextVar[_Work | None] = ContextVar("jeton_chat_work", default=None)
 class _Work:
     """What one run of a template may still take."""
 
-    __slots__ = ("deadline", "given", "largest", "left", "measured", "namespaces", "seconds")
+    __slots__ = (
+        "deadline",
+        "known",
+        "largest",
+        "left",
+        "measured",
+        "namespaces",
+        "seconds",
+    )
 
-    def __init__(self, given: int) -> None:
+    def __init__(self, given: int, known: Known | None = None) -> None:
         self.seconds = current().seconds
         self.deadline = time.monotonic() + self.seconds
-        self.given = given
         self.left = _FREE + _PER_CHARACTER * given
         self.largest = _LARGEST + _TIMES * given
         self.namespaces: list[dict[str, Any]] = []
         # By address, with the value, so that the address stays its own.
-        self.measured: dict[int, tuple[Any, int, int]] = {}
+        self.measured: dict[int, tuple[Any, int, int]] = dict(known.measured) if known else {}
+        self.known = known
 
     def spend(self, made: int) -> None:
         if made > self.left:
@@ -217,9 +240,9 @@ def limits(
 
 
 @contextlib.contextmanager
-def running(given: int) -> Iterator[None]:
+def running(given: int, known: Known | None = None) -> Iterator[None]:
     """Holds a template to its limits, given how many characters go into it."""
-    work = _Work(given)
+    work = _Work(given, known)
     token = _WORK.set(work)
     try:
         yield
@@ -229,6 +252,24 @@ def running(given: int) -> Iterator[None]:
             names.clear()
 
 
+def measured(value: Any, given: int) -> dict[int, tuple[Any, int, int]]:
+    """What `Known` holds of a value; nothing if it is too large to go through."""
+    work = _Work(given)
+    try:
+        work.measure(value)
+    except LimitError:
+        return {}
+    return work.measured
+
+
+def written_of(value: Any) -> dict[tuple[Any, ...], str] | None:
+    """What was written of values, if this is one that stays."""
+    work = _WORK.get()
+    if work is None or work.known is None or id(value) not in work.known.measured:
+        return None
+    return work.known.written
+
+
 def let_go_at_end(names: dict[str, Any]) -> None:
     """Empties a namespace when the template ends: it may hold itself, and much beside."""
     work = _WORK.get()
@@ -236,10 +277,9 @@ def let_go_at_end(names: dict[str, Any]) -> None:
         work.namespaces.append(names)
 
 
-def check_output(length: int) -> None:
+def check_output(length: int, given: int) -> None:
     """Refuses a text of a template that is long out of proportion to what it was given."""
-    work = _WORK.get()
-    if work is not None and length > _LONGEST_OUTPUT + _TIMES * work.given:
+    if length > _LONGEST_OUTPUT + _TIMES * given:
         raise LimitError(f"the template makes a text of {length:,} characters")
 
 

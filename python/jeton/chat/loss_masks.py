@@ -14,11 +14,12 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from jeton.chat.origins import ANSWERING
 from jeton.errors import JetonError
 
 if TYPE_CHECKING:
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from jeton.chat.writers import Writers
 
 __all__ = ["Answers"]
-
-_ANSWERING: Final = frozenset(("assistant", "model"))
-"""The roles whose messages a generation prompt begins."""
 
 
 @dataclass(frozen=True)
@@ -242,7 +240,7 @@ class Answers:
 
     def _ends_of_silences(self) -> list[int]:
         """The tokens that end answers without text, if the template shows where one begins."""
-        heard, answering = {part.message for part in self._parts}, self._roles & _ANSWERING
+        heard, answering = {part.message for part in self._parts}, self._roles & ANSWERING
         is_silent = any(
             it in answering and at not in heard for at, it in enumerate(self._chat.roles)
         )

@@ -1,217 +1,196 @@
 """What goes into a template: plain values, each text with where in the call it stands.
 
-Look here for which types messages may have, and for `trusted`.
+Look here for which types messages may have. Which of them may hold control tokens is decided in
+`trust.py`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
-import jeton._core as _core
 from jeton.chat.origins import Kind, Origin
-from jeton.chat.parts import TracedFloat, TracedInt, raw
+from jeton.chat.parts import TracedFloat, TracedInt
 from jeton.chat.traced import Traced
+from jeton.chat.trust import KNOWN_ROLES, REASONING, Path, Trust
 from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.message_fields import fields_of
 
-__all__ = ["KNOWN_ROLES", "REASONING", "Input", "Trust"]
-
-KNOWN_ROLES: Final = frozenset(
-    """
-    system developer user assistant model tool function ipython observation environment
-    """.split()
-)
-"""Roles that may be a part of a control token, as in `<|user|>`. Others are data."""
-
-REASONING: Final = ("reasoning_content", "thinking", "reasoning")
-"""The fields that a message's reasoning goes by, the one that templates read first."""
+__all__ = ["Group", "Input", "Sent", "sent_messages"]
 
 _MOST_DEPTH: Final = 100
-_USUAL_FIELDS: Final = frozenset(
-    """
-    messages role content name tools documents tool_calls tool_call_id function_call refusal
-    """.split()
-) | {*REASONING}
-"""What may be trusted in chats that happen to lack it."""
 _MEDIA: Final = re.compile(r"content\[\d+\]\.(?!(text|type|content|thinking)\b)")
 """Places in the parts of a content that may hold images and sounds, which templates do not read."""
 
-_ENTRY: Final = re.compile(r"[\w\-]+(\[\d+\])?(\.[\w\-]+|\[\d+\])*")
+
+@dataclass(frozen=True)
+class Sent:
+    """A message as it was sent."""
+
+    number: int | None
+    """Its index in the call that it was sent with; `None` if it was not part of that call."""
+    role: str | None
+    fields: Mapping[str, Any]
 
 
-class Trust:
-    """The fields of a call whose control tokens count.
+def sent_messages(messages: Any, *, is_part: bool = False) -> list[Sent]:
+    """The messages of a call.
 
     Args:
-        entries: What `trusted=` was: indices of messages, roles (`system`), fields (`content`),
-            both (`system.content`), places (`messages[0].content`), `tools`, `documents`, names of
-            variables.
+        messages: What the caller gave; of a part of a chat, messages that were sent before too.
+        is_part: Whether they are a part of a chat: what was not sent before has no number.
+
+    Raises:
+        ArgumentTypeError: No list, or a message that is none.
+        ArgumentError: No messages.
     """
-
-    def __init__(self, entries: Iterable[str | int]) -> None:
-        if isinstance(entries, (str, bytes)) or not isinstance(entries, Iterable):
-            raise ArgumentTypeError(
-                'trusted must be an iterable of fields, as ("system", "messages[0].content"), not '
-                f"{type(entries).__name__}"
-            )
-        self.entries: set[str] = set()
-        for entry in entries:
-            if isinstance(entry, int) and not isinstance(entry, bool):
-                entry = f"messages[{entry}]"
-            if not isinstance(entry, str):
-                raise ArgumentTypeError(
-                    f"each of trusted must be a str or the index of a message, not {entry!r:.60}"
-                )
-            if not _ENTRY.fullmatch(entry):
-                raise ArgumentError(
-                    f"trusted: {entry!r} names no field (write a role as 'system', a field as "
-                    "'content' or 'messages[0].content', 'tools', or the name of a variable)"
-                )
-            self.entries.add(entry)
-
-    def check(self, messages: list[dict[str, Any]], variables: Iterable[str], part: bool) -> None:
-        """Refuses fields that neither this call has nor chats usually have.
-
-        Args:
-            messages: Of the call.
-            variables: The names of its variables.
-            part: Whether the messages are some of those that the entries were written for.
-
-        Raises:
-            ArgumentError: No message has such a role or field, or there is no such message.
-        """
-        roles = {raw(it["role"]) for it in messages if isinstance(it.get("role"), str)}
-        fields = {raw(name) for message in messages for name in message}
-        for entry in sorted(self.entries):
-            first, *rest = re.split(r"\]?[.\[]|\]", entry)
-            known = fields | _USUAL_FIELDS | {*variables}
-            if first == "messages" and rest:
-                if rest[0].isdigit() and int(rest[0]) >= len(messages) and not part:
-                    raise ArgumentError(
-                        f"trusted: there is no messages[{rest[0]}], for there are {len(messages)}"
-                    )
-                inner = "".join(rest[1:3])
-            elif first in roles | KNOWN_ROLES:
-                inner = "".join(rest[:1])
-            else:
-                inner, known = first, known | roles | KNOWN_ROLES
-            if inner and inner not in known:
-                close = _core.did_you_mean(inner, sorted(known))
-                hint = f"; did you mean {close!r}?" if close else ""
-                raise ArgumentError(
-                    f"trusted: {entry!r} names nothing that the messages have (their roles: "
-                    f"{', '.join(sorted(roles))}; their fields: {', '.join(sorted(fields))}){hint}"
-                )
-
-    def covers(self, kind: Kind, message: int | None, role: str | None, field: str) -> bool:
-        """Whether a place is one of the fields, or inside of one."""
-        if not self.entries:
-            return False
-        if kind == "message":
-            names = [f"messages[{message}].{field}", field, f"{role}.{field}"]
-        elif kind == "variable":
-            names = [field]
-        else:
-            names = [f"{kind}{field}"]
-        return any(
-            entry == name or name.startswith((f"{entry}.", f"{entry}["))
-            for entry in self.entries
-            for name in names
+    messages = getattr(messages, "messages", messages)
+    if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable):
+        raise ArgumentTypeError(
+            'messages must be a list of dicts, as [{"role": "user", "content": "Hello"}], not '
+            f"{type(messages).__name__}"
         )
+    sent = [
+        message if isinstance(message, Sent) else _sent(at, message, is_part=is_part)
+        for at, message in enumerate(messages)
+    ]
+    if not sent:
+        raise ArgumentError("messages is empty: a chat has at least one message")
+    return sent
+
+
+def _sent(at: int, message: Any, *, is_part: bool) -> Sent:
+    fields = fields_of(message)
+    if fields is None:
+        hint = " (a call takes one conversation)" if isinstance(message, (list, tuple)) else ""
+        raise ArgumentTypeError(
+            f"messages[{at}] must be a dict, a dataclass or a pydantic model, not "
+            f"{type(message).__name__}{hint}"
+        )
+    if not all(isinstance(name, str) for name in fields):
+        raise ArgumentTypeError(f"messages[{at}]: each name of a field must be a str")
+    role = fields.get("role")
+    if role is not None and not isinstance(role, str):
+        raise ArgumentTypeError(f"messages[{at}].role must be a str, not {type(role).__name__}")
+    return Sent(None if is_part else at, None if role is None else str.__str__(role), fields)
+
+
+Group = tuple[Kind, int | None, Path]
+"""What is printed or left out as one: a field of a message, one item of a list there, a tool, a
+document, a variable."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where in a call a value is."""
+
+    kind: Kind
+    message: int | None
+    """The index in the messages that the template sees."""
+    number: int | None
+    """The index in the call that the message was sent with."""
+    role: str | None
+    path: Path
+
+    def inside(self, step: str | int) -> _Place:
+        """The place of what a value holds."""
+        return _Place(self.kind, self.message, self.number, self.role, (*self.path, step))
+
+    @property
+    def field(self) -> str:
+        """The path as text."""
+        steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.path)
+        return "".join(steps).removeprefix("." if self.kind in ("message", "variable") else "")
+
+    @property
+    def group(self) -> Group:
+        """What the value is printed with."""
+        is_item = self.kind == "message" and len(self.path) > 1 and isinstance(self.path[1], int)
+        return self.kind, self.message, self.path[: 2 if is_item else 1]
 
 
 class Input:
-    """Turns the values of a call into what a template sees."""
+    """Turns the values of a call into what a template sees.
+
+    Attributes:
+        characters: How many characters the texts have.
+        groups: The fields with text in them, by what they are printed with.
+    """
 
     def __init__(self, trust: Trust) -> None:
         self.trust = trust
         self.characters = 0
+        self.groups: dict[Group, list[str]] = {}
 
-    def messages(self, messages: Any) -> list[dict[str, Any]]:
-        """The messages, each field with its place; fields that are `None` are left out.
+    def messages(self, messages: list[Sent]) -> list[dict[str, Any]]:
+        """The messages, each field with its place; fields that are `None` are left out."""
+        return [self._message(at, message) for at, message in enumerate(messages)]
 
-        Raises:
-            ArgumentTypeError: No list, or a message that is none.
-            ArgumentError: No messages.
-        """
-        messages = getattr(messages, "messages", messages)
-        if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable):
-            raise ArgumentTypeError(
-                'messages must be a list of dicts, as [{"role": "user", "content": "Hello"}], not '
-                f"{type(messages).__name__}"
-            )
-        seen = [self._message(number, message) for number, message in enumerate(messages)]
-        if not seen:
-            raise ArgumentError("messages is empty: a chat has at least one message")
-        return seen
-
-    def _message(self, number: int, message: Any) -> dict[str, Any]:
-        fields = fields_of(message)
-        if fields is None:
-            hint = " (a call takes one conversation)" if isinstance(message, (list, tuple)) else ""
-            raise ArgumentTypeError(
-                f"messages[{number}] must be a dict, a dataclass or a pydantic model, not "
-                f"{type(message).__name__}{hint}"
-            )
-        if not all(isinstance(name, str) for name in fields):
-            raise ArgumentTypeError(f"messages[{number}]: each name of a field must be a str")
-        role = fields.get("role")
-        if role is not None and not isinstance(role, str):
-            raise ArgumentTypeError(
-                f"messages[{number}].role must be a str, not {type(role).__name__}"
-            )
-        role = None if role is None else str.__str__(role)
+    def _message(self, at: int, message: Sent) -> dict[str, Any]:
         seen: dict[str, Any] = {}
-        for name, value in fields.items():
+        for name, value in message.fields.items():
             if value is not None:
-                key = self._value(name, "message", number, role, name)
-                seen[key] = self._value(value, "message", number, role, name)
+                place = _Place("message", at, message.number, message.role, (name,))
+                seen[self._text(name, place)] = self._value(value, place)
         reasoning = next((seen[name] for name in REASONING if name in seen), None)
         if reasoning is not None:
             seen = {"thinking": reasoning, **seen, "reasoning_content": reasoning}
         return seen
 
-    def other(self, kind: Kind, value: Any, field: str = "") -> Any:
-        """The tools, the documents, or a variable."""
-        return self._value(value, kind, None, None, field)
+    def other(self, kind: Kind, value: Any, name: str | None = None) -> Any:
+        """The tools, the documents, or a variable, which has a name."""
+        return self._value(value, _Place(kind, None, None, None, () if name is None else (name,)))
 
-    def _value(
-        self, value: Any, kind: Kind, message: int | None, role: str | None, field: str,
-        depth: int = 0,
-    ) -> Any:  # fmt: skip
-        def origin() -> Origin:
-            trusted = self.trust.covers(kind, message, role, field)
-            if kind == "message" and field == "role":
-                trusted = trusted or value in KNOWN_ROLES
-            return Origin(kind, message, role, field, trusted)
+    def _text(self, text: str, place: _Place) -> str:
+        text = str.__str__(text)
+        self.characters += len(text)
+        return Traced(text, ((len(text), self._origin(text, place)),)) if text else ""
 
-        def inner(item: Any, name: str) -> Any:
-            return self._value(item, kind, message, role, f"{field}{name}", depth + 1)
+    def _origin(self, value: Any, place: _Place) -> Origin:
+        trusted = self.trust.covers(place.kind, place.number, place.role, place.path)
+        if place.kind == "message" and place.path == ("role",):
+            trusted = trusted or value in KNOWN_ROLES
+        return Origin(place.kind, place.message, place.role, place.field, trusted)
 
+    def _value(self, value: Any, place: _Place, depth: int = 0) -> Any:
         if value is None or isinstance(value, bool):
             return value
-        if isinstance(value, str):
-            text = str.__str__(value)
-            self.characters += len(text)
-            return Traced(text, ((len(text), origin()),)) if text else ""
-        if isinstance(value, int):
-            return TracedInt.of(value, origin())
-        if isinstance(value, float):
-            return TracedFloat.of(value, origin())
+        if isinstance(value, (str, int, float)):
+            if not isinstance(value, str) or value.strip():
+                self.groups.setdefault(place.group, []).append(place.field)
+            if isinstance(value, str):
+                return self._text(value, place)
+            origin = self._origin(value, place)
+            if isinstance(value, int):
+                return TracedInt.of(value, origin)
+            return TracedFloat.of(value, origin)
         if depth > _MOST_DEPTH:
-            raise ArgumentError(f"{Origin(kind, message, role, field)!s:.60}… is nested too deep")
+            raise ArgumentError(f"{_described(place)!s:.60}… is nested too deep")
         if isinstance(value, (list, tuple)):
-            items = [inner(item, f"[{number}]") for number, item in enumerate(value)]
+            items = [
+                self._value(item, place.inside(at), depth + 1) for at, item in enumerate(value)
+            ]
             return items if isinstance(value, list) else tuple(items)
         if (fields := fields_of(value)) is not None:
-            return {inner(key, f".{key}"): inner(item, f".{key}") for key, item in fields.items()}
+            seen = {}
+            for key, item in fields.items():
+                inner = place.inside(str(key))
+                # A name alone is nothing that was said, so it is in no group.
+                is_name = isinstance(key, str)
+                name = self._text(key, inner) if is_name else self._value(key, inner, depth + 1)
+                seen[name] = self._value(item, inner, depth + 1)
+            return seen
         if callable(getattr(value, "item", None)) and getattr(value, "shape", None) == ():
-            return inner(value.item(), "")
-        if kind == "message" and not _MEDIA.match(field):
+            return self._value(value.item(), place, depth + 1)
+        if place.kind == "message" and not _MEDIA.match(place.field):
             raise ArgumentTypeError(
-                f"{Origin(kind, message, role, field)!s:.60} must be text, a number, a list or a "
-                f"dict, not {type(value).__name__}"
+                f"{_described(place)!s:.60} must be text, a number, a list or a dict, not "
+                f"{type(value).__name__}"
             )
-        return inner(f"<{type(value).__name__}>", "")
+        return self._value(f"<{type(value).__name__}>", place, depth + 1)
+
+
+def _described(place: _Place) -> Origin:
+    return Origin(place.kind, place.message, place.role, place.field)

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
-__all__ = ["TEMPLATE", "UNKNOWN", "Origin", "Runs", "generated", "least_trusted"]
+__all__ = ["ANSWERING", "TEMPLATE", "UNKNOWN", "Origin", "Runs", "generated", "least_trusted"]
+
+ANSWERING: Final = frozenset(("assistant", "model"))
+"""The roles whose messages a generation prompt begins."""
+
+_OWN_WORDS: Final = re.compile(r"(content|reasoning_content|thinking|reasoning)\b")
 
 Kind = Literal["template", "message", "tools", "documents", "variable", "unknown"]
 
@@ -45,9 +51,15 @@ class Origin:
         """Whether what it wrote may be control tokens."""
         return self.trusted or self.kind == "template"
 
+    @property
+    def is_answer(self) -> bool:
+        """Whether the assistant says it: its content or its reasoning, but no call of a tool."""
+        is_own = self.kind == "message" and self.role in ANSWERING
+        return is_own and _OWN_WORDS.match(self.field) is not None
+
     def __str__(self) -> str:
         if self.kind == "message":
-            return f"messages[{self.message}].{self.field}"
+            return f"messages[{self.message}]{'.' * bool(self.field)}{self.field}"
         if self.kind == "variable":
             return self.field
         return f"{self.kind}{self.field}"

@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Undefined
 from markupsafe import Markup
 
-from jeton.chat.limits import spend
+from jeton.chat.limits import ITEM, spend
 from jeton.chat.origins import TEMPLATE, UNKNOWN, Origin, Runs, least_trusted
 
 __all__ = [
@@ -140,14 +140,14 @@ class Parts:
 
     def add(self, text: str) -> None:
         """Adds a text with its origins."""
-        spend(len(text))
+        spend(2 * ITEM + len(text))
         self.texts.append(raw(text))
         self.runs += runs_of(text)
 
     def add_of(self, text: str, origin: Origin | None) -> None:
         """Adds a text that one origin wrote; `None` is the template."""
         if text:
-            spend(len(text))
+            spend(2 * ITEM + len(text))
             self.texts.append(raw(text))
             self.runs.append((len(text), TEMPLATE if origin is None else origin))
 

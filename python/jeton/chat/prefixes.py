@@ -61,9 +61,11 @@ def compared(steps: Sequence[tuple[Step, list[int]]]) -> Prefixes:
     found = []
     following = [*(ids for _, ids in steps[1:]), steps[-1][1]]
     for (step, ids), after in zip(steps, following, strict=True):
-        kept = next(
-            (at for at, (a, b) in enumerate(zip(ids, after, strict=False)) if a != b),
-            min(len(ids), len(after)),
-        )
+        kept = len(ids)
+        if after[:kept] != ids:
+            pairs = zip(ids, after, strict=False)
+            kept = next(
+                (at for at, (a, b) in enumerate(pairs) if a != b), min(len(ids), len(after))
+            )
         found.append(Step(step.messages, step.prompt, kept, len(ids)))
     return Prefixes(found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Mapping
 from types import CodeType
@@ -12,17 +11,21 @@ from jinja2 import Template, TemplateSyntaxError, UndefinedError
 from jinja2.exceptions import SecurityError
 
 from jeton.chat.environment import Refusal, Sandbox
+from jeton.chat.kept_tools import KeptTools
 from jeton.chat.limits import LimitError, check_output, running
-from jeton.chat.messages import REASONING
 from jeton.chat.origins import Origin
 from jeton.chat.parts import cut, raw, runs_of
 from jeton.chat.traced import Traced
+from jeton.chat.trust import REASONING
 from jeton.errors import ArgumentError, FormatError, UnsupportedError
 
 __all__ = ["rendered"]
 
 _LONGEST_TEMPLATE: Final = 1 << 17
 """Compiling takes some 25 microseconds for each character, and a nested list more."""
+
+_CACHED: Final = 1 << 19
+"""Characters of the templates that stay compiled, of which each may take a kilobyte."""
 
 _LONGEST_REASON: Final = 2_000
 _OWN_TYPE: Final = re.compile(r"(['\"])Traced(Int|Float)?\1")
@@ -43,7 +46,7 @@ def rendered(
         template: The text of the template.
         messages: The messages, as `Input.messages` makes them.
         continued: The field of the last message that is left open.
-        variables: What else the template sees.
+        variables: What else the template sees; its tools as they are or as they are kept.
         given: The characters of all that goes in.
 
     Raises:
@@ -55,19 +58,32 @@ def rendered(
         raise FormatError(
             f"the template has {len(template):,} characters; {_LONGEST_TEMPLATE:,} are allowed"
         )
+    known, tools = None, variables.get("tools")
+    if isinstance(tools, KeptTools):
+        known, variables = tools.known, {**variables, "tools": tools.value}
     ending, is_spelled = None, False
     if continued is not None:
         is_spelled = _spells_tag([messages, variables])
         messages, ending = _tagged(template, messages, continued)
-    with running(given + len(template)):
+    with running(given + len(template), known):
         text = _run(template, {"messages": messages, **variables})
-        check_output(len(text))
+        check_output(len(text), given)
     return text if ending is None else _cut_at_tag(text, *ending, is_spelled=is_spelled)
 
 
-@functools.lru_cache(maxsize=64)
+_COMPILED: Final[dict[str, Template]] = {}
+"""The templates that ran last, the last one last."""
+
+
 def _compiled(template: str) -> Template:
-    return Sandbox().from_string(template)
+    compiled = _COMPILED.pop(template, None) or Sandbox().from_string(template)
+    _COMPILED[template] = compiled
+    kept = 0
+    for text in reversed(list(_COMPILED)):
+        kept += len(text) + _CACHED // 64
+        if kept > _CACHED and text != template:
+            _COMPILED.pop(text, None)
+    return compiled
 
 
 def _run(template: str, variables: dict[str, Any]) -> str:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from jeton.base_tokenizer import BaseTokenizer
     from jeton.chat.origins import Origin
 
 __all__ = ["LEGEND", "STYLES", "Look", "coloured", "pieces"]
@@ -55,7 +54,7 @@ class ShownChat(Protocol):
     def spans(self) -> list[tuple[int, int]]: ...
 
     @property
-    def tokenizer(self) -> BaseTokenizer: ...
+    def control_tokens(self) -> dict[str, int]: ...
 
     @property
     def segments(self) -> list[tuple[int, int, Origin]]: ...
@@ -63,7 +62,7 @@ class ShownChat(Protocol):
 
 def pieces(chat: ShownChat) -> Iterator[tuple[str, Look]]:
     """The text of a chat in stretches of one look."""
-    specials = chat.tokenizer.special_tokens
+    specials = chat.control_tokens
     control = set(specials.values())
     marks: dict[int, tuple[int, Look]] = {
         start: (end, "control")

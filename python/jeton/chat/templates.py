@@ -1,13 +1,15 @@
 """The chat templates that jeton has by name, and which one a chat goes through.
 
 They are written from the published descriptions of the formats, for texts of a system, a user and
-an assistant; a model's own template knows more: tools, reasoning, images.
+an assistant; a model's own template knows more: tools, reasoning, images, a system's message of its
+own.
 """
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
@@ -16,30 +18,31 @@ from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 if TYPE_CHECKING:
     from jeton.base_tokenizer import BaseTokenizer
 
-__all__ = ["TEMPLATES", "template_of"]
+__all__ = ["TEMPLATES", "name_of", "template_of", "writes_less"]
 
 _NAMES: Final = """
-    chatml llama2 llama3 llama4 mistral mistral-small gemma phi phi4 deepseek zephyr vicuna gpt-oss
-    command-r granite olmo
+    chatml qwen llama2 llama3 llama3.1 llama3.2 llama4 mistral mistral-small gemma phi phi4 deepseek
+    zephyr vicuna gpt-oss command-r granite olmo
 """.split()
 
 _ALIASES: Final = {
     "harmony": "gpt-oss",
-    "qwen": "chatml",
-    "qwen2": "chatml",
-    "qwen25": "chatml",
-    "qwen3": "chatml",
+    "qwen2": "qwen",
+    "qwen25": "qwen",
+    "qwen3": "qwen",
     "gemma2": "gemma",
     "gemma3": "gemma",
     "phi3": "phi",
     "deepseekv3": "deepseek",
-    "llama31": "llama3",
-    "llama32": "llama3",
-    "llama33": "llama3",
+    "llama33": "llama3.1",
     "mistralv7": "mistral-small",
     "cohere": "command-r",
     "olmo2": "olmo",
 }
+
+
+_OWN_SYSTEM: Final = ("qwen", "granite", "mistral-small")
+"""Formats of models that write a system's message of their own, some of them or all."""
 
 
 class _Templates(Mapping[str, str]):
@@ -62,6 +65,28 @@ class _Templates(Mapping[str, str]):
 
 TEMPLATES: Final[Mapping[str, str]] = _Templates()
 """The templates by name."""
+
+
+def _spelled(name: str) -> str:
+    return re.sub(r"[\s._\-]", "", name.lower())
+
+
+@functools.cache
+def _names() -> dict[str, str]:
+    return {text: name for name, text in TEMPLATES.items()}
+
+
+def name_of(template: str) -> str | None:
+    """The name of a template of jeton, by its text; `None` for any other."""
+    return _names().get(template)
+
+
+def writes_less(template: str, roles: Collection[str | None]) -> bool:
+    """Whether models have this format of jeton whose own templates write a system's message where
+    a chat with these roles has none.
+    """
+    name = name_of(template)
+    return name == "gpt-oss" or (name in _OWN_SYSTEM and "system" not in roles)
 
 
 def template_of(tok: BaseTokenizer, template: object, *, with_tools: bool) -> str:
@@ -95,9 +120,9 @@ def template_of(tok: BaseTokenizer, template: object, *, with_tools: bool) -> st
         raise ArgumentTypeError(f"template must be a str, not {type(template).__name__}")
     if template in named:
         return named[template]
-    name = re.sub(r"[\s._\-]", "", template.lower()) if len(template) < 40 else template
+    name = _spelled(template) if len(template) < 40 else template
     for known in TEMPLATES:
-        if name == known.replace("-", "") or _ALIASES.get(name) == known:
+        if name == _spelled(known) or _ALIASES.get(name) == known:
             return TEMPLATES[known]
     if "{" not in template and "\n" not in template:
         import difflib

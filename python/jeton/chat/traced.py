@@ -29,11 +29,13 @@ def traced(text: str, runs: Iterable[tuple[int, Origin]]) -> str:
         length, origin = run
         if not length:
             continue
-        if merged and (merged[-1][1] is origin or merged[-1][1] == origin):
-            merged[-1] = (merged[-1][0] + length, origin)
-        else:
-            merged.append(run)
-    if all(origin == TEMPLATE for _, origin in merged):
+        if merged:
+            last = merged[-1][1]
+            if last is origin or (last.kind == origin.kind and last == origin):
+                merged[-1] = (merged[-1][0] + length, origin)
+                continue
+        merged.append(run)
+    if not merged or (len(merged) == 1 and merged[0][1] == TEMPLATE):
         return raw(text)
     return Traced(text, tuple(merged))
 

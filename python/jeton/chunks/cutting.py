@@ -6,23 +6,44 @@ that stand for it in the whole: these only say where to try, and each part is co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import functools
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 from jeton.arguments import check_kind, checked_flag, checked_int, one_of
-from jeton.chunks import boundaries
+from jeton.chunks import boundaries, structure
 from jeton.chunks.token_boundaries import TokenPlaces
-from jeton.errors import ArgumentError, EncodeError
+from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError
 
 if TYPE_CHECKING:
     from jeton.argument_types import SpecialPolicy
     from jeton.base_tokenizer import BaseTokenizer
 
-__all__ = ["Chunk", "Truncated", "Unit", "chunks_of", "split_at", "truncated"]
+__all__ = [
+    "Boundaries",
+    "Chunk",
+    "Side",
+    "Truncated",
+    "Unit",
+    "chunks_of",
+    "chunks_of_batch",
+    "split_at",
+    "truncated",
+]
 
 Unit: TypeAlias = Literal["sentence", "line", "word", "token"]
 """Where a text is cut: behind which of its parts."""
+
+Side: TypeAlias = Literal["right", "left", "middle"]
+"""What is cut off from a text."""
+
+Boundaries: TypeAlias = (
+    Literal["markdown", "code", "html"] | Iterable[int] | Callable[[str], Iterable[int]]
+)
+"""Where parts of a text begin that are kept whole before all: a kind of text, the places
+themselves, or what gives them for a text."""
 
 _FINER: Final[dict[str, tuple[str, ...]]] = {
     "sentence": ("sentence", "line", "word", "token", "code point"),
@@ -32,7 +53,7 @@ _FINER: Final[dict[str, tuple[str, ...]]] = {
 }
 """What a text is cut at, and at what if that is too long."""
 
-_ANYWHERE: Final = max(map(len, _FINER.values()))
+_ANYWHERE: Final = 1 << 10
 """The level of a cut that is at none of these units, within a token too: finer than all of them."""
 
 _PART = 1 << 20
@@ -40,6 +61,8 @@ _PART = 1 << 20
 _MARGIN = 256
 """Tokens before the end of a part that may not be those of the whole text: a word that goes on
 beyond it may be that many."""
+_LIKELY = 4
+"""Characters per token up to which a whole text is likely to be short enough, and is counted."""
 _TRIED = 16
 """How many characters are tried one by one before a text is given up."""
 
@@ -53,16 +76,27 @@ class Chunk:
     Attributes:
         text: The part.
         start, end: Where it stands in the text, half open, in characters.
-        tokens: How many tokens it has when it is encoded by itself.
+        tokens: How many tokens it has when it is encoded by itself, behind its `head`.
+        head: Of a part that begins among the rows of a table, the head of that table, to be put in
+            front of it; empty otherwise, and wherever `boundaries` is not `"markdown"`.
     """
 
     text: str
     start: int
     end: int
     tokens: int
+    head: str = ""
 
     def __post_init__(self) -> None:
         _check_part(self)
+        check_kind("head", self.head, str, "a str")
+
+    @classmethod
+    def _of(cls, text: str, start: int, end: int, tokens: int, head: str = "") -> Chunk:
+        """One whose values are known to be right: a check takes longer than cutting it."""
+        chunk = object.__new__(cls)
+        chunk.__dict__.update(text=text, start=start, end=end, tokens=tokens, head=head)
+        return chunk
 
     def __repr__(self) -> str:
         return f"Chunk({self.start}:{self.end}, {_tokens(self.tokens)}, {_shown(self.text)})"
@@ -73,12 +107,14 @@ class Truncated:
     """What is left of a text that was cut to a number of tokens, and what was dropped.
 
     Attributes:
-        text: What is left.
+        text: What is left; of a text whose middle was cut, its beginning and its end.
         start, end: Where it stands in the text, half open, in characters.
         tokens: How many tokens it has when it is encoded by itself.
         dropped_text: The rest: before it if the left side was cut, else behind it; empty where all
             is kept.
         dropped_tokens: How many tokens the rest has by itself, without special tokens around it.
+        gap: Where the middle of the text was dropped, in characters of `text`; `None` if no middle
+            was.
     """
 
     text: str
@@ -87,9 +123,12 @@ class Truncated:
     tokens: int
     dropped_text: str
     dropped_tokens: int
+    gap: int | None = None
 
     def __post_init__(self) -> None:
         _check_part(self)
+        if self.gap is not None:
+            checked_int("gap", self.gap, 0)
         check_kind("dropped_text", self.dropped_text, str, "a str")
         checked_int("dropped_tokens", self.dropped_tokens, 0)
 
@@ -121,6 +160,7 @@ def chunks_of(
     max_tokens: int,
     overlap: int | None,
     at: Unit,
+    within: Boundaries | None,
     special: SpecialPolicy,
     add_special_tokens: bool,
 ) -> list[Chunk]:
@@ -134,6 +174,7 @@ def chunks_of(
         special=special,
         add_special_tokens=add_special_tokens,
         width=_PART,
+        boundaries=within,
     )
     cutter = _Cutter(tokenizer, text, options)
     if cutter.room < 1:
@@ -148,17 +189,51 @@ def chunks_of(
     return cutter.run(lambda: list(cutter.chunks(shared)))
 
 
+def chunks_of_batch(
+    tokenizer: BaseTokenizer,
+    texts: Iterable[str],
+    max_tokens: int,
+    overlap: int | None,
+    at: Unit,
+    within: Boundaries | None,
+    special: SpecialPolicy,
+    add_special_tokens: bool,
+) -> list[list[Chunk]]:
+    """The chunks of each text; see `Tokenizer.chunk_batch`."""
+    if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
+        raise ArgumentTypeError(f"texts must be an iterable of str, not {type(texts).__name__}")
+    cut = functools.partial(
+        chunks_of,
+        tokenizer,
+        max_tokens=max_tokens,
+        overlap=overlap,
+        at=at,
+        special=special,
+        add_special_tokens=add_special_tokens,
+    )
+    cut("", within=None)  # what is wrong with an argument is so without a text, too
+    found = []
+    for number, text in enumerate(texts):
+        try:
+            found.append(cut(text, within=within))
+        except (ArgumentError, ArgumentTypeError, EncodeError) as error:
+            raise type(error)(f"texts[{number}]: {error}") from None
+    return found
+
+
 def truncated(
     tokenizer: BaseTokenizer,
     text: str,
     n: int,
-    side: Literal["right", "left"],
+    side: Side,
     at: Unit,
     special: SpecialPolicy,
     add_special_tokens: bool,
 ) -> Truncated:
     """What is kept of a text and what is not; see `Tokenizer.truncate`."""
-    one_of("side", side, ("right", "left"))
+    one_of("side", side, ("right", "left", "middle"))
+    if side == "middle":
+        return _without_middle(tokenizer, text, n, at, special, add_special_tokens)
     cutter = _cutter_of_ends(tokenizer, text, n, at, special, add_special_tokens)
 
     def cut() -> Truncated:
@@ -174,6 +249,40 @@ def truncated(
         )
 
     return cutter.run(cut)
+
+
+def _without_middle(
+    tokenizer: BaseTokenizer,
+    text: str,
+    n: int,
+    at: Unit,
+    special: SpecialPolicy,
+    add_special_tokens: bool,
+) -> Truncated:
+    """The beginning and the end of a text, of which the end has no more tokens.
+
+    Joined they may have other tokens than apart, so the end gives way until they fit.
+    """
+    whole = _cutter_of_ends(tokenizer, text, n, at, special, add_special_tokens)
+    if whole.run(lambda: whole.kept("right")) == (0, len(text)):
+        return Truncated(text, 0, len(text), whole.size(0, len(text)), "", 0)
+    half = (whole.room + 1) // 2
+    head = _cutter_of_ends(tokenizer, text, half, at, special, False)
+    _, end = head.run(lambda: head.kept("right"))
+    room, step = whole.room - half, 1
+    while True:
+        tail = _cutter_of_ends(tokenizer, text, max(room, 0), at, special, False)
+        start, _ = tail.run(functools.partial(tail.kept, "left"))
+        start = len(text) if room < 1 else max(start, end)
+        left = text[:end] + text[start:]
+        tokens = tokenizer.count(left, special=whole.special, add_special_tokens=add_special_tokens)
+        if tokens <= n or start == len(text):
+            break
+        room -= max(tokens - n, step)
+        step *= 2
+    dropped = text[end:start]
+    dropped_tokens = tokenizer.count(dropped, special=whole.special)
+    return Truncated(left, 0, len(text), tokens, dropped, dropped_tokens, gap=end)
 
 
 def split_at(
@@ -223,6 +332,7 @@ class _Options(NamedTuple):
     add_special_tokens: bool
     width: int
     """How many characters are encoded at a time."""
+    boundaries: Boundaries | None = None
 
 
 def _no_room(options: _Options, frame: int) -> ArgumentError:
@@ -230,6 +340,34 @@ def _no_room(options: _Options, frame: int) -> ArgumentError:
         f"{options.name}={options.limit} has no room for text: the special tokens around it are "
         f"{_tokens(frame)} (give more, or add_special_tokens=False)"
     )
+
+
+def _places_of(text: str, given: Boundaries | None) -> list[list[int]]:
+    """The levels of places at which a text is to be cut, coarsest first.
+
+    Raises:
+        ArgumentError, ArgumentTypeError: What is no boundary, or lies outside of the text.
+    """
+    if given is None:
+        return []
+    if isinstance(given, str):
+        one_of("boundaries", given, tuple(structure.KINDS))
+        return structure.KINDS[given](text)
+    try:
+        found = given(text) if callable(given) else given
+    except (ArgumentError, ArgumentTypeError) as error:
+        raise type(error)(f"boundaries: {error}") from None
+    if isinstance(found, (str, bytes)) or not isinstance(found, Iterable):
+        raise ArgumentTypeError(
+            f"boundaries must be a kind of text, places or a function that gives them, not "
+            f"{type(found).__name__}"
+        )
+    places = sorted({checked_int("each of boundaries", place, 0) for place in found})
+    if places and places[-1] > len(text):
+        raise ArgumentError(
+            f"boundaries: {places[-1]} lies behind the {len(text)} characters of the text"
+        )
+    return [places] if places else []
 
 
 class _Found(NamedTuple):
@@ -250,7 +388,8 @@ class _Cutter:
         limit: The most tokens that a part may have.
         frame: How many of these are added to each part.
         room: How many are left for its text.
-        levels: What the text is cut at: the unit asked for, and the finer ones.
+        levels: What the text is cut at: the places that were given, by their number in `places`,
+            the unit asked for, and the finer ones.
         special: What special tokens in a part mean. Those that are an error are looked for once,
             in the whole text.
     """
@@ -266,7 +405,9 @@ class _Cutter:
         self.room = self.limit - self.frame
         if self.room < 0:
             raise _no_room(options, self.frame)
-        self.levels = _FINER[options.at]
+        self.places = _places_of(text, options.boundaries)
+        self.levels: tuple[str | int, ...] = (*range(len(self.places)), *_FINER[options.at])
+        self.tables = structure.tables(text) if options.boundaries == "markdown" else []
         self.special = "ignore" if options.special == "raise" else options.special
         self.tokenizer = tokenizer
         self.text = text
@@ -285,11 +426,17 @@ class _Cutter:
 
     def size(self, start: int, end: int) -> int:
         """How many tokens a part of the text has by itself, with those that are added to it."""
+        part = self.text[start:end]
         return self.tokenizer.count(
-            self.text[start:end],
+            self.head(start) + part if self.tables else part,
             special=self.special,
             add_special_tokens=self.options.add_special_tokens,
         )
+
+    def head(self, start: int) -> str:
+        """The head of the table that a part begins in, if it leaves as much room for rows."""
+        head = structure.head_of(start, self.tables)
+        return head if 2 * self.tokenizer.count(head, special=self.special) <= self.room else ""
 
     def bare_size(self, start: int, end: int) -> int:
         """The same without what is added."""
@@ -300,6 +447,11 @@ class _Cutter:
     def chunks(self, overlap: int) -> Iterator[Chunk]:
         """The chunks, each of which ends behind the one before it."""
         begin = end = level = 0
+        if 0 < len(self.text) <= _LIKELY * self.room:
+            tokens = self.size(0, len(self.text))
+            if tokens <= self.limit:
+                yield Chunk._of(self.text, 0, len(self.text), tokens)
+                return
         while end < len(self.text):
             start = self._start_within(begin, end, overlap, level)
             found = self._furthest(self._part_with(start, start), start, end)
@@ -308,7 +460,8 @@ class _Cutter:
             if found is None:
                 raise self._refused(end)
             begin, end, level = start, found.end, found.level
-            yield Chunk(self.text[begin:end], begin, end, found.tokens)
+            head = self.head(begin) if self.tables else ""
+            yield Chunk._of(self.text[begin:end], begin, end, found.tokens, head)
 
     def _with_less_overlap(
         self, start: int, end: int, overlap: int, level: int, found: _Found | None
@@ -427,7 +580,7 @@ class _Cutter:
         first: int,
         end: int,
         tokens: int,
-        units: tuple[str, ...],
+        units: tuple[str | int, ...],
         size: Callable[[int, int], int],
     ) -> int:
         """The first place from `first` on, at the coarsest unit, from which so few reach `end`.
@@ -448,8 +601,12 @@ class _Cutter:
                 low = max(places.first_with(top - room), start + 1)
         return end
 
-    def _last(self, unit: str, places: TokenPlaces, low: int, high: int) -> int | None:
+    def _last(self, unit: str | int, places: TokenPlaces, low: int, high: int) -> int | None:
         """The last place behind `low` and up to `high` for a cut at a unit."""
+        if isinstance(unit, int):
+            given = self.places[unit]
+            place = high if high == len(self.text) else given[bisect_right(given, high) - 1]
+            return place if low < place <= high else None
         if unit not in ("token", "code point"):
             return boundaries.last(unit, self.text, low, high)
         for place in places.down_from(high, low):
@@ -457,8 +614,13 @@ class _Cutter:
                 return place
         return None
 
-    def _first(self, unit: str, places: TokenPlaces, low: int, high: int, since: int) -> int | None:
+    def _first(
+        self, unit: str | int, places: TokenPlaces, low: int, high: int, since: int
+    ) -> int | None:
         """The first place from `low` on and before `high` for a cut at a unit."""
+        if isinstance(unit, int):
+            place = next(iter(self.places[unit][bisect_left(self.places[unit], low) :]), high)
+            return place if place < high else None
         if unit not in ("token", "code point"):
             return boundaries.first(unit, self.text, low, high, since)
         for place in places.up_from(low, high):

@@ -5,7 +5,8 @@ Look here for how a number of tokens becomes a place in the text, and a place a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -25,48 +26,54 @@ class TokenPlaces:
 
     Example:
         >>> places = TokenPlaces(np.array([(0, 3), (4, 5), (4, 5), (5, 7)]), 10, 17)
-        >>> places.at.tolist(), places.before.tolist()
+        >>> places.at, places.before
         ([10, 14, 15, 17], [0, 1, 3, 4])
     """
 
     def __init__(self, spans: npt.NDArray[np.int64], start: int, end: int) -> None:
-        reached = np.maximum.accumulate(spans[:, 1])
-        ahead = np.minimum.accumulate(spans[::-1, 0])[::-1]
-        parted = np.flatnonzero(reached[:-1] <= ahead[1:]) + 1
+        starts, ends = spans[:, 0], spans[:, 1]
         self.start, self.end = start, end
-        self.at = np.concatenate(([0], ahead[parted], [end - start])) + start
-        self.before = np.concatenate(([0], parted, [len(spans)]))
+        if (ends[:-1] == starts[1:]).all():  # each token ends where the next one begins
+            parted: Sequence[int] = range(1, len(spans))
+            between = starts[1:]
+        else:
+            reached = np.maximum.accumulate(ends)
+            ahead = np.minimum.accumulate(starts[::-1])[::-1]
+            places = np.flatnonzero(reached[:-1] <= ahead[1:]) + 1
+            parted, between = places.tolist(), ahead[places]
+        # Lists, since places are looked up one by one.
+        self.at: list[int] = [start, *(between + start).tolist(), end]
+        self.before: list[int] = [0, *parted, len(spans)]
 
     @property
     def tokens(self) -> int:
         """How many tokens the part has."""
-        return int(self.before[-1])
+        return self.before[-1]
 
     def tokens_before(self, place: int) -> int:
         """How many tokens of the part end at a place or before it."""
-        return int(self.before[max(0, int(self.at.searchsorted(place, "right")) - 1)])
+        return self.before[max(0, bisect_right(self.at, place) - 1)]
 
     def last_with(self, tokens: int) -> int:
         """The last place with at most so many tokens before it."""
-        return int(self.at[max(0, int(self.before.searchsorted(tokens, "right")) - 1)])
+        return self.at[max(0, bisect_right(self.before, tokens) - 1)]
 
     def first_with(self, tokens: int) -> int:
         """The first place with at least so many tokens before it."""
-        index = int(self.before.searchsorted(tokens, "left"))
-        return int(self.at[min(index, len(self.at) - 1)])
+        return self.at[min(bisect_left(self.before, tokens), len(self.at) - 1)]
 
     def down_from(self, high: int, low: int) -> Iterator[int]:
         """The places up to `high` and behind `low`, last first."""
-        for index in range(int(self.at.searchsorted(high, "right")) - 1, -1, -1):
-            place = int(self.at[index])
+        for index in range(bisect_right(self.at, high) - 1, -1, -1):
+            place = self.at[index]
             if place <= low:
                 return
             yield place
 
     def up_from(self, low: int, high: int) -> Iterator[int]:
         """The places from `low` on and before `high`, first first."""
-        for index in range(int(self.at.searchsorted(low, "left")), len(self.at)):
-            place = int(self.at[index])
+        for index in range(bisect_left(self.at, low), len(self.at)):
+            place = self.at[index]
             if place >= high:
                 return
             yield place

@@ -43,6 +43,7 @@ COMMANDS = (
     "prepare",
     "data",
     "edit",
+    "fetch",
     "list",
 )
 
@@ -72,6 +73,7 @@ To begin:
   jeton prepare gpt2 corpus/ -o tokens/     files that a training loop reads
   jeton learn bpe                           how it works, step by step
   jeton play gpt2                           a page to play with
+  jeton fetch o200k_base                    its files, for a machine that has no network later
   jeton list                                the names of tokenizers, models and patterns
 """
 

@@ -18,7 +18,7 @@ import click
 
 from jeton.cli.signals import exit_code
 from jeton.cli.streams import BROKEN_PIPE, STDOUT, UNWRITABLE, tell
-from jeton.errors import FormatWarning, JetonError, TrainingWarning
+from jeton.errors import ChatWarning, FormatWarning, JetonError, TrainingWarning
 
 __all__ = ["Command", "decorated", "echo_note", "is_quiet", "use_colour"]
 
@@ -64,7 +64,7 @@ class Command(click.Command):
 @contextlib.contextmanager
 def _warnings_told() -> Iterator[None]:
     """Shows jeton's warnings as notes, and raises what else warns as Python does."""
-    ours = (FormatWarning, TrainingWarning)
+    ours = (ChatWarning, FormatWarning, TrainingWarning)
     with warnings.catch_warnings():
         ordinary = warnings.showwarning
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -151,7 +152,7 @@ def _show_set(folder: Path) -> None:
         ("tokenizer", f"{manifest.tokenizer.get('name', '')} {manifest.tokenizer['digest'][:16]}"),
         ("vocabulary", f"{manifest.tokenizer['vocab_size']:,} tokens, as {manifest.dtype}"),
         ("end of text", ends),
-        ("documents", f"{manifest.documents:,}, and {manifest.empty_documents:,} empty"),
+        ("documents", _documents(manifest)),
         ("text", human_bytes(manifest.bytes)),
         ("tokens", f"{manifest.tokens:,}"),
         ("made of", f"{len(manifest.inputs):,} inputs, by jeton {manifest.jeton}"),
@@ -175,6 +176,11 @@ def _show_set(folder: Path) -> None:
         for name, split in manifest.splits.items()
     ]
     click.echo(table([header, *splits], "<>>>"))
+
+
+def _documents(manifest: Any) -> str:
+    bad = f" and {manifest.bad_documents:,} bad" * bool(manifest.bad_documents)
+    return f"{manifest.documents:,}, and {manifest.empty_documents:,} empty{bad}"
 
 
 MERGE = """Put together the parts of a set, each of which is verified first.

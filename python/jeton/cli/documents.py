@@ -24,18 +24,20 @@ from jeton.cli.progress import Progress
 from jeton.cli.streams import name_full_file, refuse_endless
 from jeton.cli.targets import FilePath
 from jeton.compressed import DAMAGED, decompressed
-from jeton.corpus import Table, is_table
+from jeton.corpus import Table, is_table, is_text
 from jeton.errors import FormatError
 
 __all__ = [
     "Document",
     "Reader",
     "batches",
+    "documents_option",
     "input_options",
     "input_paths",
     "input_size",
     "invalid_option",
     "only_document",
+    "say_what_documents_are",
 ]
 
 STDIN = "-"
@@ -230,6 +232,24 @@ def input_paths(_: click.Context, __: click.Parameter, paths: tuple[str, ...]) -
     if not paths and sys.stdin is not None and sys.stdin.isatty():
         echo_note("reading from the keyboard; Ctrl-D at the start of a line ends it")
     return paths or (STDIN,)
+
+
+documents_option = click.option(
+    "--documents",
+    type=click.Choice(["file", "line"]),
+    default="file",
+    show_default=True,
+    help="What a document of a text file is.",
+)
+
+
+def say_what_documents_are(inputs: Iterable[Path], field: str | None, documents: str) -> None:
+    """Says what documents of text are, unless an option does."""
+    source = click.get_current_context().get_parameter_source("documents")
+    if source is click.core.ParameterSource.COMMANDLINE:
+        return
+    if any(is_text(path, field) for path in inputs):
+        echo_note(f"each {documents} of text is a document (--documents line: each line is)")
 
 
 invalid_option = click.option(

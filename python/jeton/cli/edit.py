@@ -33,6 +33,7 @@ from jeton.edit import (
     extend,
     merge,
     prune,
+    rename,
     rewrite_checkpoint,
     truncate,
 )
@@ -40,7 +41,7 @@ from jeton.errors import FileError
 
 __all__ = ["edit"]
 
-HELP = """Change a vocabulary: take tokens away, learn more, join two.
+HELP = """Change a vocabulary: take tokens away, learn more, join two, name reserved ones.
 
 The result is a new tokenizer; --map keeps which id became which. With --model FOLDER (a model of
 Hugging Face layout: config.json and safetensors) the model follows: OUTPUT is then a new folder
@@ -53,6 +54,7 @@ Examples:
   jeton edit truncate mine.json 16000 -o mine-16k.json --map ids.json
   jeton edit merge english.json estonian.json -o both.json
   jeton edit add chat.json '<|user|>' '<|end|>' -o chat-2.json
+  jeton edit rename llama/ '<|reserved_special_token_5|>' '<|tool|>' -o tools/ --model llama/
 """
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -174,6 +176,8 @@ def _tell(tok: jeton.Tokenizer, edited: Edited) -> None:
         ("removed", f"{len(edited.removed):,}"),
         ("added", f"{len(edited.added):,}"),
     ]
+    if edited.renamed:
+        rows.append(("renamed", f"{len(edited.renamed):,}"))
     if edited.left_out:
         rows.append(("never reached, so left out", f"{len(edited.left_out):,}"))
     click.echo(table(rows, "<>"))
@@ -263,3 +267,14 @@ def _merge(tok: jeton.Tokenizer, other: str) -> Edited:
 def _add(tok: jeton.Tokenizer, tokens: tuple[str, ...]) -> Edited:
     """Add special TOKENS, with ids after the largest."""
     return add_special_tokens(tok, tokens)
+
+
+@edit.command(cls=Command, name="rename", short_help="Give reserved tokens other names.")
+@tokenizer_options
+@click.argument("names", nargs=-1, required=True, metavar="OLD NEW...")
+@_target_options
+def _rename(tok: jeton.Tokenizer, names: tuple[str, ...]) -> Edited:
+    """Give special tokens other names, each OLD the NEW behind it. Ids and weights stay."""
+    if len(names) % 2:
+        raise click.UsageError("each OLD name must have a NEW one behind it")
+    return rename(tok, dict(zip(names[::2], names[1::2], strict=True)))

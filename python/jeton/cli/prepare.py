@@ -11,6 +11,7 @@ import click
 
 from jeton.cli.chat import template_text, variables_of
 from jeton.cli.command import Command, echo_note
+from jeton.cli.documents import documents_option, say_what_documents_are
 from jeton.cli.prepare_progress import saying_it_goes_on, shown
 from jeton.cli.targets import FilePath, check_target
 from jeton.cli.terminal import human_bytes
@@ -25,9 +26,9 @@ LAYOUTS = ("jeton", "nanogpt", "llm.c", "megatron", "datatrove", "parquet")
 HELP = """Encode a corpus once, into files that a training loop reads.
 
 INPUT is files, folders or patterns: text, JSON lines (.jsonl, .ndjson) and Parquet, the first two
-also compressed by gzip or Zstandard; - is the standard input. A document is a file of text, a
-record or a row. Stopped or killed at any moment, the same command goes on and gives the same
-files, byte for byte.
+also compressed by gzip or Zstandard; - is the standard input. A document is a file of text (a line
+with --documents line), a record or a row. Stopped or killed at any moment, the same command goes on
+and gives the same files, byte for byte.
 
 \b
 Examples:
@@ -105,7 +106,7 @@ def _validation(_: click.Context, __: click.Parameter, values: tuple[str, ...]) 
     metavar="N",
     help="The most tokens of a file.  [default: as the layout has it]",
 )
-@click.option("--lines", is_flag=True, help="Each line of a text file is a document.")
+@documents_option
 @click.option("--field", metavar="NAME", help="The field of JSON lines, or the column of a table.")
 @click.option(
     "--errors",
@@ -126,6 +127,11 @@ def _validation(_: click.Context, __: click.Parameter, values: tuple[str, ...]) 
     default="after",
     show_default=True,
     help="Where it stands, seen from each document.",
+)
+@click.option(
+    "--frame",
+    is_flag=True,
+    help="Begin and end documents as the tokenizer's post-processor has it, and not with that.",
 )
 @click.option(
     "--validation",
@@ -174,7 +180,8 @@ def _validation(_: click.Context, __: click.Parameter, values: tuple[str, ...]) 
 @click.option(
     "--bad-records",
     type=click.Choice(["error", "drop"]),
-    help="What becomes of records that are not conversations.  [default: error]",
+    help="What becomes of records and lines that cannot be read or encoded, and of records that "
+    "are no conversations.  [default: error]",
 )
 @click.option("--date", metavar="YYYY-MM-DD", help="The day, for templates that write it.")
 @click.option(
@@ -214,7 +221,6 @@ def prepare(
         "roles": roles,
         "max_tokens": max_tokens,
         "too_long": too_long,
-        "bad_records": bad_records,
         "date": date,
         "variables": variables,
     }
@@ -224,6 +230,8 @@ def prepare(
     if given and messages is None:
         name = next(iter(given)).replace("_", "-").replace("variables", "set")
         raise click.UsageError(f"--{name} is for conversations: give --messages too.")
+    if bad_records is not None:
+        (options if messages is None else given)["bad_records"] = bad_records
     check_target(None, inputs=inputs, force=False)
     tok = source.load()
     end: Any = data.AUTO if end_of_text is None else end_of_text
@@ -240,6 +248,10 @@ def prepare(
             watch=watch,
             **options,
         )
+    if messages is None:
+        say_what_documents_are(paths, options["field"], options["documents"])
+        if not options["frame"] and tok._core.frame(True) not in (None, ([], [])):
+            echo_note("what the tokenizer's post-processor adds is left out (--frame writes it)")
     told(folder, manifest)
 
 
@@ -260,6 +272,9 @@ def told(folder: Path, manifest: Any) -> None:
             f"{human_bytes(manifest.bytes)} of text; {between} parts documents"
             + empty * bool(manifest.empty_documents)
         )
+        if manifest.bad_documents:
+            left_out = _many(manifest.bad_documents, "document")
+            echo_note(f"{left_out} left out: cannot be read or encoded")
     else:
         _told_of_chats(manifest)
     click.echo(folder)

@@ -12,6 +12,7 @@ import click
 
 import jeton
 from jeton.cli.command import Command, echo_note
+from jeton.cli.documents import documents_option, say_what_documents_are
 from jeton.cli.targets import FilePath, check_target, force_option
 from jeton.cli.train_options import DEFAULT_SIZES, TRAINERS, check_kind, in_options, settings
 from jeton.cli.train_progress import watcher
@@ -31,15 +32,15 @@ __all__ = ["train"]
 
 HELP = """Train a tokenizer on files of text.
 
-FILES are files or folders; each line is a text of its own. They may be compressed by gzip or
-Zstandard; .jsonl and .ndjson hold JSON lines, .parquet a table; - is the standard input. A file
-that is there twice is read once, and of a folder those whose names begin with a dot are left out.
-The ending of --output says which format is written: .json is a tokenizer.json, .tiktoken is ranks,
-.model is SentencePiece's, .txt is BERT's list, vocab.json is GPT-2's pair. Without an ending, or
-where there is a folder of that name, it is a folder as transformers reads it. With --kind unigram
-the ending says which style is trained, too: .model is SentencePiece's, whose library reads it;
-.json is composed of tokenizers' components. The two give other ids. Instead of FILES, one file of
-counts that --save-counts wrote will do.
+FILES are files or folders; a file of text is one document, unless --documents line has each line be
+one. They may be compressed by gzip or Zstandard; .jsonl and .ndjson hold JSON lines, .parquet a
+table; - is the standard input. A file that is there twice is read once, and of a folder those whose
+names begin with a dot are left out. The ending of --output says which format is written: .json is a
+tokenizer.json, .tiktoken is ranks, .model is SentencePiece's, .txt is BERT's list, vocab.json is
+GPT-2's pair. Without an ending, or where there is a folder of that name, it is a folder as
+transformers reads it. With --kind unigram the ending says which style is trained, too: .model is
+SentencePiece's, whose library reads it; .json is composed of tokenizers' components. The two give
+other ids. Instead of FILES, one file of counts that --save-counts wrote will do.
 
 \b
 Examples:
@@ -134,6 +135,7 @@ _PATH = FilePath(path_type=Path)
     help="Keep the word counts in this file, to train from again.",
 )
 @click.option("--field", help="The field of JSON lines, or the column of a table.")
+@documents_option
 @click.option(
     "--errors",
     type=click.Choice(["strict", "replace", "ignore"]),
@@ -171,6 +173,7 @@ def _train(
     temp_dir: Path | None,
     save_counts: Path | None,
     field: str | None,
+    documents: str,
     errors: str,
     as_json: bool,
     force: bool,
@@ -247,6 +250,7 @@ def _train(
                 list(files),
                 field=field,
                 errors=errors,
+                documents=documents,
                 memory=memory,
                 temp_dir=temp_dir,
                 watch=watch,
@@ -269,6 +273,8 @@ def _train(
     for size, tok in trained.items():
         save(tok, targets[size], inputs=inputs, force=force)
         click.echo(f"{targets[size]}")
+    if not from_counts and not as_json:
+        say_what_documents_are(files, field, documents)
     if kind == "unigram" and not as_json:
         echo_note(_STYLES[trainer.style])
 
@@ -288,7 +294,15 @@ def _refuse_options_of_counting(counts: Path) -> None:
             raise click.UsageError(f"{option} is for counting, and {counts} holds counts already")
 
 
-_COUNTING = ("field", "errors", "temp_dir", "min_word_count", "max_word_length", "save_counts")
+_COUNTING = (
+    "field",
+    "errors",
+    "documents",
+    "temp_dir",
+    "min_word_count",
+    "max_word_length",
+    "save_counts",
+)
 
 
 @contextmanager

@@ -48,6 +48,7 @@ _OPTIONS = {
     "special_tokens": "--special-token",
     "field": "--field",
     "errors": "--errors",
+    "documents": "--documents",
     "memory": "--memory",
     "temp_dir": "--temp-dir",
 }

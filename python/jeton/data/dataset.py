@@ -63,6 +63,7 @@ class TokenDataset:
         split: str | None = None,
         layout: str | None = None,
         dtype: str | None = None,
+        column: str | None = None,
         end_of_text: int | None = None,
         end_of_text_place: str = "after",
         tokenizer: Tokenizer | None = None,
@@ -70,10 +71,13 @@ class TokenDataset:
         """Opens a token set.
 
         Args:
-            path: A folder, or a single file.
+            path: A folder, a single file, or Megatron's name of two files without their ending.
             split: Which split of a folder; by default the only one, or `train`.
-            layout: A name of `jeton.data.layouts.LAYOUTS`; by default told by the files.
+            layout: A name of `jeton.data.layouts.LAYOUTS`, `"datasets"` (`save_to_disk`) or
+                `"npy"`; by default told by the files.
             dtype: `"uint16"` or `"uint32"`, where the files do not say (`nanogpt`, bare files).
+            column: The column of a table that holds the ids; by default `input_ids`, or the only
+                one that can.
             end_of_text: The token that separates documents, where the files do not keep their ends
                 (`nanogpt`, `llm.c`): `documents` looks for it.
             end_of_text_place: Whether it stands `"after"` or `"before"` each document.
@@ -89,7 +93,7 @@ class TokenDataset:
         """
         if end_of_text is not None:
             checked_int("end_of_text", end_of_text, 0)
-        for name, value in (("layout", layout), ("dtype", dtype)):
+        for name, value in (("layout", layout), ("dtype", dtype), ("column", column)):
             if value is not None:
                 check_kind(name, value, str, "a str")
         if not isinstance(end_of_text_place, str) or end_of_text_place not in ("after", "before"):
@@ -102,13 +106,14 @@ class TokenDataset:
         layout, dtype = layout or known.layout, dtype or known.dtype
         if end_of_text is None and known.end_of_text is not None:
             end_of_text, end_of_text_place = known.end_of_text
-        self.shards = layouts.read(path, split=split, layout=layout, dtype=dtype)
+        self.shards = layouts.read(path, split=split, layout=layout, dtype=dtype, column=column)
         """The files, in their order."""
         self._arguments: dict[str, Any] = {
             "path": os.fspath(path),
             "split": split,
             "layout": layout,
             "dtype": dtype,
+            "column": column,
             "end_of_text": end_of_text,
             "end_of_text_place": end_of_text_place,
             "tokenizer": tokenizer,

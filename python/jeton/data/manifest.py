@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path, PurePosixPath
 from threading import Event
 from typing import Any
@@ -80,6 +81,8 @@ class Manifest:
     """The splits by name."""
     files: Mapping[str, FileDigest]
     """All files but this one, by name."""
+    bad_documents: int = 0
+    """How many records, rows and lines were left out because they cannot be read or encoded."""
     chats: Mapping[str, int] | None = None
     """Of a set of conversations: `learnt_tokens`; how many were `truncated`, and how many
     `messages_left_out` of these; how many were left out as `too_long` or `bad`. Else `None`."""
@@ -119,7 +122,14 @@ class Manifest:
         check_kind("text", text, str, "a str")
         try:
             return _read(json.loads(text))
-        except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        except (
+            LookupError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            ArithmeticError,
+            RecursionError,
+        ) as error:
             if isinstance(error, JetonError):
                 raise FormatError(f"{place}: {error}") from None
             raise FormatError(
@@ -155,6 +165,7 @@ class Manifest:
             "bytes": self.bytes,
             "tokens": self.tokens,
             "empty_documents": self.empty_documents,
+            "bad_documents": self.bad_documents,
             **({} if self.chats is None else {"chats": dict(self.chats)}),
             "options": dict(self.options),
             "part": None if self.part is None else list(self.part),
@@ -198,8 +209,16 @@ def _read(record: Any) -> Manifest:
     tokenizer, end, part = record["tokenizer"], record["end_of_text"], record["part"]
     if not isinstance(tokenizer["digest"], str):
         raise FormatError("names no digest of its tokenizer")
+    if tokenizer.get("file") is not None:
+        _name(tokenizer["file"])
+    _count(tokenizer["vocab_size"])
     if end is not None:
         _count(end["id"])
+        if not isinstance(end["token"], str) or end["place"] not in ("after", "before"):
+            raise FormatError("does not say where its end of text stands: after or before")
+    if record["dtype"] not in ("uint16", "uint32"):
+        raise FormatError(f"has tokens of type {record['dtype']!r}, not of uint16 or uint32")
+    _check_options(record["options"])
     return Manifest(
         layout=record["layout"],
         dtype=str(record["dtype"]),
@@ -210,6 +229,7 @@ def _read(record: Any) -> Manifest:
         documents=_count(record["documents"]),
         bytes=_count(record["bytes"]),
         empty_documents=_count(record["empty_documents"]),
+        bad_documents=_count(record["bad_documents"]),
         chats={str(name): _count(count) for name, count in record["chats"].items()}
         if "chats" in record
         else None,
@@ -218,6 +238,22 @@ def _read(record: Any) -> Manifest:
         part=None if part is None else (_count(part[0]), _count(part[1])),
         jeton=str(record["jeton"]),
     )
+
+
+def _check_options(options: Any) -> None:
+    """Refuses options that no set was prepared with, by which parts are put together."""
+    validation, messages = options["validation"], options["messages"]
+    if options["layout"] not in LAYOUTS:
+        raise FormatError(f"names a layout {options['layout']!r} that is not known")
+    for name in ("shard_tokens", "shuffle"):
+        if options[name] is not None:
+            _count(options[name])
+    if messages is not None:
+        _ = messages["field"]
+    if validation is not None:
+        share = Fraction(validation["share"])
+        if validation["by"] not in ("cut", "hash", "data") or not 0 <= share < 1:
+            raise FormatError("does not say how its splits were told apart")
 
 
 def _count(value: object) -> int:
@@ -308,7 +344,7 @@ def _strangers(root: Path, manifest: Manifest) -> Iterator[str]:
         return
     for path in sorted(path for pattern in ("*", "*/*") for path in root.glob(pattern)):
         name = path.relative_to(root).as_posix()
-        is_shard = path.is_file() and layout.split_of(name) is not None
+        is_shard = path.is_file() and layout.split_of(name) is not None and layout.holds(path)
         if is_shard and not path.name.startswith(".") and name not in manifest.files:
             yield name
 

@@ -91,7 +91,7 @@ def known_of(path: str | os.PathLike[str]) -> Known:
     if os.path.isfile(place / NAME):
         return Known(place, Manifest.read(place))
     # A split may have a folder of its own.
-    for folder in list(place.parents)[:2] if place.is_file() else []:
+    for folder in list(place.parents)[:2] if os.path.isfile(place) else []:
         if os.path.isfile(folder / NAME):
             with contextlib.suppress(JetonError):
                 manifest = Manifest.read(folder)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from fractions import Fraction
 from numbers import Rational, Real
 from pathlib import Path
 from typing import Any, Literal
 
 from jeton.arguments import check_text, checked_errors, checked_int, checked_path
-from jeton.corpus import check_watch
+from jeton.corpus import are_lines, check_watch
 from jeton.data import layouts
 from jeton.data.arguments import checked_bool
 from jeton.data.conversations import Conversations
@@ -20,7 +21,7 @@ from jeton.data.layouts.finding import chosen
 from jeton.data.manifest import NAME, Manifest
 from jeton.data.manifest_defaults import Known, tokenizer_of
 from jeton.data.preparing.chats import Chats
-from jeton.data.preparing.end_of_text import Choice, EndOfText, end_of_text_of
+from jeton.data.preparing.end_of_text import Choice, EndOfText, Frame, end_of_text_of, frame_of
 from jeton.data.preparing.inputs import Reading, source_of
 from jeton.data.preparing.journal import RUN, WORK, Journal
 from jeton.data.preparing.parts import Parts, checked_parts
@@ -47,10 +48,12 @@ def prepare(
     layout: layouts.Layout = "jeton",
     shard_tokens: int | None = None,
     field: str | None = None,
-    lines: bool = False,
+    documents: Literal["file", "line"] = "file",
     errors: Literal["strict", "replace", "ignore"] = "strict",
+    bad_records: Literal["error", "drop"] = "error",
     end_of_text: str | int | Choice | None = AUTO,
     end_of_text_place: Literal["after", "before"] = "after",
+    frame: bool = False,
     validation: float | Fraction | str | os.PathLike[str] | Iterable[Any] | None = None,
     split: Literal["cut", "hash"] = "cut",
     shuffle: int | None = None,
@@ -74,18 +77,26 @@ def prepare(
         data: Files, folders or patterns of paths: text, JSON lines (`.jsonl`, `.ndjson`) and
             Parquet, the first two also compressed by gzip or Zstandard. Or an iterable of texts,
             or of records; a data set of Hugging Face; a table or a column of Arrow. A document is
-            a file of text, or a record, a row, an item. It must be the same to go on.
+            a file of text, or a record, a row, an item. To go on, what was read of files
+            must be the same, and all other data.
         tokenizer: What encodes.
         folder: Where the files go; it is made if it is not there.
         layout: Which files: see `jeton.data.layouts`.
         shard_tokens: The most tokens of a file; by default as the layout has it.
         field: The field of records, or the column, that holds the text; by default `text`. Set,
             all files but Parquet are read as JSON lines.
-        lines: Each line of a text file is a document, without its newline.
+        documents: What a document of a text file is: `"file"`, the whole file, or `"line"`, each
+            line without its newline.
         errors: Bytes that are not UTF-8: an error with the place, U+FFFD, or left out.
+        bad_records: What becomes of a record, a row or a line that cannot be read or encoded:
+            `"error"` with the place, or `"drop"`, which leaves it out and counts it in the
+            manifest. A file that is one document is an error always. For conversations,
+            `Conversations` says this.
         end_of_text: The token that separates documents, or its id; `None` for none. By default the
             end of text that the tokenizer has, and an error if it has none or several.
         end_of_text_place: Whether it stands after or before each document.
+        frame: Documents begin and end as the tokenizer's post-processor has it, `[CLS]` … `[SEP]`
+            or `<s>` …, instead of with an end of text. Without it the post-processor is not run.
         validation: How much validates, from 0 to 1; or data of its own, read as `data` is.
         split: How such a share is told from the rest. `"cut"`: of N tokens the first
             ⌊N (1 - validation)⌋ train, wherever that cuts. `"hash"`: a document validates if the
@@ -131,10 +142,12 @@ def prepare(
         layout=layout,
         shard_tokens=shard_tokens,
         field=field,
-        lines=lines,
+        documents=documents,
         errors=errors,
+        bad_records=bad_records,
         end_of_text=end_of_text,
         end_of_text_place=end_of_text_place,
+        frame=frame,
         validation=validation,
         split=split,
         shuffle=shuffle,
@@ -156,10 +169,12 @@ def request(
     layout: str = "jeton",
     shard_tokens: int | None = None,
     field: str | None = None,
-    lines: bool = False,
+    documents: str = "file",
     errors: str = "strict",
+    bad_records: str = "error",
     end_of_text: str | int | Choice | None = AUTO,
     end_of_text_place: str = "after",
+    frame: bool = False,
     validation: object = None,
     split: str = "cut",
     shuffle: int | None = None,
@@ -180,13 +195,32 @@ def request(
             (value or "").encode()
         except UnicodeEncodeError:
             raise ArgumentError(f"{what} cannot be {value!r}: a surrogate stands alone") from None
-    lines = checked_bool("lines", lines)
+    by_line = are_lines(documents)
+    if not isinstance(bad_records, str) or bad_records not in ("error", "drop"):
+        raise ArgumentError(f'bad_records must be "error" or "drop", not {bad_records!r}')
     if shard_tokens is not None:
         shard_tokens = checked_int("shard_tokens", shard_tokens, 1)
-    if messages is None:
-        asked, end = None, end_of_text_of(tokenizer, end_of_text, place=end_of_text_place)
+    asked, end, around = None, None, None
+    if checked_bool("frame", frame):
+        if messages is not None or end_of_text is not AUTO:
+            other = "end_of_text" if messages is None else "messages"
+            raise ArgumentError(f"frame and {other} both say what is around documents; give one")
+        around, end = frame_of(tokenizer)
+    elif messages is None:
+        end = end_of_text_of(tokenizer, end_of_text, place=end_of_text_place)
+        around = Frame.of(end)
     else:
-        asked, end = _conversations(messages, layout, field, lines, end_of_text), None
+        asked, end = _conversations(messages, layout, end_of_text), None
+        for name, given in (
+            ("field", field is not None),
+            ("documents", by_line),
+            ("bad_records", bad_records != "error"),
+        ):
+            if given:
+                raise ArgumentError(
+                    f"{name} is for documents that hold a text; leave it out"
+                    + "; Conversations has its own" * (name == "bad_records")
+                )
     by, share = _validation(validation, split)
     seed = None if shuffle is None else checked_int("shuffle", shuffle, 0)
     plan = _plan(
@@ -197,8 +231,10 @@ def request(
             "layout": layout,
             "shard_tokens": shard_tokens,
             "field": field,
-            "lines": lines,
+            "documents": documents,
             "errors": errors,
+            "bad_records": bad_records,
+            "frame": asdict(around) if frame and around is not None else None,
             "validation": None if by is None else {"by": by, "share": str(share)},
             "shuffle": seed,
             "messages": None if asked is None else asked.options(tokenizer),
@@ -207,22 +243,18 @@ def request(
         memory=memory_bytes(memory) or 0,
     )
     keys = by == "hash" or seed is not None or part is not None
-    if end is None:
-        encoding = Encoding(tokenizer, keys=keys)
-    else:
-        encoding = Encoding(
-            tokenizer,
-            start=end.id if end.place == "before" else None,
-            end=end.id if end.place == "after" else None,
-            keys=keys,
-        )
+    encoding = Encoding(
+        tokenizer,
+        start=() if around is None else tuple(around.begin),
+        end=() if around is None else tuple(around.end),
+        keys=keys,
+        drops_bad=bad_records == "drop",
+    )
     chats = None if asked is None else Chats(tokenizer, asked, keys=keys)
-    return plan, encoding, Reading(field, errors, lines, plan.part, chats)
+    return plan, encoding, Reading(field, errors, by_line, plan.part, chats)
 
 
-def _conversations(
-    messages: object, layout: str, field: object, lines: bool, end_of_text: object
-) -> Conversations:
+def _conversations(messages: object, layout: str, end_of_text: object) -> Conversations:
     """What is asked of conversations, and nothing that is asked of other documents."""
     if not isinstance(messages, (str, Conversations)):
         raise ArgumentTypeError(
@@ -231,9 +263,6 @@ def _conversations(
         )
     if isinstance(messages, str):
         messages = Conversations(check_text("messages", messages))
-    for name, given in (("field", field is not None), ("lines", lines)):
-        if given:
-            raise ArgumentError(f"{name} is for records that hold a text; leave it out")
     if end_of_text is not None and end_of_text is not AUTO:
         raise ArgumentError(
             "a chat template writes the tokens between conversations; leave end_of_text out"

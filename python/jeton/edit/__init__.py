@@ -1,4 +1,4 @@
-"""Vocabularies that change: prune, extend, merge, truncate, reorder, and carry a model along.
+"""Vocabularies that change: prune, extend, merge, truncate, rename, and carry a model along.
 
 Look here to make a tokenizer smaller, larger or other than it is. Every change gives an `Edited`:
 a new tokenizer, and an `IdMap` from the old ids to the new ones, by which data, embeddings and
@@ -22,6 +22,7 @@ from jeton.edit.id_map import IdMap
 from jeton.edit.merging import merge
 from jeton.edit.ordering import add_special_tokens, reorder, truncate
 from jeton.edit.pruning import prune
+from jeton.edit.renaming import rename
 
 __all__ = [
     "Edited",
@@ -30,6 +31,7 @@ __all__ = [
     "extend",
     "merge",
     "prune",
+    "rename",
     "reorder",
     "rewrite_checkpoint",
     "truncate",

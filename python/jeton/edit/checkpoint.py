@@ -222,8 +222,10 @@ def _with_settings_of(folder: Path, edited: Edited) -> Tokenizer:
     except JetonError:
         return edited.tok  # a model need not have its tokenizer beside it
     there, changed = bytes_by_id(own), bytes_by_id(edited.tok)
+    names = dict(edited.renamed)
     for old, new in enumerate(edited.id_map.moved):
-        if new != -1 and _plain(there.get(old, b"")) != _plain(changed[new]):
+        token = there.get(old, b"")
+        if new != -1 and _plain(names.get(token, token)) != _plain(changed[new]):
             raise ArgumentError(
                 f"id {old} is {there.get(old)!r} to the tokenizer in {folder} and {changed[new]!r} "
                 "to the one that was changed: it is not this model's tokenizer"
@@ -234,9 +236,13 @@ def _with_settings_of(folder: Path, edited: Edited) -> Tokenizer:
     if tok.model_max_length is None and own.model_max_length is not None:
         tok = tok.replace(model_max_length=own.model_max_length)
     known = tok.roles
+    own_roles = {
+        role: names.get(token.encode(), token.encode()).decode()
+        for role, token in own.roles.items()
+    }
     roles = {
         role: token
-        for role, token in own.roles.items()
+        for role, token in own_roles.items()
         if role not in known and token.encode() in tok.vocab
     }
     return tok.replace(roles=roles) if roles else tok

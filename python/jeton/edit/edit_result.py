@@ -28,8 +28,11 @@ class Edited:
     removed: tuple[bytes, ...] = ()
     added: tuple[bytes, ...] = ()
     left_out: tuple[bytes, ...] = ()
+    renamed: tuple[tuple[bytes, bytes], ...] = ()
 
     def __repr__(self) -> str:
+        renamed = f", {len(self.renamed):,} renamed" if self.renamed else ""
         return (
-            f"Edited({self.tok!r}, {len(self.removed):,} tokens removed, {len(self.added):,} added)"
+            f"Edited({self.tok!r}, {len(self.removed):,} tokens removed, {len(self.added):,} "
+            f"added{renamed})"
         )

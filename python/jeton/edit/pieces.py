@@ -99,6 +99,12 @@ class ModelFile:
                         found[_OF_NORMALIZER[inner]] = bool(value)
         return found
 
+    def has_role(self, piece: Piece) -> bool:
+        """Whether a piece is the one for the unknown, the begin, the end or padding."""
+        ids = {40: 0, 41: 1, 42: 2}  # those of a file that does not say it
+        ids |= {number: int(value) for number, _, value in self.trainer if number in _META_IDS}
+        return self.pieces.index(piece) in ids.values()
+
     def with_pieces(self, pieces: Iterable[Piece]) -> bytes:
         """The content of the file with other pieces: their number and the ids of the unknown,
         begin, end and padding pieces are put right, and samples of the old ids dropped."""

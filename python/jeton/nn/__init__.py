@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         DynamicNTKScaling,
         LinearScaling,
         Llama3Scaling,
+        LongRoPEScaling,
         Scaling,
         YaRNScaling,
     )
@@ -52,6 +53,7 @@ _MODULES = {
     "LearnedPositions": "jeton.nn.learned",
     "LinearScaling": "jeton.nn.scaling",
     "Llama3Scaling": "jeton.nn.scaling",
+    "LongRoPEScaling": "jeton.nn.scaling",
     "Neighbour": "jeton.nn.tables",
     "RotaryPositions": "jeton.nn.rotary",
     "Scaling": "jeton.nn.scaling",
@@ -75,6 +77,7 @@ __all__ = [
     "LearnedPositions",
     "LinearScaling",
     "Llama3Scaling",
+    "LongRoPEScaling",
     "Neighbour",
     "RotaryPositions",
     "Scaling",

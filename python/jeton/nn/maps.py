@@ -194,7 +194,7 @@ def embedding_map(
     tokens: Iterable[int | str | bytes],
     *,
     method: Literal["pca", "tsne"] = "pca",
-    perplexity: float = 30.0,
+    perplexity: float | None = None,
     seed: int = 0,
 ) -> EmbeddingMap:
     """A map of some tokens, from their vectors.
@@ -205,7 +205,8 @@ def embedding_map(
         tokens: Which tokens: texts that are one token each, bytes, or ids; 3 to 5,000.
         method: `"pca"`: the plane of greatest variance, distances kept as well as a plane can.
             `"tsne"`: neighbours stay neighbours, distances mean nothing.
-        perplexity: For t-SNE, about how many neighbours count; less than the number of tokens.
+        perplexity: For t-SNE, about how many neighbours count; less than the number of tokens. By
+            default 30, and a third of the other tokens where these are fewer than 90.
         seed: For t-SNE; the same seed gives the same map on one machine.
 
     Raises:
@@ -224,7 +225,8 @@ def embedding_map(
         (['a', 'b', 'c', 'd'], [0.94, 0.06])
     """
     one_of("method", method, ("pca", "tsne"))
-    perplexity = checked_number("perplexity", perplexity)
+    if perplexity is not None:
+        perplexity = checked_number("perplexity", perplexity)
     seed = checked_int("seed", seed, 0)
     if isinstance(tokens, bytes) or not isinstance(tokens, Iterable):
         raise ArgumentTypeError(
@@ -251,6 +253,8 @@ def embedding_map(
         first, second = fitted.explained_variance_ratio_
         explained = (float(first), float(second))
     else:
+        if perplexity is None:
+            perplexity = min(30.0, (len(ids) - 1) / 3)
         if not 0 < perplexity < len(ids):
             raise ArgumentError(
                 f"perplexity must be above 0 and below the number of tokens, {len(ids)}, not "

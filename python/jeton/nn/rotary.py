@@ -6,13 +6,13 @@ Look here for `RotaryPositions`; the values of `scaling=` stand in `scaling.py`,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, cast
 
 import torch
 from torch import Tensor
 
-from jeton.arguments import check_kind, checked_int, one_of
+from jeton.arguments import check_kind, checked_flag, checked_int, one_of
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from jeton.nn.checks import checked_number
 from jeton.nn.positions import (
@@ -26,6 +26,7 @@ from jeton.nn.scaling import (
     DynamicNTKScaling,
     LinearScaling,
     Llama3Scaling,
+    LongRoPEScaling,
     Scaling,
     YaRNScaling,
     plain,
@@ -69,7 +70,12 @@ class RotaryPositions(torch.nn.Module):
         rotary_dim: How many of the first dimensions turn (GPT-J 64 of 256, GPT-NeoX a quarter);
             all of them if `None`. Even.
         base: θ: 10,000 in the paper, 500,000 in Llama 3.
-        scaling: `LinearScaling`, `DynamicNTKScaling`, `YaRNScaling`, `Llama3Scaling`, or `None`.
+        scaling: `LinearScaling`, `DynamicNTKScaling`, `YaRNScaling`, `Llama3Scaling`,
+            `LongRoPEScaling`, or `None`.
+        sections: For positions along three axes, those of time, height and width (Qwen2-VL's
+            M-RoPE): how many pairs turn by each; together all of them.
+        interleaved: Whether pairs of the three axes alternate, as Qwen3-VL has them, rather than
+            follow each other.
 
     Raises:
         ArgumentError: Odd sizes, or a rotary_dim above head_dim.
@@ -95,6 +101,8 @@ class RotaryPositions(torch.nn.Module):
         rotary_dim: int | None = None,
         base: float = 10_000.0,
         scaling: Scaling | None = None,
+        sections: Sequence[int] | None = None,
+        interleaved: bool = False,
     ) -> None:
         super().__init__()
         self.head_dim = checked_int("head_dim", head_dim, 2)
@@ -115,6 +123,10 @@ class RotaryPositions(torch.nn.Module):
                 f"{type(scaling).__name__}"
             )
         self.pairing, self.base, self.scaling = pairing, base, scaling
+        self.sections = None if sections is None else _sections(sections, self.rotary_dim // 2)
+        self.interleaved = checked_flag("interleaved", interleaved)
+        if interleaved and self.sections is None:
+            raise ArgumentError("interleaved goes with sections=")
         # A plain attribute, not a buffer: `module.bfloat16()` would round a buffer.
         self._frequencies = self._of_length(0)
         self._factor = 1.0 if scaling is None else scaling.attention_factor
@@ -181,7 +193,10 @@ class RotaryPositions(torch.nn.Module):
                 _number(values, "rotary_emb_base"),
                 10_000.0,
             ),
-            scaling=_scaling(rope, _size(values, "max_position_embeddings")),
+            scaling=_scaling(rope, values),
+            sections=_list(rope, "mrope_section"),
+            interleaved=bool(_list(rope, "mrope_section"))
+            and (bool(rope.get("mrope_interleaved")) or _is_interleaved(values)),
         )
 
     def frequencies(self, *, length: int = 0) -> Tensor:
@@ -197,7 +212,7 @@ class RotaryPositions(torch.nn.Module):
 
     @property
     def _is_dynamic(self) -> bool:
-        return isinstance(self.scaling, DynamicNTKScaling)
+        return isinstance(self.scaling, (DynamicNTKScaling, LongRoPEScaling))
 
     def _of_length(self, length: int) -> Tensor:
         if self.scaling is None:
@@ -208,16 +223,35 @@ class RotaryPositions(torch.nn.Module):
         """The cosines and sines of these positions, scaled as the scaling says.
 
         Args:
-            positions: Integers of any shape.
+            positions: Integers of any shape; with `sections`, of shape (3, …): those along each
+                axis.
             length: Of the sequence, for dynamic scaling.
 
         Returns:
-            Two of float32, of shape (*positions.shape, rotary_dim / 2).
+            Two of float32, of shape (*positions.shape, rotary_dim / 2), without the three axes.
         """
         check_positions(positions)
         frequencies = self._of_length(length) if self._is_dynamic else self._frequencies
         angles = positions.float()[..., None] * frequencies.to(positions.device)
+        if self.sections is not None:
+            if not positions.ndim or positions.shape[0] != 3:
+                raise ArgumentError(
+                    f"positions must be of shape (3, …), along each axis, not "
+                    f"{tuple(positions.shape)}"
+                )
+            axes = self._axes().to(positions.device)
+            angles = torch.where(axes == 0, angles[0], torch.where(axes == 1, angles[1], angles[2]))
         return angles.cos() * self._factor, angles.sin() * self._factor
+
+    def _axes(self) -> Tensor:
+        """Which axis each pair turns by: int64 of shape (rotary_dim / 2,)."""
+        assert self.sections is not None
+        if not self.interleaved:
+            return torch.repeat_interleave(torch.arange(3), torch.tensor(self.sections))
+        axes = torch.zeros(self.rotary_dim // 2, dtype=torch.int64)
+        for axis in (1, 2):
+            axes[axis : 3 * self.sections[axis] : 3] = axis
+        return axes
 
     def forward(
         self,
@@ -236,7 +270,8 @@ class RotaryPositions(torch.nn.Module):
             key: Likewise; it may have fewer heads.
             offset: The position of the first place: the tokens that a cache holds already.
             positions: The position of each token, of shape (length,) or (batch, length), instead
-                of an offset: for packed rows.
+                of an offset: for packed rows. With `sections`, of shape (3, length) or
+                (3, batch, length); without positions, those of text, the same along each axis.
             length: Of the whole sequence, which dynamic scaling needs beside `positions`;
                 otherwise it is the offset and the length of the query.
 
@@ -253,15 +288,34 @@ class RotaryPositions(torch.nn.Module):
                 f"query and key must be of one length, not {query.shape[-2]} and {key.shape[-2]} "
                 "(rotate new keys before they are put into a cache)"
             )
-        places = positions_of(query.shape[-2], offset, positions, query.device)
-        check_batch("query", query, places)
-        check_batch("key", key, places)
+        places = self._places(query, offset, positions)
+        of_rows = places if self.sections is None else places[0]
+        check_batch("query", query, of_rows)
+        check_batch("key", key, of_rows)
         if length is None:
             if self._is_dynamic and positions is not None:
                 raise ArgumentError("dynamic scaling needs length= beside positions=")
             length = offset + query.shape[-2]
         cosines, sines = self.table(places, length=length)
         return self._rotated(query, cosines, sines), self._rotated(key, cosines, sines)
+
+    def _places(self, query: Tensor, offset: int, positions: Tensor | None) -> Tensor:
+        """The positions of the query's places; with sections, along each of the three axes."""
+        along = self.sections is not None and isinstance(positions, Tensor)
+        if along and (positions.ndim not in (2, 3) or positions.shape[0] != 3):  # type: ignore[union-attr]
+            raise ArgumentError(
+                f"positions must be of shape (3, length) or (3, batch, length), not "
+                f"{tuple(positions.shape)}"  # type: ignore[union-attr]
+            )
+        if along:
+            check_positions(positions)  # type: ignore[arg-type]
+            axes = [
+                positions_of(query.shape[-2], offset, axis, query.device)
+                for axis in positions  # type: ignore[union-attr]
+            ]
+            return torch.stack(axes)
+        places = positions_of(query.shape[-2], offset, positions, query.device)
+        return places if self.sections is None else places.expand(3, *places.shape)
 
     def _rotated(self, x: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
         cosines, sines = laid_along(x, cosines), laid_along(x, sines)
@@ -283,7 +337,20 @@ class RotaryPositions(torch.nn.Module):
         return (
             f"{self.head_dim}, pairing={self.pairing!r}, rotary_dim={self.rotary_dim}, "
             f"base={self.base:g}, scaling={self.scaling}"
+            + ("" if self.sections is None else f", sections={self.sections}")
+            + ", interleaved=True" * self.interleaved
         )
+
+
+def _sections(sections: Sequence[int], pairs: int) -> tuple[int, int, int]:
+    if isinstance(sections, (str, bytes)) or not isinstance(sections, Iterable):
+        raise ArgumentTypeError(f"sections must be three ints, not {type(sections).__name__}")
+    found = tuple(checked_int("each of sections", section, 0) for section in sections)
+    if len(found) != 3 or sum(found) != pairs:
+        raise ArgumentError(
+            f"sections must be three numbers of pairs, {pairs} together, not {list(found)}"
+        )
+    return found[0], found[1], found[2]
 
 
 def _in_neighbours(config: Mapping[str, Any]) -> bool:
@@ -315,18 +382,35 @@ def _number(config: Mapping[str, Any], name: str) -> float | None:
     return value
 
 
-def _scaling(rope: Mapping[str, Any], max_length: int | None) -> Scaling | None:
-    kind = rope.get("rope_type", rope.get("type", "default"))
-    if kind == "default":
+def _list(config: Mapping[str, Any], name: str) -> list[Any] | None:
+    value = config.get(name)
+    if value is None:
         return None
-    if kind not in ("linear", "dynamic", "yarn", "llama3"):
+    if not isinstance(value, (list, tuple)):
+        raise ArgumentTypeError(f"{name} of config must be a list, not {type(value).__name__}")
+    return list(value)
+
+
+def _is_interleaved(config: Mapping[str, Any]) -> bool:
+    return str(config.get("model_type")).startswith("qwen3")
+
+
+def _scaling(rope: Mapping[str, Any], config: Mapping[str, Any]) -> Scaling | None:
+    max_length = _size(config, "max_position_embeddings")
+    kind = rope.get("rope_type", rope.get("type", "default"))
+    if kind == "mrope" and not rope.get("mrope_section"):
+        raise ArgumentError("config has 'mrope' scaling without mrope_section")
+    if kind in ("default", "mrope"):
+        return None
+    if kind not in ("linear", "dynamic", "yarn", "llama3", "longrope", "su"):
         raise UnsupportedError(
-            f"config has rotary scaling {kind!r:.60}; jeton.nn knows linear, dynamic, yarn and "
-            "llama3"
+            f"config has rotary scaling {kind!r:.60}; jeton.nn knows linear, dynamic, yarn, "
+            "llama3, longrope and mrope"
         )
-    original = _size(rope, "original_max_position_embeddings") or max_length
+    trained = "original_max_position_embeddings"
+    original = _size(rope, trained) or _size(config, trained) or max_length
     factor = _number(rope, "factor")
-    if factor is None and kind == "yarn" and max_length and original:
+    if factor is None and kind in ("yarn", "longrope", "su") and max_length and original:
         factor = max_length / original
     if factor is None:
         raise ArgumentError(f"config has {kind!r} scaling without a factor")
@@ -342,6 +426,13 @@ def _scaling(rope: Mapping[str, Any], max_length: int | None) -> Scaling | None:
             missing = "low_freq_factor" if low is None else "high_freq_factor"
             raise ArgumentError(f"config has 'llama3' scaling without {missing}")
         return Llama3Scaling(factor, original, low, high)
+    if kind in ("longrope", "su"):  # its name before it was published
+        short, long = (_list(rope, f"{which}_factor") for which in ("short", "long"))
+        if short is None or long is None:
+            missing = "short_factor" if short is None else "long_factor"
+            raise ArgumentError(f"config has 'longrope' scaling without {missing}")
+        scale = _number(rope, "attention_factor")
+        return LongRoPEScaling(tuple(short), tuple(long), original, factor, scale)
     return YaRNScaling(
         factor,
         original,

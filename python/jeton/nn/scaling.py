@@ -8,6 +8,7 @@ those of transformers to the last bit.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import TypeAlias
 
@@ -15,11 +16,18 @@ import torch
 from torch import Tensor
 
 from jeton.arguments import check_kind
-from jeton.errors import ArgumentError
+from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.nn import reference
 from jeton.nn.checks import checked_number
 
-__all__ = ["DynamicNTKScaling", "LinearScaling", "Llama3Scaling", "Scaling", "YaRNScaling"]
+__all__ = [
+    "DynamicNTKScaling",
+    "LinearScaling",
+    "Llama3Scaling",
+    "LongRoPEScaling",
+    "Scaling",
+    "YaRNScaling",
+]
 
 
 class _Checked:
@@ -195,8 +203,82 @@ class Llama3Scaling(_Checked):
         return torch.where(between, mixed, divided)
 
 
-Scaling: TypeAlias = LinearScaling | DynamicNTKScaling | YaRNScaling | Llama3Scaling
-"""Any of the four."""
+@dataclass(frozen=True)
+class LongRoPEScaling:
+    """Each pair has a divisor of its own, and another one beyond `original_length`: Phi-3.
+
+    Keys that a cache holds were turned by the divisors of their time, as in transformers.
+
+    Attributes:
+        short_factors: What the frequency of each pair is divided by up to that length.
+        long_factors: What it is divided by in a longer sequence.
+        original_length: The length of training, in tokens.
+        factor: How much longer the context is.
+        scale: What queries and keys are multiplied by; `None` for
+            `sqrt(1 + ln(factor) / ln(original_length))`.
+
+    Source: Ding et al., "LongRoPE: Extending LLM Context Window Beyond 2 Million Tokens", 2024.
+
+    Example:
+        >>> from jeton.nn import LongRoPEScaling, RotaryPositions
+        >>> scaling = LongRoPEScaling((1.0, 1.0), (1.0, 4.0), original_length=100, factor=8.0)
+        >>> rotary = RotaryPositions(4, scaling=scaling)
+        >>> rotary.frequencies(length=100), rotary.frequencies(length=101)
+        (tensor([1.0000, 0.0100]), tensor([1.0000, 0.0025]))
+    """
+
+    short_factors: tuple[float, ...]
+    long_factors: tuple[float, ...]
+    original_length: int
+    factor: float = 1.0
+    scale: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("short_factors", "long_factors"):
+            factors = getattr(self, name)
+            if isinstance(factors, (str, bytes)) or not isinstance(factors, Iterable):
+                kind = type(factors).__name__
+                raise ArgumentTypeError(f"{name} must be a number for each pair, not {kind}")
+            numbers = tuple(factors)
+            for factor in numbers:
+                checked_number(f"each of {name}", factor)
+            object.__setattr__(self, name, numbers)
+        for name in ("original_length", "factor"):
+            checked_number(f"LongRoPEScaling.{name}", getattr(self, name))
+        if self.scale is not None:
+            checked_number("LongRoPEScaling.scale", self.scale)
+
+    @property
+    def attention_factor(self) -> float:
+        """What the rotated queries and keys are multiplied by."""
+        if self.scale is not None:
+            return self.scale
+        if self.factor <= 1.0:
+            return 1.0
+        return math.sqrt(1 + math.log(self.factor) / math.log(self.original_length))
+
+    def frequencies(self, rotary_dim: int, base: float, length: int) -> Tensor:
+        """The frequencies for a sequence of this length, float32 of shape (rotary_dim / 2,)."""
+        for name in ("short_factors", "long_factors"):
+            if len(getattr(self, name)) != rotary_dim // 2:
+                raise ArgumentError(
+                    f"{name} must be one for each of {rotary_dim // 2} pairs, not "
+                    f"{len(getattr(self, name))}"
+                )
+        short, long = (
+            torch.tensor(factors, dtype=torch.float32, device="cpu")
+            for factors in (self.short_factors, self.long_factors)
+        )
+        # A tensor, so that a graph holds for every length.
+        reached = torch.full((), length, dtype=torch.int64, device="cpu")
+        divisors = torch.where(reached > self.original_length, long, short)
+        return 1.0 / (divisors * powers(rotary_dim, base))
+
+
+Scaling: TypeAlias = (
+    LinearScaling | DynamicNTKScaling | YaRNScaling | Llama3Scaling | LongRoPEScaling
+)
+"""Any of the five."""
 
 
 def powers(rotary_dim: int, base: float | Tensor) -> Tensor:

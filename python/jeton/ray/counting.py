@@ -16,8 +16,8 @@ from typing import Any
 
 import jeton._core as _core
 from jeton.arguments import checked_errors, checked_int
+from jeton.corpus import are_lines, files_of, warn
 from jeton.corpus import count as count_corpus
-from jeton.corpus import files_of, warn
 from jeton.counting import Counting
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 from jeton.ray.pieces import Piece, pieces_of
@@ -37,6 +37,7 @@ def count(
     *,
     field: str | None = None,
     errors: str = "strict",
+    documents: str = "file",
     piece_size: int = 10**9,
     num_cpus: float = 1,
 ) -> WordCounts:
@@ -49,8 +50,10 @@ def count(
         field: The column of a dataset or of Parquet files, or the field of JSON lines, that holds
             the text; `"text"` if not given. A text that is null is none.
         errors: What becomes of bytes that are not UTF-8: `"strict"`, `"replace"` or `"ignore"`.
-        piece_size: About how many bytes of a file a task counts. Tables and compressed files are
-            not divided.
+        documents: What a document of a text file is, `"file"` or `"line"`, as for
+            `BPETrainer.train`.
+        piece_size: About how many bytes of a file a task counts. Tables, compressed files and files
+            that are one document are not divided.
         num_cpus: How many cores a task takes.
 
     Returns:
@@ -73,13 +76,14 @@ def count(
     if field is not None and not isinstance(field, str):
         raise ArgumentTypeError(f"field must be a str or None, not {type(field).__name__}")
     checked_errors(errors)
+    by_line = are_lines(documents)
     size = checked_int("piece_size", piece_size, 1)
     num_cpus = checked_cpus(num_cpus)
-    task = _Task(trainer._counting(), field, errors, num_cpus)
+    task = _Task(trainer._counting(), field, errors, documents, num_cpus)
     if isinstance(data, ray.Dataset):
         counted = mapped(data, task.of_texts, None, num_cpus)
     else:
-        pieces = list(map(asdict, pieces_of(_files(data), size)))
+        pieces = list(map(asdict, pieces_of(_files(data), size, field, by_line=by_line)))
         given = ray.from_items(pieces, override_num_blocks=len(pieces))
         counted = mapped(given, task.of_pieces, 1, num_cpus)
     with in_order(counted):
@@ -115,9 +119,16 @@ def _files(data: Any) -> list[Path]:
 class _Task:
     """What counts a piece, on any machine."""
 
-    def __init__(self, counting: Counting, field: str | None, errors: str, num_cpus: float) -> None:
+    def __init__(
+        self,
+        counting: Counting,
+        field: str | None,
+        errors: str,
+        documents: str,
+        num_cpus: float,
+    ) -> None:
         self.counting, self._field, self._errors = counting, field, errors
-        self._num_cpus = num_cpus
+        self._documents, self._num_cpus = documents, num_cpus
 
     def of_pieces(self, pieces: Any) -> Any:
         """Counts pieces of files."""
@@ -134,6 +145,7 @@ class _Task:
                         iter([Path(path)]),
                         field=self._field,
                         errors=self._errors,
+                        documents=self._documents,
                         memory=None,
                         watch=None,
                     )

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from jeton.corpus import is_table, is_text
+
 __all__ = ["Piece", "pieces_of"]
 
 _COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
@@ -24,14 +26,16 @@ class Piece:
     """0 for the whole file."""
 
 
-def pieces_of(files: list[Path], size: int) -> Iterator[Piece]:
+def pieces_of(files: list[Path], size: int, field: str | None, *, by_line: bool) -> Iterator[Piece]:
     """Files in their order, those of lines in pieces of about `size` bytes.
 
-    Tables and compressed files can only be read from their beginning, so they stay whole.
+    Tables and compressed files can only be read from their beginning, so they stay whole; so do
+    texts whose lines are no documents.
     """
     for path in files:
         total = path.stat().st_size
-        if total <= size or path.suffix.lower() == ".parquet" or _is_compressed(path):
+        is_whole = is_table(path) or _is_compressed(path) or (not by_line and is_text(path, field))
+        if total <= size or is_whole:
             yield Piece(os.fsencode(path))
             continue
         parts = -(-total // size)

@@ -44,10 +44,12 @@ def prepare(
     layout: str = "jeton",
     shard_tokens: int | None = None,
     field: str | None = None,
-    lines: bool = False,
+    documents: Literal["file", "line"] = "file",
     errors: Literal["strict", "replace", "ignore"] = "strict",
+    bad_records: Literal["error", "drop"] = "error",
     end_of_text: str | int | Choice | None = AUTO,
     end_of_text_place: Literal["after", "before"] = "after",
+    frame: bool = False,
     validation: Any = None,
     split: Literal["cut", "hash"] = "cut",
     shuffle: int | None = None,
@@ -71,10 +73,12 @@ def prepare(
             writes it.
         shard_tokens: As for `jeton.data.prepare`.
         field: As for `jeton.data.prepare`.
-        lines: As for `jeton.data.prepare`.
+        documents: As for `jeton.data.prepare`.
         errors: As for `jeton.data.prepare`.
+        bad_records: As for `jeton.data.prepare`.
         end_of_text: As for `jeton.data.prepare`.
         end_of_text_place: As for `jeton.data.prepare`.
+        frame: As for `jeton.data.prepare`.
         validation: As for `jeton.data.prepare`; or a `ray.data.Dataset`.
         split: As for `jeton.data.prepare`.
         shuffle: As for `jeton.data.prepare`; the machine that asked writes the files.
@@ -105,10 +109,12 @@ def prepare(
         layout=layout,
         shard_tokens=shard_tokens,
         field=field,
-        lines=lines,
+        documents=documents,
         errors=errors,
+        bad_records=bad_records,
         end_of_text=end_of_text,
         end_of_text_place=end_of_text_place,
+        frame=frame,
         validation=validation,
         split=split,
         shuffle=shuffle,
@@ -125,7 +131,7 @@ def prepare(
     for of, some in given.items():
         if isinstance(some, ray.Dataset):
             if reading.by_line:
-                raise ArgumentError("lines is for files, and data is a dataset")
+                raise ArgumentError("documents is for files, and data is a dataset")
             datasets[of] = some
             continue
         paths = paths_of(some, "data" if of == "train" else "validation")

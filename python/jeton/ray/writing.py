@@ -15,7 +15,7 @@ from jeton._core import __version__
 from jeton.data import layouts
 from jeton.data.layouts import WrittenShard
 from jeton.data.manifest import Manifest
-from jeton.data.preparing.journal import Journal
+from jeton.data.preparing.journal import Consumed, Journal
 from jeton.data.preparing.parts import Parts
 from jeton.data.preparing.pipeline import Plan, manifest_of
 from jeton.file_digest import FileDigest, digest_of
@@ -47,7 +47,8 @@ def written_in_parallel(
                 "tokenizer": plan.tokenizer.digest,
                 "options": {**plan.options, "end_of_text": end, "part": plan.part},
                 "inputs": {split: source.identity() for split, source in sources.items()},
-            }
+            },
+            lambda _: dict.fromkeys(sources, Consumed(0, None)),
         )
         if state is not None and "manifest" in state:
             whole = Manifest.from_json(state["manifest"])

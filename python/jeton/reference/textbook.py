@@ -7,7 +7,7 @@ written to be read; `jeton.CharTrainer` and `jeton.BPETrainer` do the same a tho
     >>> tokenizer.decode(tokenizer.encode("low newest"))
     'low newest'
     >>> tokenize_dataset(["low lower", ""], tokenizer, max_length=2)
-    [[11, 18], []]
+    [[18, 25], []]
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ import operator
 from collections import Counter
 from collections.abc import Iterable
 
-UNKNOWN = "<UNK>"
-END = "</w>"
-
 Pair = tuple[str, str]
 
 
 class Tokenizer:
     """What every tokenizer does: text to numbers, and back."""
+
+    TOK_UNKNOWN = "<UNK>"
+    """What stands for a character that was not seen; its id is 0."""
+    TOK_EOW = "</w>"
+    """What ends a word."""
 
     def encode(self, text: str) -> list[int]:
         """The ids of a text."""
@@ -33,6 +35,9 @@ class Tokenizer:
     def decode(self, tokens: list[int]) -> str:
         """The text of ids."""
         raise NotImplementedError
+
+
+UNKNOWN, END = Tokenizer.TOK_UNKNOWN, Tokenizer.TOK_EOW
 
 
 class CharTokenizer(Tokenizer):
@@ -85,21 +90,37 @@ class BPETokenizer(Tokenizer):
     The characters `<` and `&` of a text are written `&lt;` and `&amp;` inside, so that a literal
     `</w>` or `<UNK>` in it is never taken for the mark.
 
-    Args:
-        vocab_size: How many tokens there are in the end, at most.
+    Each character of the corpus is in the vocabulary twice, within a word and at its end, so that
+    no word of seen characters has an unknown token.
 
-    >>> tokenizer = BPETokenizer(vocab_size=20)
+    Args:
+        vocab_size: How many tokens there shall be; it is kept as `target_vocab_size`. There are
+            more if the characters alone are more, and fewer if no pair is left to merge:
+            `vocab_size` says how many.
+
+    >>> tokenizer = BPETokenizer(vocab_size=40)
     >>> tokenizer.train(["low"] * 5 + ["lower"] * 2 + ["newest"] * 6 + ["widest"] * 3)
     >>> tokenizer.merges[:3]
     [('e', 's'), ('es', 't</w>'), ('l', 'o')]
     """
 
     def __init__(self, vocab_size: int = 1000) -> None:
-        self.vocab_size = _size("vocab_size", vocab_size)
+        self.target_vocab_size = _size("vocab_size", vocab_size)
         self.vocab: list[str] = []
         self.merges: list[Pair] = []
         self.token_to_id: dict[str, int] = {}
         self.id_to_token: dict[int, str] = {}
+
+    @property
+    def vocab_size(self) -> int:
+        """How many tokens there are: the rows of an embedding.
+
+        >>> tokenizer = BPETokenizer(1000)
+        >>> tokenizer.train(["hello"])
+        >>> tokenizer.vocab_size, tokenizer.target_vocab_size
+        (13, 1000)
+        """
+        return len(self.vocab)
 
     def _get_word_tokens(self, word: str) -> list[str]:
         """The symbols of a word: its characters, the last one with `</w>`.
@@ -124,16 +145,17 @@ class BPETokenizer(Tokenizer):
         """Learns merges from a corpus; words are what spaces part.
 
         A corpus without words gives a vocabulary of the unknown token alone; a `vocab_size` below
-        the number of characters gives no merges.
+        twice the number of characters gives no merges.
         """
         if vocab_size is not None:
-            self.vocab_size = _size("vocab_size", vocab_size)
+            self.target_vocab_size = _size("vocab_size", vocab_size)
         words = Counter(word for text in _texts(corpus) for word in text.split())
         rows = {word: self._get_word_tokens(word) for word in words}
-        self.vocab = [UNKNOWN, *sorted({symbol for row in rows.values() for symbol in row})]
+        characters = {_written(character) for word in words for character in word}
+        self.vocab = [UNKNOWN, *sorted(characters | {it + END for it in characters})]
         self.merges = []
         known = set(self.vocab)
-        while len(self.vocab) < self.vocab_size:
+        while len(self.vocab) < self.target_vocab_size:
             counts: Counter[Pair] = Counter()
             for word, row in rows.items():
                 for pair in itertools.pairwise(row):
@@ -222,9 +244,9 @@ def create_tokenizer(
 def tokenize_dataset(
     texts: Iterable[str], tokenizer: Tokenizer, max_length: int | None = None
 ) -> list[list[int]]:
-    """The ids of each text, cut at `max_length`."""
+    """The ids of each text, cut at `max_length`; 0 leaves none."""
     if max_length is not None:
-        max_length = _size("max_length", max_length)
+        max_length = _size("max_length", max_length, smallest=0)
     return [ids[:max_length] for ids in _encoded(_texts(texts), tokenizer)]
 
 
@@ -279,11 +301,12 @@ def _ids(tokens: Iterable[int]) -> list[int]:
     return ids
 
 
-def _size(name: str, value: int) -> int:
+def _size(name: str, value: int, smallest: int = 1) -> int:
     try:
-        size = 0 if isinstance(value, bool) else operator.index(value)
+        size = -1 if isinstance(value, bool) else operator.index(value)
     except TypeError:
-        size = 0
-    if size < 1:
-        raise ValueError(f"{name} must be a whole number from 1 on, not {value!r}")
+        size = -1
+    if size < smallest:
+        wanted = "a positive integer" if smallest else "0 or a positive integer"
+        raise ValueError(f"{name} must be {wanted}, not {value!r}")
     return size

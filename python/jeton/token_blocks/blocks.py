@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 import jeton._core as _core
-from jeton.errors import JetonError
+from jeton.errors import ArgumentError, EncodeError, FormatError, JetonError
 from jeton.ids import Ids, dtype_for
 
 if TYPE_CHECKING:
@@ -33,18 +33,21 @@ class Progress:
     """How many bytes of UTF-8 these have."""
     empty: int = 0
     """How many documents without text were left out."""
+    bad: int = 0
+    """How many documents were left out because they cannot be read or encoded."""
     counts: tuple[int, ...] = ()
     """What else the source counts; its `facts` give that names."""
 
     def to_json(self) -> list[Any]:
         """The same, for JSON."""
-        return [list(self.place), self.documents, self.bytes, self.empty, list(self.counts)]
+        numbers = [self.documents, self.bytes, self.empty, self.bad]
+        return [list(self.place), *numbers, list(self.counts)]
 
     @classmethod
     def from_json(cls, record: Any) -> Progress:
         """Undoes `to_json`."""
-        place, documents, size, empty, counts = record
-        return cls(tuple(place), documents, size, empty, tuple(counts))
+        place, documents, size, empty, bad, counts = record
+        return cls(tuple(place), documents, size, empty, bad, tuple(counts))
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,8 @@ class Facts:
     """How many bytes of UTF-8 these have."""
     empty: int
     """How many documents without text were left out."""
+    bad: int
+    """How many documents were left out because they cannot be read or encoded."""
     chats: Mapping[str, int] | None = None
     """Of conversations, what was cut, left out and is to be learnt."""
 
@@ -106,7 +111,13 @@ class Source(ABC):
 
     @abstractmethod
     def identity(self) -> list[dict[str, Any]]:
-        """What must be the same when preparing goes on, for JSON."""
+        """What must be the same when preparing goes on, for JSON; see `consumed`."""
+
+    def consumed(self, start: Progress) -> int | None:
+        """How many entries of `identity` have been read up to some place, and so must be the same;
+        `None` if all must be."""
+        del start
+        return None
 
     @abstractmethod
     def blocks(self, start: Progress) -> Iterator[Block]:
@@ -125,7 +136,7 @@ class Source(ABC):
             if number in digests:
                 entry["bytes"], entry["sha256"] = digests[number]
             inputs.append(entry)
-        return Facts(tuple(inputs), end.documents, end.bytes, end.empty)
+        return Facts(tuple(inputs), end.documents, end.bytes, end.empty, end.bad)
 
 
 @dataclass(frozen=True)
@@ -133,12 +144,14 @@ class Encoding:
     """How documents become tokens."""
 
     tokenizer: BaseTokenizer
-    start: int | None = None
+    start: tuple[int, ...] = ()
     """What the tokens of a document begin with."""
-    end: int | None = None
+    end: tuple[int, ...] = ()
     """What they end with."""
     keys: bool = False
     """Whether documents have keys."""
+    drops_bad: bool = False
+    """Whether documents that cannot be read or encoded are left out, and counted."""
 
     def of_files(
         self,
@@ -146,12 +159,14 @@ class Encoding:
         field: str | None,
         errors: str,
         by_line: bool,
-        start: tuple[int, int, int],
+        start: tuple[int, int, int, int],
     ) -> _core.TokenBlocks:
         """The blocks of files, made by threads ahead of whoever takes them."""
-        options = (self.start, self.end, self.keys)
+        options = (list(self.start), list(self.end), self.keys)
         core = self.tokenizer._core
-        return _core.TokenBlocks(core, paths, field, errors, by_line, start, options)
+        return _core.TokenBlocks(
+            core, paths, field, errors, by_line, self.drops_bad, start, options
+        )
 
     @property
     def dtype(self) -> str:
@@ -162,13 +177,25 @@ class Encoding:
         self, texts: Any, errors: str, first: int, what: str = "document"
     ) -> list[_core._TokenBlock]:
         """The blocks of texts, of which the first is called `what` number `first`, on all cores."""
-        options = (self.start, self.end, self.keys)
+        options = (list(self.start), list(self.end), self.keys)
         core = self.tokenizer._core
         try:
             return _core.blocks_of_texts(core, texts, errors, "empty", options)
         except JetonError as error:
+            if self.drops_bad and isinstance(error, (FormatError, EncodeError, ArgumentError)):
+                # Halves lead to those that fail.
+                if len(texts) == 1:
+                    return [self._bad()]
+                half = len(texts) // 2
+                parts = (texts[:half], texts[half:])
+                return [block for part in parts for block in self.of_texts(part, errors, first)]
             found = re.match(r"texts\[(\d+)\]: ", str(error))
             if found is None:
                 raise
             number = first + int(found[1])
             raise type(error)(f"{what} {number}: {str(error)[found.end() :]}") from None
+
+    def _bad(self) -> _core._TokenBlock:
+        """The block of a document that is left out."""
+        empty = (np.empty(0, self.dtype), np.empty(0, np.int64))
+        return (*empty, False, np.empty(0, np.uint64), 0, 0, 1, (0, 0, 0, 0), 0, [])

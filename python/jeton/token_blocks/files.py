@@ -17,7 +17,7 @@ from jeton.file_digest import digest_of
 from jeton.token_blocks.blocks import Block, Encoding, Progress, Source, nothing
 from jeton.token_blocks.rows import encoded, of_rows
 
-__all__ = ["Files", "check_unchanged", "identity_of"]
+__all__ = ["Files", "check_unchanged", "consumed_files", "identity_of"]
 
 _BYTES = 8_000_000
 """How many bytes of a table are encoded at a time."""
@@ -26,7 +26,8 @@ _BYTES = 8_000_000
 class Files(Source):
     """Files whose documents are files, lines, records or rows.
 
-    A place is a file, a byte of it (decompressed; of a table, a row) and a line.
+    A place is a file, a byte of it (decompressed; of a table, a row), a line, and what begins the
+    SHA-256 of the bytes before.
     """
 
     def __init__(
@@ -55,6 +56,11 @@ class Files(Source):
         """Which files these are, and what tells whether one has changed."""
         return [dict(seen) for seen in self._seen]
 
+    def consumed(self, start: Progress) -> int | None:
+        """The files before, and a table that has been begun; the core holds text against what was
+        read of it."""
+        return consumed_files(self._paths, start)
+
     def blocks(self, start: Progress) -> Iterator[Block]:
         """The blocks of all files, from some place on."""
         progress = start
@@ -72,24 +78,27 @@ class Files(Source):
     def _of_text(
         self, first: int, paths: list[Path], progress: Progress
     ) -> Generator[Block, None, Progress]:
-        file, byte, line = progress.place or (first, 0, 0)
+        file, byte, line, digest = progress.place or (first, 0, 0, 0)
         made = self._encoding.of_files(
             list(map(os.fspath, paths)),
             self._field,
             self._errors,
             self._by_line,
-            (file - first, byte, line),
+            (file - first, byte, line, digest),
         )
         documents, size, empty = progress.documents, progress.bytes, progress.empty
+        bad = progress.bad
         before: Progress | None = progress
         try:
             while (block := made.next()) is not None:
-                tokens, lengths, unfinished, keys, size_here, empty_here, at, read, ended = block
+                tokens, lengths, unfinished, keys, size_here, empty_here, bad_here = block[:7]
+                at, read, ended = block[7:]
                 documents += len(lengths) - unfinished
                 size += size_here
                 empty += empty_here
-                place = (first + at[0], at[1], at[2])
-                after = None if unfinished else Progress(place, documents, size, empty)
+                bad += bad_here
+                place = (first + at[0], *at[1:])
+                after = None if unfinished else Progress(place, documents, size, empty, bad)
                 progress = after or progress
                 for number, size_read, _ in ended:
                     self._check(first + number, size_read)
@@ -123,7 +132,7 @@ class Files(Source):
             blocks = of_rows(
                 made,
                 progress,
-                lambda rows: (number, row + rows, 0),
+                lambda rows: (number, row + rows, 0, 0),
                 lambda rows: before + size * (row + rows) // max(1, table.rows),
             )
             try:
@@ -136,13 +145,20 @@ class Files(Source):
             finally:
                 stopped.set()
         self._check(number, found.bytes)
-        after = replace(progress, place=(number + 1, 0, 0))
+        after = replace(progress, place=(number + 1, 0, 0, 0))
         digests = ((number, found.bytes, found.sha256),)
         yield nothing(self._encoding.dtype, progress, after, before + size, digests)
         return after
 
     def _check(self, number: int, read: int) -> None:
         check_unchanged(self._paths[number], self._seen[number], read)
+
+
+def consumed_files(paths: list[Path], start: Progress) -> int:
+    """How many of some files have been read up to some place, if none but a table counts that has
+    been begun."""
+    file, begun, *_ = start.place or (0, 0)
+    return file + (begun > 0 and is_table(paths[file]) if file < len(paths) else 0)
 
 
 def check_unchanged(path: Path, seen: dict[str, Any], read: int) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Generic, TypeVar
 
 import jeton._core as _core
@@ -20,8 +20,10 @@ __all__ = [
     "Iterated",
     "Rows",
     "Texts",
+    "can_be_sliced",
     "column_of",
     "encoded",
+    "is_column",
     "is_one_split",
     "of_rows",
 ]
@@ -66,12 +68,14 @@ def of_rows(
         read: How many bytes of the input so many rows are, about.
     """
     rows, documents, size, empty = 0, progress.documents, progress.bytes, progress.empty
-    for tokens, lengths, _, keys, size_here, empty_here, *_ in (it for some in made for it in some):
-        rows += len(lengths) + empty_here
+    bad = progress.bad
+    for tokens, lengths, _, keys, size_here, empty_here, bad_here, *_ in chain.from_iterable(made):
+        rows += len(lengths) + empty_here + bad_here
         documents += len(lengths)
         size += size_here
         empty += empty_here
-        after = Progress(place(rows), documents, size, empty)
+        bad += bad_here
+        after = Progress(place(rows), documents, size, empty, bad)
         yield Block(tokens, lengths, keys, progress, after, read(rows))
         progress = after
 
@@ -116,17 +120,39 @@ class Texts(Iterated):
         """The blocks of all texts behind those that came before."""
         before = start.place[0] if start.place else 0
         batches = self._batches(self._from(before), before)
-        made = encoded(batches, lambda batch: self._encoding.of_texts(batch[1], "strict", batch[0]))
+        made = encoded(batches, self._encoded)
         return of_rows(made, start, lambda rows: (before + rows,), lambda _: 0)
 
-    def _batches(self, items: Iterator[object], number: int) -> Iterator[tuple[int, list[str]]]:
-        """Texts, about so many characters at a time, each batch with the number of its first."""
-        batch: list[str] = []
+    def _encoded(self, batch: tuple[int, list[str | None]]) -> list[tuple[Any, ...]]:
+        """The blocks of a batch, in which items that are no text count as bad, not as empty."""
+        number, texts = batch
+        blocks: list[tuple[Any, ...]] = []
+        at = 0
+        for block in self._encoding.of_texts(texts, "strict", number):
+            tokens, lengths, unfinished, keys, size, empty, bad, *rest = block
+            rows = len(lengths) + empty + bad
+            none = texts[at : at + rows].count(None)
+            counts = (empty - none, bad + none)
+            blocks.append((tokens, lengths, unfinished, keys, size, *counts, *rest))
+            at += rows
+        return blocks
+
+    def _batches(
+        self, items: Iterator[object], number: int
+    ) -> Iterator[tuple[int, list[str | None]]]:
+        """Texts, about so many characters at a time, each batch with the number of its first;
+        `None` for what is left out."""
+        batch: list[str | None] = []
         characters = 0
         for at, item in enumerate(items, number):
-            text = self._text(item, at)
+            text = None
+            try:
+                text = self._text(item, at)
+            except (ArgumentError, ArgumentTypeError):
+                if not self._encoding.drops_bad:
+                    raise
             batch.append(text)
-            characters += len(text)
+            characters += len(text or "")
             if characters >= _CHARACTERS or len(batch) >= _TEXTS:
                 yield at + 1 - len(batch), batch
                 batch, characters = [], 0
@@ -237,6 +263,12 @@ def column_of(data: Any, encoding: Encoding, field: str | None, errors: str) -> 
 def _of_dataset(data: Any, encoding: Encoding, field: str | None, errors: str) -> Columns | None:
     if not is_one_split(data):
         return None
+    if is_column(data):
+        if field is not None:
+            raise ArgumentError("field names a column, and data is one; leave it out")
+        data, field = data.source, data.column_name
+    if not can_be_sliced(data):
+        return None
     name = _column(field or "text", data.column_names)
     rows = data.select_columns([name]).with_format("arrow")
     identity = {"dataset": str(data._fingerprint), "column": name, "rows": len(data)}
@@ -256,6 +288,17 @@ def is_one_split(data: Any) -> bool:
             "validation="
         )
     return hasattr(data, "__len__")
+
+
+def is_column(data: Any) -> bool:
+    """Whether this is a column of a Hugging Face data set, as `ds["text"]` is from version 4 on."""
+    return hasattr(data, "column_name") and hasattr(data, "source")
+
+
+def can_be_sliced(data: Any) -> bool:
+    """Whether rows of a data set are what its table holds: not within a column, nor if a function
+    makes each of them."""
+    return hasattr(data, "column_names") and data.format["type"] != "custom"
 
 
 def _column(name: str, names: list[str]) -> str:

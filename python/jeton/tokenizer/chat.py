@@ -36,8 +36,12 @@ class Chats(BaseTokenizer):
         """A conversation through a chat template: text and ids, with who wrote each token.
 
         What comes from messages, tools, documents and variables is data: a control token that is
-        spelled in it is ordinary text, wherever the template puts it. All other ids are those of
-        `apply_chat_template` in transformers.
+        spelled in it is ordinary text, wherever the template puts it. Control tokens are the
+        special tokens, and added tokens that the template writes, that have a role, or that the
+        configuration names in `chat_control_tokens`; what the assistant says may hold those of
+        them that are not special and frame no turn, as `<think>`. All other ids are those of
+        `apply_chat_template` in transformers. Parts of text are joined for templates that take
+        only texts.
 
         Args:
             messages: Dicts, each with a `role` and a `content`, and whatever else the template
@@ -52,22 +56,30 @@ class Chats(BaseTokenizer):
                 with it; a `str` names the field that is left open.
             trusted: The fields in which control tokens count: roles (`"system"`), fields
                 (`"content"`), both (`"system.content"`), messages by index, places
-                (`"messages[0].content"`), `"tools"`, `"documents"`, names of variables.
-            control: Added tokens that are not special and are control tokens too, as
-                `("<tool_call>", "</tool_call>")`; without this they are found in any text, as
-                everywhere.
+                (`"messages[0].content"`), `"tools"`, `"documents"`, names of variables (if need
+                be as `"variables.name"`).
+            control: More added tokens that are control tokens, as `("<answer>", "</answer>")`,
+                also in what the assistant says. Others are found in any text, as everywhere.
             isolate: Whether the template runs in a process of its own, whose time and memory the
                 system limits: for templates of strangers. By default as `jeton.chat.limits` says.
             variables: What else the template reads, as `enable_thinking=False`.
+
+        Warns:
+            ChatWarning: The template does not print what a model was to see, as tools or a message
+                of a role that it does not know; `unprinted` of the chat lists all of it. Or the
+                name of a role or of a variable seems misspelled.
 
         Raises:
             ArgumentTypeError: Messages, tools or documents that are no dicts.
             ArgumentError: No messages; no template; the template refuses these messages; a name
                 in `control` that is no added token; one in `trusted` that these messages and
-                chats as a rule do not have; a function that does not say what it takes.
+                chats as a rule do not have, or that names things of two kinds; a function that
+                does not say what it takes.
             UnknownNameError: No template has this name.
-            FormatError: The template is no Jinja.
-            UnsupportedError: The template leaves its sandbox, takes too long or too much memory.
+            FormatError: The template is no Jinja; `chat_control_tokens` of the configuration is no
+                list.
+            UnsupportedError: The template leaves its sandbox, takes too long or too much memory; a
+                template of jeton does not print all that it was given.
             EncodeError: As `encode`.
 
         Example:
@@ -107,7 +119,8 @@ class Chats(BaseTokenizer):
     ) -> MessageCount:
         """How many tokens a conversation has as the model is sent it, and whether that is exact.
 
-        With a chat template, it is the number of ids of `chat`. The formats of OpenAI's chat models
+        With a chat template, it is the number of ids of `chat`, exact if the template prints all
+        that is given. The formats of OpenAI's chat models
         are not public: `model=` counts by the arithmetic that OpenAI publishes, exact for plain
         texts to the models that it names (GPT-3.5, GPT-4, GPT-4o), and an estimate for tools, other
         fields and other models. Models whose tokenizer is not public (Claude, Gemini) are always
@@ -119,8 +132,8 @@ class Chats(BaseTokenizer):
             template: As in `chat`; by default the tokenizer's own.
             tools: As in `chat`.
             add_generation_prompt: Whether what begins the model's answer counts.
-            tokens_per_part: How many tokens each part counts that is not text: an image, audio, a
-                file. Without this such a part is an error.
+            tokens_per_part: How many tokens each part counts that is not text, however deep it is
+                in others: an image, audio, a file. Without this such a part is an error.
             variables: What else the template reads.
 
         Raises:

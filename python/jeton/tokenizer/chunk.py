@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from jeton.argument_types import SpecialPolicy
 from jeton.base_tokenizer import BaseTokenizer
 
 if TYPE_CHECKING:
-    from jeton.chunks import Chunk, Truncated, Unit
+    from collections.abc import Iterable
+
+    from jeton.chunks import Boundaries, Chunk, Side, Truncated, Unit
 
 __all__ = ["Cuts"]
 
@@ -25,6 +27,7 @@ class Cuts(BaseTokenizer):
         *,
         overlap: int | None = None,
         at: Unit = "sentence",
+        boundaries: Boundaries | None = None,
         special: SpecialPolicy = "ignore",
         add_special_tokens: bool = False,
     ) -> list[Chunk]:
@@ -48,6 +51,12 @@ class Cuts(BaseTokenizer):
                 sentence at lines, words and tokens, a line at sentences, words and tokens. What
                 is one character to a reader, such as an emoji with joiners, is cut only if it does
                 not fit alone, and a code point never.
+            boundaries: Where parts of the text begin that are coarser than `at`: a chunk ends in
+                front of one where it can. `"markdown"`: headings, those of the first rank before
+                those of the second; a chunk that begins among the rows of a table has the table's
+                head in `Chunk.head`, which counts. `"code"`: what follows an empty line, outermost
+                first. `"html"`: sections, blocks, then rows and entries. Or the places themselves,
+                in characters, or a function that gives them for a text.
             special: What special tokens in the text mean; see `SpecialPolicy`.
             add_special_tokens: Whether the special tokens count that `encode` adds with
                 `add_special_tokens=True`.
@@ -55,7 +64,8 @@ class Cuts(BaseTokenizer):
         Raises:
             ArgumentTypeError: `text` is no `str`, or a number no int.
             ArgumentError: `max_tokens` leaves no room for text, or not enough for one character;
-                `overlap` leaves none for what is new; `at` is none of the four.
+                `overlap` leaves none for what is new; `at` is none of the four; `boundaries` lie
+                outside of the text.
             EncodeError, SpecialTokenError: As `encode`.
 
         Example:
@@ -68,14 +78,48 @@ class Cuts(BaseTokenizer):
         """
         from jeton.chunks.cutting import chunks_of
 
-        return chunks_of(self, text, max_tokens, overlap, at, special, add_special_tokens)
+        return chunks_of(
+            self, text, max_tokens, overlap, at, boundaries, special, add_special_tokens
+        )
+
+    def chunk_batch(
+        self,
+        texts: Iterable[str],
+        max_tokens: int = 512,
+        *,
+        overlap: int | None = None,
+        at: Unit = "sentence",
+        boundaries: Boundaries | None = None,
+        special: SpecialPolicy = "ignore",
+        add_special_tokens: bool = False,
+    ) -> list[list[Chunk]]:
+        """The chunks of each of many texts, as `chunk` has them.
+
+        Args:
+            texts: The texts. Other arguments are those of `chunk`; places as `boundaries` are those
+                of each text, so give a function where texts have others.
+
+        Raises:
+            As `chunk`; an error names the text.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train("One. Two.")
+            >>> [[it.text for it in chunks] for chunks in tok.chunk_batch(["One. Two.", "One."], 5)]
+            [['One. ', 'Two.'], ['One.']]
+        """
+        from jeton.chunks.cutting import chunks_of_batch
+
+        return chunks_of_batch(
+            self, texts, max_tokens, overlap, at, boundaries, special, add_special_tokens
+        )
 
     def truncate(
         self,
         text: str,
         n: int,
         *,
-        side: Literal["right", "left"] = "right",
+        side: Side = "right",
         at: Unit = "token",
         special: SpecialPolicy = "ignore",
         add_special_tokens: bool = False,
@@ -85,7 +129,8 @@ class Cuts(BaseTokenizer):
         Args:
             text: The text.
             n: The most tokens that what is left has by itself.
-            side: Which side is cut.
+            side: What is cut: the `"right"` side, the `"left"` one, or the `"middle"`, of which
+                `Truncated.gap` says where it was.
             at: Where, as in `chunk`.
             special, add_special_tokens: As in `chunk`.
 

@@ -200,6 +200,7 @@ class BPETrainer(WordTrainer):
         *,
         field: str | None = None,
         errors: Literal["strict", "replace", "ignore"] = "strict",
+        documents: Literal["file", "line"] = "file",
         memory: int | str | None = None,
         temp_dir: str | os.PathLike[str] | None = None,
         watch: Callable[[Progress], None] | None = None,
@@ -210,6 +211,7 @@ class BPETrainer(WordTrainer):
             data: As for `train`.
             field: As for `train`.
             errors: As for `train`.
+            documents: As for `train`.
             memory: As for `train`.
             temp_dir: As for `train`.
             watch: As for `train`.
@@ -226,7 +228,14 @@ class BPETrainer(WordTrainer):
             >>> {size: tok.merges for size, tok in trainer.train_all(["hello hello help"]).items()}
             {257: [(b'e', b'l')], 258: [(b'e', b'l'), (b'h', b'el')]}
         """
-        reading = Reading(field=field, errors=errors, memory=memory, temp_dir=temp_dir, watch=watch)
+        reading = Reading(
+            field=field,
+            errors=errors,
+            documents=documents,
+            memory=memory,
+            temp_dir=temp_dir,
+            watch=watch,
+        )
         counts = self._counts(data, reading)
         self._check_words(counts)
         sizes = self.vocab_sizes

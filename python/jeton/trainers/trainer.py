@@ -61,6 +61,7 @@ class Trainer:
         *,
         field: str | None = None,
         errors: Literal["strict", "replace", "ignore"] = "strict",
+        documents: Literal["file", "line"] = "file",
         memory: int | str | None = None,
         temp_dir: str | os.PathLike[str] | None = None,
         watch: Callable[[Progress], None] | None = None,
@@ -79,15 +80,17 @@ class Trainer:
                 folders in it; links are followed, but into a folder once only. A file that is there
                 twice, by another name or through a link, is read once, with a warning.
 
-                A file of text is taken line by line, each with its line end, as tokenizers does: so
-                a file may be cut in any way, and no word spans lines. Runs of empty lines are not
-                learnt from; where those matter, give whole documents as texts, JSON lines or a
-                table. A byte order mark at the beginning of a file is left out. A field or a cell
-                that is null is no text.
+                A byte order mark at the beginning of a file is left out. A field or a cell that is
+                null is no text.
             field: The field of JSON lines, or the column of a table, that holds the text; `"text"`
                 if not given. Given, every file that is no table is taken to be JSON lines.
             errors: What becomes of bytes that are not UTF-8, and of surrogates that stand alone (in
                 a text, or escaped in JSON): an error, U+FFFD, or nothing.
+            documents: What a document of a text file is. `"file"`, the whole file, as
+                `jeton.data.prepare` and the commands read it: words are those that encoding the
+                file gives, and runs of line ends are learnt. `"line"`, each line with its line end,
+                as `tokenizers` reads files; `sentencepiece` takes lines too. Then no word spans
+                lines, and the lines of one file may be in several.
             memory: How much memory counting and training may take beside the interpreter, pyarrow
                 and texts that are given as such: `"4GB"`, or in bytes, at least `"32MB"`. Past it,
                 counts go to disk and are merged from there, with the same result. The distinct
@@ -110,7 +113,14 @@ class Trainer:
             >>> tok.merges
             [(b'e', b'l'), (b'h', b'el')]
         """
-        reading = Reading(field=field, errors=errors, memory=memory, temp_dir=temp_dir, watch=watch)
+        reading = Reading(
+            field=field,
+            errors=errors,
+            documents=documents,
+            memory=memory,
+            temp_dir=temp_dir,
+            watch=watch,
+        )
         counts = self._counts(data, reading)
         self._check_words(counts)
         return self._trained(counts, told(watch))
@@ -122,6 +132,7 @@ class Trainer:
         *,
         field: str | None = None,
         errors: Literal["strict", "replace", "ignore"] = "strict",
+        documents: Literal["file", "line"] = "file",
         memory: int | str | None = None,
         temp_dir: str | os.PathLike[str] | None = None,
         watch: Callable[[Progress], None] | None = None,
@@ -135,6 +146,7 @@ class Trainer:
             data: As for `train`.
             field: As for `train`.
             errors: As for `train`.
+            documents: As for `train`.
             memory: As for `train`.
             temp_dir: As for `train`.
             watch: As for `train`.
@@ -154,7 +166,14 @@ class Trainer:
             >>> trainer.train(counts).merges
             [(b'e', b'l'), (b'h', b'el')]
         """
-        reading = Reading(field=field, errors=errors, memory=memory, temp_dir=temp_dir, watch=watch)
+        reading = Reading(
+            field=field,
+            errors=errors,
+            documents=documents,
+            memory=memory,
+            temp_dir=temp_dir,
+            watch=watch,
+        )
         return WordCounts.of_core(self._counts(data, reading))
 
     def _counts(self, data: Corpus, reading: Reading) -> _core.WordCounts:

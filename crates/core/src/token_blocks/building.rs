@@ -12,9 +12,9 @@ use jeton_training::corpus::{CorpusPosition, DocumentPart, Part};
 #[derive(Clone, Debug, Default)]
 pub struct TokenOptions {
     /// What the tokens of a document begin with.
-    pub start: Option<u32>,
+    pub start: Vec<u32>,
     /// What they end with.
-    pub end: Option<u32>,
+    pub end: Vec<u32>,
     /// Whether a token takes four bytes, and not two.
     pub wide: bool,
     /// Whether each document has a key.
@@ -25,7 +25,7 @@ impl TokenOptions {
     /// The options that suit a tokenizer, with an end of text.
     pub fn of(tokenizer: &Tokenizer, end: Option<u32>) -> Self {
         Self {
-            end,
+            end: end.into_iter().collect(),
             wide: tokenizer.max_id() > Some(u32::from(u16::MAX)),
             ..Self::default()
         }
@@ -57,6 +57,8 @@ pub struct TokenBlock {
     pub bytes: u64,
     /// How many documents were left out because they hold nothing.
     pub empty: u64,
+    /// How many records and lines were left out because they cannot be read or encoded.
+    pub bad: u64,
     /// Where reading goes on behind the block.
     pub after: CorpusPosition,
     /// How many bytes of that file had been read from the disk when the block was.
@@ -79,10 +81,11 @@ impl TokenBlock {
         ids.clear();
         let mut builder = Builder::new(tokenizer, options, ids);
         for part in parts {
-            part.for_each(|part| match part {
+            let bad = part.for_each(|part| match part {
                 Part::Whole(text) => builder.whole(text),
                 Part::Of(text, is_first, is_last) => builder.part(text, is_first, is_last),
             })?;
+            builder.block.bad += bad;
         }
         let mut block = builder.build();
         if let Some(last) = parts.last() {
@@ -138,6 +141,7 @@ impl<'b> Builder<'b> {
                 keys: Vec::new(),
                 bytes: 0,
                 empty: 0,
+                bad: 0,
                 after: CorpusPosition::default(),
                 read: 0,
                 digests: Vec::new(),
@@ -145,7 +149,7 @@ impl<'b> Builder<'b> {
         }
     }
 
-    /// A document.
+    /// A document; one that cannot be encoded leaves nothing behind.
     fn whole(&mut self, text: &str) -> Result<()> {
         if text.is_empty() {
             self.block.empty += 1;
@@ -153,8 +157,13 @@ impl<'b> Builder<'b> {
         }
         let before = self.ids.len();
         self.begin(text);
-        self.tokenizer.encode_into(text, &self.encoding, self.ids)?;
-        self.ids.extend(self.options.end);
+        let encoded = self.tokenizer.encode_into(text, &self.encoding, self.ids);
+        if let Err(error) = encoded {
+            self.ids.truncate(before);
+            self.block.keys.truncate(self.block.lengths.len());
+            return Err(error);
+        }
+        self.ids.extend_from_slice(&self.options.end);
         self.block.lengths.push((self.ids.len() - before) as i64);
         self.block.bytes += text.len() as u64;
         Ok(())
@@ -176,7 +185,7 @@ impl<'b> Builder<'b> {
         self.tokenizer
             .encode_part(text, place, is_last, &self.encoding, self.ids)?;
         if is_last {
-            self.ids.extend(self.options.end);
+            self.ids.extend_from_slice(&self.options.end);
         }
         let length = (self.ids.len() - before) as i64;
         match self.block.lengths.last_mut() {
@@ -189,7 +198,7 @@ impl<'b> Builder<'b> {
     }
 
     fn begin(&mut self, text: &str) {
-        self.ids.extend(self.options.start);
+        self.ids.extend_from_slice(&self.options.start);
         if self.options.keys {
             self.block.keys.push(key(text));
         }

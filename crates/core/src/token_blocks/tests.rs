@@ -12,8 +12,7 @@ use jeton_models::model::{Bpe, Characters, Model};
 use jeton_stages::pre_tokenizer::{PreTokenizer, named};
 use jeton_stages::vocab::Vocab;
 use jeton_text::ErrorKind;
-use jeton_text::text::InvalidUtf8;
-use jeton_training::corpus::{CorpusOptions, CorpusPosition, DocumentUnit};
+use jeton_training::corpus::{BadRecords, CorpusOptions, CorpusPosition, DocumentUnit};
 
 const END: u32 = 1 << 16;
 
@@ -66,6 +65,7 @@ struct Gathered {
     keys: Vec<u64>,
     bytes: u64,
     empty: u64,
+    bad: u64,
     /// How many documents are whole behind a block, and whether it ends in one.
     places: Vec<(CorpusPosition, usize, bool)>,
     digests: Vec<(usize, u64, [u8; 32])>,
@@ -81,24 +81,34 @@ fn gathered(
     let corpus = Corpus::open(
         paths,
         CorpusOptions {
-            field: None,
-            errors: InvalidUtf8::Strict,
+            unit,
+            ..CorpusOptions::default()
         },
     )?;
+    read(tokenizer, &corpus, unit, start, threads)
+}
+
+/// What a corpus holds from a place on.
+fn read(
+    tokenizer: &Arc<Tokenizer>,
+    corpus: &Corpus,
+    unit: DocumentUnit,
+    start: CorpusPosition,
+    threads: usize,
+) -> Result<Gathered> {
     let reading = DocumentOptions {
-        unit,
         start,
         threads,
         block: 64,
     };
     let options = TokenOptions {
-        end: Some(END),
+        end: vec![END],
         wide: true,
         keys: true,
-        start: None,
+        ..TokenOptions::default()
     };
     let tokenizer = Arc::clone(tokenizer);
-    let mut blocks = TokenBlocks::new(tokenizer, &corpus, &reading, options, threads);
+    let mut blocks = TokenBlocks::new(tokenizer, corpus, &reading, options, threads);
     let mut gathered = Gathered::default();
     let mut is_open = unit == DocumentUnit::File && start.byte > 0;
     if is_open {
@@ -126,6 +136,7 @@ fn gathered(
         gathered.keys.extend(block.keys);
         gathered.bytes += block.bytes;
         gathered.empty += block.empty;
+        gathered.bad += block.bad;
         let whole = gathered.documents.len() - usize::from(is_open);
         gathered.places.push((block.after, whole, is_open));
         gathered.digests.extend(block.digests);
@@ -339,9 +350,64 @@ fn errors_come_in_order_with_their_place() {
         file: 0,
         byte: 1 << 40,
         line: 9,
+        digest: 0,
     };
     let error = gathered(&closed, &paths, DocumentUnit::Line, at, 1).unwrap_err();
     assert!(error.to_string().contains("is shorter than it was"));
+}
+
+#[test]
+fn bad_records_are_dropped_and_counted() {
+    let closed = Vocab::new([(b"t".to_vec(), 0)]).unwrap();
+    let closed = tokenizer(
+        Model::Characters(Characters::new(closed, None).unwrap()),
+        None,
+    );
+    let lines = [&b"tt\nx\n\n\xFF\nttt\n".repeat(40)[..], b"\xFFt"].concat();
+    let rows = "{\"text\": \"t\"}\n{\"test\": \"t\"}\nno\n{\"text\": \"tx\"}\n{\"text\": \"tt\"}";
+    let (_folder, paths) = Folder::of(&[("a.txt", &lines), ("b.jsonl", rows.as_bytes())]);
+    let options = CorpusOptions {
+        unit: DocumentUnit::Line,
+        bad_records: BadRecords::Drop,
+        ..CorpusOptions::default()
+    };
+    let corpus = Corpus::open(&paths, options).unwrap();
+    let all = |start, threads| read(&closed, &corpus, DocumentUnit::Line, start, threads).unwrap();
+    let found = all(CorpusPosition::default(), 3);
+    let expected = [["tt", "ttt"].repeat(40), vec!["t", "tt"]].concat();
+    assert_eq!(found.documents, encoded(&closed, &expected));
+    assert_eq!((found.bad, found.empty), (40 * 2 + 1 + 3, 40));
+    assert_eq!(found.keys.len(), found.documents.len());
+    for (at, whole, _) in found.places {
+        if at.file < paths.len() {
+            assert_eq!(all(at, 1).documents, found.documents[whole..]);
+        }
+    }
+}
+
+#[test]
+fn what_was_read_must_be_unchanged_to_go_on_and_the_rest_may_change() {
+    let text = "the weather\n".repeat(100);
+    let (folder, paths) = Folder::of(&[("a", text.as_bytes())]);
+    let tokenizer = byte_level(Some("gpt2"));
+    let from = |at| gathered(&tokenizer, &paths, DocumentUnit::Line, at, 2);
+    let places = from(CorpusPosition::default()).unwrap().places;
+    let (at, whole, _) = places[places.len() / 2];
+    assert!(at.byte > 0 && at.file == 0);
+    let half = at.byte as usize;
+    let path = folder.0.path().join("a");
+    fs::write(&path, text[..half].to_owned() + "mended\n").unwrap();
+    assert_eq!(
+        from(at).unwrap().documents,
+        encoded(&tokenizer, &["mended"])
+    );
+    assert_eq!(whole, half / 12);
+    fs::write(&path, text.replacen("the", "thE", 1)).unwrap();
+    let told = from(at).unwrap_err().to_string();
+    assert!(
+        told.contains(&format!("has changed in its first {half} bytes")),
+        "{told}"
+    );
 }
 
 #[test]

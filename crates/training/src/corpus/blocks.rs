@@ -4,6 +4,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use sha2::{Digest, Sha256};
+
+use super::BadRecords;
 use crate::word_counts::{FirstStages, amount};
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::files;
@@ -23,6 +26,8 @@ pub(super) struct BlockOptions {
     /// Whether the end of a line is a place to cut.
     pub between_lines: bool,
     pub errors: InvalidUtf8,
+    /// What becomes of lines that are not UTF-8, if that is an error.
+    pub bad_records: BadRecords,
 }
 
 /// Bytes at the end of a line that are searched for a place to cut.
@@ -39,6 +44,8 @@ pub(super) struct Block {
     pub end: u64,
     /// Whether the file surely ends with it. No block says so of a file of whole blocks.
     pub is_last: bool,
+    /// How many lines were left out because they are not UTF-8.
+    pub bad: u64,
 }
 
 /// The blocks of a file.
@@ -52,6 +59,8 @@ pub(super) struct Blocks<R> {
     offset: u64,
     lines: u64,
     ended: bool,
+    /// Of the bytes before the next block, if that is asked for.
+    consumed: Option<Sha256>,
 }
 
 impl<R: Read> Blocks<R> {
@@ -64,7 +73,22 @@ impl<R: Read> Blocks<R> {
             offset: start,
             lines: 0,
             ended: false,
+            consumed: None,
         }
+    }
+
+    /// The same, with the SHA-256 of what was read.
+    pub(super) fn with_digest(self) -> Self {
+        Self {
+            consumed: Some(Sha256::new()),
+            ..self
+        }
+    }
+
+    /// The SHA-256 of the bytes before the next block, decompressed.
+    pub(super) fn digest(&self) -> [u8; 32] {
+        let consumed = self.consumed.clone().unwrap_or_default();
+        consumed.finalize().into()
     }
 
     /// How many lines came before the next block.
@@ -72,12 +96,35 @@ impl<R: Read> Blocks<R> {
         self.lines
     }
 
-    /// Passes over what an earlier reading of the file gave: up to the end of a block.
-    pub(super) fn pass_over(&mut self, bytes: u64, lines: u64) -> Result<()> {
-        let passed = io::copy(&mut self.stream.by_ref().take(bytes), &mut io::sink());
-        if passed.map_err(|error| self.failed(&error))? < bytes {
-            let error = Error::new(ErrorKind::File, "is shorter than it was when it was read");
-            return Err(error.at(self.path.display().to_string()));
+    /// Passes over what an earlier reading of the file gave: up to the end of a block, with this
+    /// beginning of its SHA-256.
+    pub(super) fn pass_over(&mut self, bytes: u64, lines: u64, digest: u64) -> Result<()> {
+        let mut stream = io::BufReader::with_capacity(1 << 16, self.stream.by_ref().take(bytes));
+        let consumed = self.consumed.get_or_insert_default();
+        let mut passed = 0;
+        loop {
+            let read = io::BufRead::fill_buf(&mut stream);
+            let some = read.map_err(|error| files::file_error(&self.path, "read", &error))?;
+            let length = some.len();
+            if length == 0 {
+                break;
+            }
+            consumed.update(some);
+            passed += length as u64;
+            io::BufRead::consume(&mut stream, length);
+        }
+        let changed = |message: String| {
+            let error = Error::new(ErrorKind::File, message);
+            let error = error.at(self.path.display().to_string());
+            Err(error.hint("restore it, or begin anew"))
+        };
+        if passed < bytes {
+            return changed("is shorter than it was when it was read".to_owned());
+        }
+        if beginning_of(self.digest()) != digest {
+            return changed(format!(
+                "has changed in its first {bytes} bytes, which were read already"
+            ));
         }
         (self.offset, self.lines) = (bytes, lines);
         Ok(())
@@ -181,13 +228,27 @@ impl<R: Read> Blocks<R> {
             .hint("allow more memory, or cut the line in the file")
     }
 
-    fn decode(&self, bytes: Vec<u8>) -> Result<String> {
+    /// The text of bytes, and how many lines of it were left out.
+    fn decode(&self, bytes: Vec<u8>) -> Result<(String, u64)> {
         let error = match String::from_utf8(bytes) {
-            Ok(text) => return Ok(text),
+            Ok(text) => return Ok((text, 0)),
             Err(error) => error,
         };
         let place = self.offset + error.utf8_error().valid_up_to() as u64;
         match self.options.errors {
+            InvalidUtf8::Strict
+                if self.options.between_lines && self.options.bad_records == BadRecords::Drop =>
+            {
+                let lines = error.as_bytes().split_inclusive(|&byte| byte == b'\n');
+                let (mut text, mut bad) = (String::new(), 0);
+                for line in lines {
+                    match std::str::from_utf8(line) {
+                        Ok(line) => text.push_str(line),
+                        Err(_) => bad += 1,
+                    }
+                }
+                Ok((text, bad))
+            }
             InvalidUtf8::Strict => {
                 let is_utf16 = self.offset == 0
                     && matches!(error.as_bytes(), [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]);
@@ -202,7 +263,7 @@ impl<R: Read> Blocks<R> {
                 let error = Error::new(ErrorKind::Format, message);
                 Err(error.at(self.path.display().to_string()).hint(hint))
             }
-            mending => Ok(mending.text(error.as_bytes())?.into_owned()),
+            mending => Ok((mending.text(error.as_bytes())?.into_owned(), 0)),
         }
     }
 }
@@ -220,6 +281,9 @@ impl<R: Read> Iterator for Blocks<R> {
                 return Some(Err(error));
             }
         };
+        if let Some(consumed) = &mut self.consumed {
+            consumed.update(&bytes);
+        }
         if self.offset == 0 && bytes.starts_with(BYTE_ORDER_MARK) {
             bytes.drain(..BYTE_ORDER_MARK.len());
             self.offset = BYTE_ORDER_MARK.len() as u64;
@@ -229,13 +293,19 @@ impl<R: Read> Iterator for Blocks<R> {
         self.lines += newlines(&bytes);
         let text = self.decode(bytes);
         self.offset += length;
-        Some(text.map(|text| Block {
+        Some(text.map(|(text, bad)| Block {
             text,
             first_line,
             end: self.offset,
             is_last: self.ended,
+            bad,
         }))
     }
+}
+
+/// The first eight bytes of a SHA-256, as a big-endian number.
+pub(super) fn beginning_of(sha256: [u8; 32]) -> u64 {
+    u64::from_be_bytes(std::array::from_fn(|at| sha256[at]))
 }
 
 fn newlines(bytes: &[u8]) -> u64 {

@@ -9,27 +9,18 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use super::blocks::{Block, BlockOptions};
-use super::{Corpus, CorpusFile, LONGEST_DOCUMENT, LONGEST_LINE, json_lines, stream};
+use super::blocks::{Block, BlockOptions, beginning_of};
+use super::{
+    BadRecords, Corpus, CorpusFile, DocumentUnit, LONGEST_DOCUMENT, LONGEST_LINE, json_lines,
+    stream,
+};
 use crate::word_counts::FirstStages;
-use jeton_text::error::Result;
+use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::text::InvalidUtf8;
-
-/// What a document of a text file is. A record of JSON lines is one always.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DocumentUnit {
-    /// The whole file.
-    #[default]
-    File,
-    /// A line, without its newline.
-    Line,
-}
 
 /// How the documents of a corpus are read.
 #[derive(Clone, Debug)]
 pub struct DocumentOptions {
-    /// What a document of a text file is.
-    pub unit: DocumentUnit,
     /// Where reading begins.
     pub start: CorpusPosition,
     /// How many files are read at a time.
@@ -41,7 +32,6 @@ pub struct DocumentOptions {
 impl Default for DocumentOptions {
     fn default() -> Self {
         Self {
-            unit: DocumentUnit::default(),
             start: CorpusPosition::default(),
             threads: 1,
             block: 1 << 20,
@@ -58,6 +48,9 @@ pub struct CorpusPosition {
     pub byte: u64,
     /// How many lines.
     pub line: u64,
+    /// The first eight bytes of the SHA-256 of those bytes, as a big-endian number: they must be the
+    /// same when reading goes on.
+    pub digest: u64,
 }
 
 /// Blocks that are read ahead of each file.
@@ -85,6 +78,7 @@ pub struct DocumentPart {
     file: Arc<CorpusFile>,
     errors: InvalidUtf8,
     unit: DocumentUnit,
+    bad_records: BadRecords,
     /// Whether the file begins, and ends, with it.
     is_first: bool,
     is_last: bool,
@@ -141,23 +135,24 @@ impl Corpus {
                 }
             }
         }
-        let longest_line = match (options.unit, &stages) {
-            (DocumentUnit::Line, _) => LONGEST_LINE,
-            (DocumentUnit::File, _) => LONGEST_DOCUMENT,
+        let longest_line = match self.unit {
+            DocumentUnit::Line => LONGEST_LINE,
+            DocumentUnit::File => LONGEST_DOCUMENT,
         };
         Documents {
             waiting,
             open: VecDeque::new(),
             threads: options.threads.max(1),
             start: options.start,
-            unit: options.unit,
+            unit: self.unit,
             options: BlockOptions {
                 block: options.block,
                 longest_line,
                 is_strict: true,
-                stages: stages.filter(|_| options.unit == DocumentUnit::File),
-                between_lines: options.unit == DocumentUnit::Line,
+                stages: stages.filter(|_| self.unit == DocumentUnit::File),
+                between_lines: self.unit == DocumentUnit::Line,
                 errors: self.errors,
+                bad_records: self.bad_records,
             },
         }
     }
@@ -218,14 +213,14 @@ impl Reader {
         unit: DocumentUnit,
     ) -> Result<()> {
         for (number, file) in (run.first..).zip(run.files) {
-            let opened = stream::open_digested(&file.path);
-            let (stream, digested) = opened.map_err(|error| file.failed(&error))?;
-            let mut blocks = file.blocks_of(stream, options.clone());
-            let start = start.filter(|start| start.file == number);
+            let opened = stream::open_digested_if_compressed(&file.path);
+            let (stream, compressed) = opened.map_err(|error| file.failed(&error))?;
+            let mut blocks = file.blocks_of(stream, options.clone()).with_digest();
+            let start = start.filter(|start| start.file == number && start.byte > 0);
             if let Some(start) = start {
-                blocks.pass_over(start.byte, start.line)?;
+                blocks.pass_over(start.byte, start.line, start.digest)?;
             }
-            let mut is_first = start.is_none_or(|start| start.byte == 0);
+            let mut is_first = start.is_none();
             let mut at = start.unwrap_or(CorpusPosition {
                 file: number,
                 ..CorpusPosition::default()
@@ -236,10 +231,13 @@ impl Reader {
                     first_line: at.line + 1,
                     end: at.byte,
                     is_last: true,
+                    bad: 0,
                 });
                 let is_last = block.is_last;
                 at.byte = block.end;
                 at.line = blocks.lines();
+                let consumed = blocks.digest();
+                at.digest = beginning_of(consumed);
                 let after = match is_last {
                     true => CorpusPosition {
                         file: number + 1,
@@ -253,11 +251,15 @@ impl Reader {
                     file: Arc::clone(&file),
                     errors: options.errors,
                     unit,
+                    bad_records: options.bad_records,
                     is_first: std::mem::take(&mut is_first),
                     is_last,
                     after,
-                    read: digested.bytes(),
-                    digest: is_last.then(|| digested.bytes_and_sha256()),
+                    read: compressed.as_ref().map_or(at.byte, |it| it.bytes()),
+                    digest: is_last.then(|| match &compressed {
+                        Some(compressed) => compressed.bytes_and_sha256(),
+                        None => (at.byte, consumed),
+                    }),
                 });
                 if self.size >= options.block && !self.give() {
                     return Ok(());
@@ -281,8 +283,16 @@ impl Reader {
 
 impl DocumentPart {
     /// Calls `take` with each document, or with what this is of one. What goes wrong is told with
-    /// its place.
-    pub fn for_each(&self, mut take: impl FnMut(Part<'_>) -> Result<()>) -> Result<()> {
+    /// its place, or left out and counted: how many records and lines were.
+    pub fn for_each(&self, mut take: impl FnMut(Part<'_>) -> Result<()>) -> Result<u64> {
+        let mut bad = self.block.bad;
+        let mut unless_bad = |taken: Result<()>, number: u64| match taken {
+            Err(error) if self.bad_records == BadRecords::Drop && is_of_record(&error) => {
+                bad += 1;
+                Ok(())
+            }
+            taken => taken.map_err(|error| self.file.at_line(error, number)),
+        };
         let lines = || {
             let lines = self.block.text.split_inclusive('\n');
             let lines = lines.map(|line| line.strip_suffix('\n').unwrap_or(line));
@@ -293,23 +303,26 @@ impl DocumentPart {
                 for (number, line) in lines() {
                     // A blank line is no record.
                     if !line.trim_ascii_start().is_empty() {
-                        json_lines::text(line, field, self.errors)
-                            .and_then(|text| take(Part::Whole(&text)))
-                            .map_err(|error| self.file.at_line(error, number))?;
+                        let text = json_lines::text(line, field, self.errors);
+                        unless_bad(text.and_then(|text| take(Part::Whole(&text))), number)?;
                     }
                 }
-                Ok(())
             }
             (None, DocumentUnit::Line) => {
                 for (number, line) in lines() {
-                    take(Part::Whole(line)).map_err(|error| self.file.at_line(error, number))?;
+                    unless_bad(take(Part::Whole(line)), number)?;
                 }
-                Ok(())
             }
             (None, DocumentUnit::File) => {
                 take(Part::Of(&self.block.text, self.is_first, self.is_last))
-                    .map_err(|error| error.at(self.file.path.display().to_string()))
+                    .map_err(|error| error.at(self.file.path.display().to_string()))?;
             }
         }
+        Ok(bad)
     }
+}
+
+/// Whether an error is of a record alone: what it holds is none, or cannot be encoded.
+fn is_of_record(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Format | ErrorKind::Encode)
 }

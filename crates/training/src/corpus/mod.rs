@@ -22,7 +22,7 @@ mod json_lines;
 mod stream;
 
 pub use contents::Contents;
-pub use documents::{CorpusPosition, DocumentOptions, DocumentUnit};
+pub use documents::{CorpusPosition, DocumentOptions};
 pub use find_files::{FoundFiles, find_files};
 
 pub use documents::{DocumentPart, Documents, Part, Read as ReadDocuments};
@@ -43,10 +43,34 @@ pub struct CorpusOptions {
     pub field: Option<String>,
     /// What becomes of bytes that are not UTF-8.
     pub errors: InvalidUtf8,
+    /// What a document of a text file is.
+    pub unit: DocumentUnit,
+    /// What becomes of records and lines that cannot be read or encoded.
+    pub bad_records: BadRecords,
 }
 
-/// Files to count the words of, each line a text of its own with its newline. A byte order mark that
-/// a file begins with belongs to no text.
+/// What a document of a text file is. A record of JSON lines is one always.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DocumentUnit {
+    /// The whole file.
+    #[default]
+    File,
+    /// A line. Its newline counts when words are counted, and is left out when it is encoded.
+    Line,
+}
+
+/// What becomes of records and lines that cannot be read or encoded. A file that is one document is
+/// never left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BadRecords {
+    /// They are an error.
+    #[default]
+    Error,
+    /// They are left out, and counted.
+    Drop,
+}
+
+/// Files to count the words of. A byte order mark that a file begins with belongs to no text.
 ///
 /// ```no_run
 /// use std::ops::ControlFlow;
@@ -63,6 +87,8 @@ pub struct CorpusOptions {
 pub struct Corpus {
     files: Vec<Arc<CorpusFile>>,
     errors: InvalidUtf8,
+    unit: DocumentUnit,
+    bad_records: BadRecords,
 }
 
 #[derive(Debug)]
@@ -136,13 +162,15 @@ impl Corpus {
             };
             // What is read from a pipe is gone, and opening one waits for who writes to it.
             if is_file {
-                file.check(options.errors)?;
+                file.check(&options)?;
             }
             Ok(Arc::new(file))
         });
         Ok(Self {
             files: files.collect::<Result<_>>()?,
             errors: options.errors,
+            unit: options.unit,
+            bad_records: options.bad_records,
         })
     }
 
@@ -152,8 +180,9 @@ impl Corpus {
     /// # Errors
     /// As for [`Corpus::open`]; a file that is compressed, and cannot be read from its middle.
     pub fn open_part(path: &Path, bytes: &Range<u64>, options: CorpusOptions) -> Result<Self> {
-        let corpus = Self::open(&[path.to_owned()], options)?;
-        let files = corpus.files.iter().map(|file| {
+        let mut corpus = Self::open(&[path.to_owned()], options)?;
+        let files = std::mem::take(&mut corpus.files);
+        let files = files.into_iter().map(|file| {
             let lines = stream::lines_within(&file.path, bytes);
             let part = lines.map_err(|error| file.failed(&error))?.ok_or_else(|| {
                 let message = "parts of a file that is compressed cannot be read";
@@ -168,7 +197,8 @@ impl Corpus {
         });
         Ok(Self {
             files: files.collect::<Result<_>>()?,
-            errors: corpus.errors,
+            unit: DocumentUnit::Line,
+            ..corpus
         })
     }
 
@@ -210,8 +240,9 @@ impl Corpus {
             longest_line: LONGEST_LINE,
             is_strict: false,
             stages: Some(Arc::new(counter.stages().clone())),
-            between_lines: true,
+            between_lines: self.unit == DocumentUnit::Line,
             errors: self.errors,
+            bad_records: BadRecords::Error,
         };
         if let Some(memory) = counter.memory() {
             let share = usize::try_from(memory / READING_SHARE / MAX_BLOCKS).unwrap_or(usize::MAX);
@@ -227,6 +258,7 @@ impl Corpus {
             open: VecDeque::new(),
             threads,
             options,
+            unit: self.unit,
             progress: CountProgress {
                 text: 0,
                 read: 0,
@@ -243,6 +275,7 @@ pub struct Reading {
     open: VecDeque<(Arc<CorpusFile>, Receiver<Result<Block>>)>,
     threads: usize,
     options: BlockOptions,
+    unit: DocumentUnit,
     progress: CountProgress,
     /// How much text had been read when memory was last given back.
     given_back: u64,
@@ -282,6 +315,7 @@ impl Reading {
                         block,
                         file: Arc::clone(file),
                         errors: self.options.errors,
+                        unit: self.unit,
                     }));
                 }
                 Err(RecvTimeoutError::Timeout) => return Ok(Step::Waiting),
@@ -335,11 +369,12 @@ fn read_ahead(file: Arc<CorpusFile>, options: BlockOptions) -> Receiver<Result<B
     receiver
 }
 
-/// Some lines of a file.
+/// Some lines of a file, or a part of it where it is one document.
 pub struct Lines {
     block: Block,
     file: Arc<CorpusFile>,
     errors: InvalidUtf8,
+    unit: DocumentUnit,
 }
 
 impl Lines {
@@ -352,9 +387,13 @@ impl Lines {
             block,
             file,
             errors,
+            unit,
         } = self;
         let Some(field) = &file.field else {
-            return counter.count_text_lines(&block.text);
+            return match unit {
+                DocumentUnit::File => counter.count_document(&block.text),
+                DocumentUnit::Line => counter.count_text_lines(&block.text),
+            };
         };
         counter.count_lines(&block.text, |line, at| {
             json_lines::text(line, field, *errors).map_err(|error| {
@@ -368,7 +407,7 @@ impl Lines {
 impl CorpusFile {
     /// Reads the first line of JSON lines, and of any other file so much as to know that it can be
     /// opened and is nothing else than text.
-    fn check(&self, errors: InvalidUtf8) -> Result<()> {
+    fn check(&self, options: &CorpusOptions) -> Result<()> {
         let place = |error: Error| error.at(self.path.display().to_string());
         let mut begin = Vec::new();
         let stream = stream::open(&self.path).map_err(|error| self.failed(&error))?;
@@ -391,16 +430,20 @@ impl CorpusFile {
             }
             return Ok(());
         };
-        let options = BlockOptions {
+        if options.bad_records == BadRecords::Drop {
+            return Ok(());
+        }
+        let reading = BlockOptions {
             block: BLOCK,
             longest_line: LONGEST_LINE,
             is_strict: true,
             stages: None,
             between_lines: true,
-            errors,
+            errors: options.errors,
+            bad_records: options.bad_records,
         };
-        if let Some((number, first)) = self.blocks(options)?.first_line()? {
-            let checked = json_lines::text(&first, field, errors);
+        if let Some((number, first)) = self.blocks(reading)?.first_line()? {
+            let checked = json_lines::text(&first, field, options.errors);
             checked.map_err(|error| self.at_line(error, number))?;
         }
         Ok(())

@@ -10,17 +10,37 @@ use sha2::{Digest, Sha256};
 
 /// The contents of a file.
 pub(super) fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
-    decompressed(raw(path)?)
+    let (raw, compression) = recognised(raw(path)?)?;
+    decompressed(raw, compression)
 }
 
 /// As [`open`], and what is known of the bytes on the disk once all were read.
 pub(super) fn open_digested(path: &Path) -> io::Result<(Box<dyn Read + Send>, Arc<Digested>)> {
-    let digested = Arc::new(Digested::default());
-    let raw = Box::new(Digesting {
-        inner: raw(path)?,
+    let (raw, compression) = recognised(raw(path)?)?;
+    let (raw, digested) = digesting(raw);
+    Ok((decompressed(raw, compression)?, digested))
+}
+
+/// As [`open_digested`], but of a file that is not compressed, whose bytes are those of the stream,
+/// nothing is noted.
+pub(super) fn open_digested_if_compressed(
+    path: &Path,
+) -> io::Result<(Box<dyn Read + Send>, Option<Arc<Digested>>)> {
+    let (raw, compression) = recognised(raw(path)?)?;
+    if compression.is_none() {
+        return Ok((raw, None));
+    }
+    let (raw, digested) = digesting(raw);
+    Ok((decompressed(raw, compression)?, Some(digested)))
+}
+
+fn digesting(inner: Box<dyn Read + Send>) -> (Box<dyn Read + Send>, Arc<Digested>) {
+    let digested = Arc::<Digested>::default();
+    let raw = Digesting {
+        inner,
         digested: Arc::clone(&digested),
-    });
-    Ok((decompressed(raw)?, digested))
+    };
+    (Box::new(raw), digested)
 }
 
 fn raw(path: &Path) -> io::Result<Box<dyn Read + Send>> {
@@ -30,19 +50,29 @@ fn raw(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     })
 }
 
-fn decompressed(mut raw: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
+/// The same bytes, and how they are compressed.
+fn recognised(
+    mut raw: Box<dyn Read + Send>,
+) -> io::Result<(Box<dyn Read + Send>, Option<Compression>)> {
     let mut magic = Vec::new();
     raw.by_ref().take(4).read_to_end(&mut magic)?;
-    let whole = io::Cursor::new(magic.clone()).chain(raw);
-    Ok(match Compression::of(&magic) {
+    let compression = Compression::of(&magic);
+    Ok((Box::new(io::Cursor::new(magic).chain(raw)), compression))
+}
+
+fn decompressed(
+    raw: Box<dyn Read + Send>,
+    compression: Option<Compression>,
+) -> io::Result<Box<dyn Read + Send>> {
+    Ok(match compression {
         Some(Compression::Gzip) => {
-            Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::new(whole)))
+            Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::new(raw)))
         }
         Some(Compression::Zstandard) => Box::new(Frames {
-            raw: Some(BufReader::new(whole)),
+            raw: Some(BufReader::new(raw)),
             frame: None,
         }),
-        None => Box::new(whole),
+        None => raw,
     })
 }
 

@@ -45,6 +45,14 @@ fn stages() -> FirstStages {
     FirstStages::new(vec![], None, Some(pattern)).unwrap()
 }
 
+/// Each line a document.
+fn lines_of_text() -> CorpusOptions {
+    CorpusOptions {
+        unit: DocumentUnit::Line,
+        ..CorpusOptions::default()
+    }
+}
+
 fn counted(paths: &[PathBuf], options: CorpusOptions) -> Result<WordCounts> {
     let mut counter = WordCounter::new(stages(), CountingOptions::default());
     let mut blocks = Corpus::open(paths, options)?.read(2, &counter);
@@ -91,12 +99,12 @@ fn every_form_of_a_text_has_the_same_counts() {
     ];
     let expected = of_lines(&lines);
     for form in forms {
-        let counts = counted(std::slice::from_ref(&form), CorpusOptions::default()).unwrap();
+        let counts = counted(std::slice::from_ref(&form), lines_of_text()).unwrap();
         assert_eq!(counts, expected, "{}", form.display());
     }
     folder.put("parts/1/x.txt", head.as_bytes());
     folder.put("parts/2.gz", &gzip(tail.as_bytes()));
-    let counts = counted(&[folder.0.join("parts")], CorpusOptions::default()).unwrap();
+    let counts = counted(&[folder.0.join("parts")], lines_of_text()).unwrap();
     assert_eq!(counts, expected);
 }
 
@@ -110,13 +118,13 @@ fn parts_of_a_file_have_each_line_once() {
         (String::new(), "c.txt"),
     ] {
         let path = folder.put(name, text.as_bytes());
-        let whole = counted(std::slice::from_ref(&path), CorpusOptions::default()).unwrap();
+        let whole = counted(std::slice::from_ref(&path), lines_of_text()).unwrap();
         for parts in [1, 2, 3, 7, 50] {
             let size = text.len() as u64;
             let mut counter = WordCounter::new(stages(), CountingOptions::default());
             for part in 0..parts {
                 let bytes = size * part / parts..size * (part + 1) / parts;
-                let part = Corpus::open_part(&path, &bytes, CorpusOptions::default()).unwrap();
+                let part = Corpus::open_part(&path, &bytes, lines_of_text()).unwrap();
                 part.count(&mut counter, |_| ControlFlow::Continue(()))
                     .unwrap();
             }
@@ -125,7 +133,7 @@ fn parts_of_a_file_have_each_line_once() {
         }
     }
     let path = folder.put("d.txt.gz", &gzip(b"some text"));
-    let part = Corpus::open_part(&path, &(0..4), CorpusOptions::default());
+    let part = Corpus::open_part(&path, &(0..4), lines_of_text());
     assert_eq!(part.unwrap_err().kind(), ErrorKind::Unsupported);
 }
 
@@ -136,7 +144,7 @@ fn a_line_of_a_part_is_named() {
         "a.jsonl",
         b"{\"text\": \"a\"}\n{\"text\": \"b\"}\n{\"test\": 1}\n",
     );
-    let corpus = Corpus::open_part(&path, &(5..99), CorpusOptions::default()).unwrap();
+    let corpus = Corpus::open_part(&path, &(5..99), lines_of_text()).unwrap();
     let mut counter = WordCounter::new(stages(), CountingOptions::default());
     let error = corpus.count(&mut counter, |_| ControlFlow::Continue(()));
     let told = error.unwrap_err().to_string();
@@ -153,7 +161,14 @@ fn bytes_that_are_not_utf8_follow_the_policy() {
     let with = |errors: &str| {
         let errors = errors.parse().unwrap();
         let field = None;
-        counted(std::slice::from_ref(&path), CorpusOptions { field, errors })
+        counted(
+            std::slice::from_ref(&path),
+            CorpusOptions {
+                field,
+                errors,
+                ..lines_of_text()
+            },
+        )
     };
     let error = with("strict").unwrap_err().to_string();
     assert!(error.contains("x.txt: not UTF-8 at byte 304"), "{error}");
@@ -173,7 +188,14 @@ fn what_is_wrong_is_told_before_work_starts() {
     let open = |path: PathBuf, field: Option<&str>| {
         let field = field.map(str::to_owned);
         let errors = InvalidUtf8::Strict;
-        let opened = Corpus::open(&[path], CorpusOptions { field, errors });
+        let opened = Corpus::open(
+            &[path],
+            CorpusOptions {
+                field,
+                errors,
+                ..lines_of_text()
+            },
+        );
         opened.unwrap_err().to_string()
     };
     let error = open(folder.0.join("missing.txt"), None);
@@ -202,16 +224,14 @@ fn a_line_that_is_wrong_is_named() {
     let folder = Folder::new("line");
     let good = "{\"text\": \"good\"}\n".repeat(40);
     let path = folder.put("x.jsonl", format!("{good}{{\"text\": 1}}\n").as_bytes());
-    let error = counted(&[path], CorpusOptions::default())
-        .unwrap_err()
-        .to_string();
+    let error = counted(&[path], lines_of_text()).unwrap_err().to_string();
     assert!(
         error.contains("x.jsonl: line 41: no JSON object with a text"),
         "{error}"
     );
     let cut = zstandard(lines().concat().as_bytes());
     let path = folder.put("cut.zst", &cut[..cut.len() - 9]);
-    assert!(counted(&[path], CorpusOptions::default()).is_err());
+    assert!(counted(&[path], lines_of_text()).is_err());
 }
 
 #[test]
@@ -220,7 +240,7 @@ fn a_byte_order_mark_belongs_to_no_text() {
     let text = lines().concat();
     let marked = format!("\u{FEFF}{text}");
     let json = "\u{FEFF}{\"text\": \"déjà vu\"}\n";
-    let count = |path| counted(&[path], CorpusOptions::default()).unwrap();
+    let count = |path| counted(&[path], lines_of_text()).unwrap();
     let expected = of_lines(&lines());
     assert_eq!(count(folder.put("x.txt", marked.as_bytes())), expected);
     assert_eq!(
@@ -232,7 +252,7 @@ fn a_byte_order_mark_belongs_to_no_text() {
     let inside = count(folder.put("y.txt", "a\n\u{FEFF}b\n".as_bytes()));
     assert!(inside.iter().any(|(word, _)| word.contains('\u{FEFF}')));
     let wide = folder.put("z.txt", b"\xFF\xFEa\0b\0");
-    let error = counted(&[wide], CorpusOptions::default()).unwrap_err();
+    let error = counted(&[wide], lines_of_text()).unwrap_err();
     assert!(
         error.to_string().contains("begins as UTF-16 does"),
         "{error}"
@@ -243,7 +263,7 @@ fn a_byte_order_mark_belongs_to_no_text() {
 fn what_is_no_text_is_refused() {
     let folder = Folder::new("no-text");
     let open = |path: PathBuf| {
-        let opened = Corpus::open(&[path], CorpusOptions::default());
+        let opened = Corpus::open(&[path], lines_of_text());
         opened.unwrap_err().to_string()
     };
     for document in [" [{\"text\": \"a\"}]", "{\"text\": \"a\"}\n"] {
@@ -266,15 +286,11 @@ fn what_is_no_text_is_refused() {
     );
     let error = open(folder.put("x.jsonl", b"[{\"text\": \"a\"}]\n"));
     assert!(error.contains("one object each, not a list"), "{error}");
-    Corpus::open(
-        &[folder.put("y.json", b"plain text")],
-        CorpusOptions::default(),
-    )
-    .unwrap();
+    Corpus::open(&[folder.put("y.json", b"plain text")], lines_of_text()).unwrap();
     let field = Some("text".to_owned());
     let lines = CorpusOptions {
         field,
-        ..CorpusOptions::default()
+        ..lines_of_text()
     };
     Corpus::open(&[folder.put("z.json", b"{\"text\": \"a\"}\n")], lines).unwrap();
 }
@@ -286,7 +302,7 @@ fn damaged_zstandard_is_told_in_words() {
     let cut = folder.put("cut.zst", &whole[..whole.len() - 9]);
     let begins = folder.put("begins.zst", &[0x28, 0xB5, 0x2F, 0xFD, 0xFF, 0xFF]);
     for path in [cut, begins] {
-        let error = counted(&[path], CorpusOptions::default()).unwrap_err();
+        let error = counted(&[path], lines_of_text()).unwrap_err();
         let told = error.to_string();
         assert!(
             told.ends_with("zst: cannot be read: its Zstandard data is damaged or cut short"),
@@ -357,7 +373,7 @@ fn long_lines_are_cut_only_where_words_part() {
         let mut counter = WordCounter::new(stages, options);
         match text {
             Some(text) => counter.count(&[text])?,
-            None => Corpus::open(std::slice::from_ref(&path), CorpusOptions::default())?
+            None => Corpus::open(std::slice::from_ref(&path), lines_of_text())?
                 .count(&mut counter, |_| ControlFlow::Continue(()))?,
         }
         Ok::<_, Error>(counter.finish()?.counts)
@@ -376,7 +392,7 @@ fn a_line_too_long_for_memory_is_cut_at_blanks() {
     let text = "some words and 中文字 ".repeat(2000);
     let path = folder.put("x.txt", text.as_bytes());
     assert_eq!(
-        counted(&[path], CorpusOptions::default()).unwrap(),
+        counted(&[path], lines_of_text()).unwrap(),
         of_lines(&[text])
     );
 }
@@ -385,7 +401,7 @@ fn a_line_too_long_for_memory_is_cut_at_blanks() {
 fn counting_can_be_interrupted() {
     let folder = Folder::new("interrupt");
     let path = folder.put("x.txt", lines().concat().as_bytes());
-    let corpus = Corpus::open(&[path], CorpusOptions::default()).unwrap();
+    let corpus = Corpus::open(&[path], lines_of_text()).unwrap();
     let mut counter = WordCounter::new(stages(), CountingOptions::default());
     let error = corpus
         .count(&mut counter, |_| ControlFlow::Break(()))

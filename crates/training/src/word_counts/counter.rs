@@ -163,6 +163,26 @@ impl WordCounter {
         })
     }
 
+    /// Counts the words of a document, or of a part of one that ends where it may be cut safely: in
+    /// parts, so that all threads take some of a long one.
+    ///
+    /// # Errors
+    /// As [`count`](Self::count).
+    pub fn count_document(&mut self, text: &str) -> Result<()> {
+        let (mut rest, mut parts) = (text, Vec::new());
+        while rest.len() > 2 * PART
+            && let Some(at) = self
+                .stages
+                .split_point(&rest[..boundary_before(rest, PART)])
+        {
+            let (part, behind) = rest.split_at(at);
+            parts.push(part);
+            rest = behind;
+        }
+        parts.push(rest);
+        self.count(&parts)
+    }
+
     /// Counts the words of the lines of `block`, each of which is a text with its newline.
     ///
     /// # Errors

@@ -26,6 +26,9 @@ A shard holds whole documents and at most `shard_tokens` tokens, or a single doc
 longer. It grows under a name that begins with a dot and ends in `.part`, and gets its own name when
 it is whole, its main file last.
 
+Two more are read and not written: `datasets`, what `save_to_disk` of that library writes, and
+`npy`, arrays of numpy.
+
 **Reading.** `read(path)` tells the layout and gives one `Shard` a file: its `tokens`, mapped into
 memory, the `ends` of its documents, and a loss `mask` if there is one.
 
@@ -49,8 +52,17 @@ import os
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from jeton.arguments import checked_path
-from jeton.data.layouts import datatrove, jeton_layout, llmc, megatron, nanogpt, parquet
+from jeton.arguments import check_text, checked_path
+from jeton.data.layouts import (
+    datatrove,
+    jeton_layout,
+    llmc,
+    megatron,
+    nanogpt,
+    npy,
+    parquet,
+    saved_datasets,
+)
 from jeton.data.layouts.checks import checked_dtype
 from jeton.data.layouts.finding import chosen, found
 from jeton.data.layouts.shard import Shard, Tokens
@@ -81,6 +93,10 @@ LAYOUTS = {
     "parquet": parquet.ParquetLayout(),
 }
 """The layouts by name."""
+
+_READ_ONLY = {"datasets": saved_datasets.SavedDatasetLayout(), "npy": npy.NpyLayout()}
+_READ = {**LAYOUTS, **_READ_ONLY}
+"""Those that can be read, of which two are not written."""
 
 
 def create(
@@ -132,14 +148,18 @@ def read(
     split: str | None = None,
     layout: str | None = None,
     dtype: str | None = None,
+    column: str | None = None,
 ) -> list[Shard]:
     """The shards of a split in their order.
 
     Args:
-        path: A folder, or one file of a set.
-        split: Which split of a folder; by default the only one, or `train`.
+        path: A folder, one file of a set, or Megatron's name of two files without their ending.
+        split: Which split of a folder; by default the only one, or `train`. A name as
+            `fineweb_train` is found by its end, too.
         layout: By default told by the files. A `.bin` file without anything beside it is flat.
         dtype: `"uint16"` or `"uint32"`, where the files do not say (`nanogpt`).
+        column: The column of a table that holds the ids; by default `input_ids`, or the only one
+            that can.
 
     Raises:
         MissingFileError: There is no such path, or no such split.
@@ -148,7 +168,9 @@ def read(
     """
     if dtype is not None:
         checked_dtype(dtype)
-    kind, chosen_files = found(LAYOUTS, checked_path("path", path), split, layout)
+    kind, chosen_files = found(_READ, checked_path("path", path), split, layout)
+    if column is not None:
+        kind = kind.of_column(check_text("column", column))
     return [kind.open(file, dtype) for file in chosen_files]
 
 
@@ -156,4 +178,4 @@ def splits(path: str | os.PathLike[str], *, layout: str | None = None) -> list[s
     """The names of the splits in a folder, sorted."""
     from jeton.data.layouts.finding import split_names
 
-    return split_names(LAYOUTS, checked_path("path", path), layout)
+    return split_names(_READ, checked_path("path", path), layout)

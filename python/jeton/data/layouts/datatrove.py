@@ -33,8 +33,9 @@ class DatatroveLayout(BaseLayout):
         return f"{split}/{number or 0:05d}.ds"
 
     def split_of(self, file: str) -> str | None:
-        found = re.fullmatch(r"(\w+)/[^/]+\.ds", file)
-        return found[1] if found else None
+        # datatrove itself writes all files of a run into one folder, which is one split.
+        found = re.fullmatch(r"(?:(\w+)/)?[^/]+\.ds", file)
+        return (found[1] or "train") if found else None
 
     def ends(self, file: str) -> str | None:
         return file + ".index"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Mapping
 from pathlib import Path
 
 import jeton._core as _core
-from jeton.data.layouts.checks import checked_split
 from jeton.data.layouts.layout import BaseLayout
 from jeton.data.layouts.llmc import begins
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, MissingFileError
@@ -31,9 +31,7 @@ def found(
 ) -> tuple[BaseLayout, list[Path]]:
     """The layout of a folder or a file, and the main files of a split in their order."""
     kind = None if layout is None else chosen(layouts, layout)
-    at = Path(path)
-    if split is not None:
-        checked_split(split)
+    at = _of_prefix(Path(path))
     if not _is_folder(at):
         if not at.is_file():
             raise FileError(f"{path}: this is a pipe or a device, not a file of tokens")
@@ -41,12 +39,32 @@ def found(
             raise ArgumentError(f"{path}: is one file; leave split out, or name its folder")
         return kind or layouts[_layout_of(at)], [_main(at)]
     kind, by_split = _splits(layouts, at, kind)
-    if split is None:
-        split = next(iter(by_split)) if len(by_split) == 1 else "train"
-    if split not in by_split:
+    name = _split_named(split, list(by_split))
+    if name is None:
         there = ", ".join(by_split) or "no tokens at all"
-        raise MissingFileError(f"{path}: there is no split {split!r}; it has {there}")
-    return kind, by_split[split]
+        raise MissingFileError(f"{path}: there is no split {split or 'train'!r}; it has {there}")
+    return kind, by_split[name]
+
+
+def _of_prefix(path: Path) -> Path:
+    """The file of tokens that Megatron's name without an ending is for; else the path."""
+    files = [f"{path}{ending}" for ending in (".bin", ".idx")]
+    # Unlike those of a path, these questions have an answer for any name.
+    return Path(files[0]) if not os.path.exists(path) and all(map(os.path.isfile, files)) else path
+
+
+def _split_named(split: object, names: list[str]) -> str | None:
+    """The split of a name, or of one that ends in it, as in `fineweb_train`; by default the only
+    one, or `train`."""
+    if split is not None and not isinstance(split, str):
+        raise ArgumentTypeError(f"split must be a str, not {type(split).__name__}")
+    if split is None and len(names) == 1:
+        return names[0]
+    wanted = split or "train"
+    if wanted in names:
+        return wanted
+    ending = [name for name in names if name.endswith("_" + wanted)]
+    return ending[0] if len(ending) == 1 else None
 
 
 def split_names(layouts: Mapping[str, BaseLayout], path: str, layout: str | None) -> list[str]:
@@ -70,12 +88,17 @@ def _is_folder(path: Path) -> bool:
 def _splits(
     layouts: Mapping[str, BaseLayout], folder: Path, kind: BaseLayout | None
 ) -> tuple[BaseLayout, dict[str, list[Path]]]:
-    files = sorted(
-        path
-        for pattern in ("*", "*/*.ds")
-        for path in folder.glob(pattern)
-        if path.is_file() and not path.name.startswith(".")
-    )
+    files: list[Path] = []
+    # A split may have a folder of its own, unless there are such files in the folder itself.
+    for pattern in ("*", "*/*.ds", "*/*.arrow"):
+        if any(path.suffix == Path(pattern).suffix != "" for path in files):
+            continue
+        files += (
+            path
+            for path in folder.glob(pattern)
+            if path.is_file() and not path.name.startswith(".")
+        )
+    files.sort()
     if kind is None:
         kinds = sorted({name for path in files if (name := _layout_of(path, folder))})
         if len(kinds) > 1:
@@ -88,7 +111,7 @@ def _splits(
     by_split: dict[str, list[Path]] = {}
     for path in files:
         split = kind.split_of(path.relative_to(folder).as_posix())
-        if split is not None:
+        if split is not None and kind.holds(path):
             by_split.setdefault(split, []).append(path)
     for shards in by_split.values():
         # Numbers have five digits at least, and may have more.
@@ -100,8 +123,9 @@ def _layout_of(path: Path, folder: Path | None = None) -> str:
     """The layout of a file, by what lies beside it and by its first bytes; `""` for other files."""
     if folder is None:
         path = _main(path)
-    if path.suffix in (".ds", ".parquet"):
-        return "datatrove" if path.suffix == ".ds" else "parquet"
+    if path.suffix in _BY_SUFFIX:
+        kind = _BY_SUFFIX[path.suffix]
+        return "" if folder is not None and path.name.startswith("cache-") else kind
     if path.suffix != ".bin":
         if folder is None:
             raise ArgumentError(f"{path}: its name is not that of a file of tokens; give layout=")
@@ -112,6 +136,10 @@ def _layout_of(path: Path, folder: Path | None = None) -> str:
         return "jeton"
     with open(path, "rb") as file:
         return "llm.c" if begins(file.read(8)) else "nanogpt"
+
+
+_BY_SUFFIX = {".ds": "datatrove", ".parquet": "parquet", ".arrow": "datasets", ".npy": "npy"}
+"""The layouts whose files are known by their names."""
 
 
 def _main(path: Path) -> Path:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jeton.data.layouts.shard import Shard
+from jeton.errors import ArgumentError
 
 __all__ = ["BaseLayout", "Spool", "part_of"]
 
@@ -55,6 +56,18 @@ class BaseLayout(ABC):
     @abstractmethod
     def split_of(self, file: str) -> str | None:
         """The split of a main file, named relative to the folder; `None` for other files."""
+
+    def holds(self, file: Path) -> bool:
+        """Whether a file of such a name is one of the layout, where others may have such names."""
+        return True
+
+    def of_column(self, column: str) -> BaseLayout:
+        """The layout with its ids in a column of this name.
+
+        Raises:
+            ArgumentError: It has no columns.
+        """
+        raise ArgumentError(f"layout {self.name!r} has no columns; leave column out")
 
     def ends(self, file: str) -> str | None:
         """The name of the file of flat ends that lies beside a main file, if one does."""

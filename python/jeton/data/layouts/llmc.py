@@ -40,13 +40,20 @@ class LlmcLayout(BaseLayout):
         return f"{split}_{number or 0:06d}.bin"
 
     def split_of(self, file: str) -> str | None:
-        found = re.fullmatch(r"(\w+)_\d{6,}\.bin", file)
+        # What its own scripts write for one file has no number.
+        found = re.fullmatch(r"([^/]+?)(_\d{6,})?\.bin", file)
         return found[1] if found else None
+
+    def holds(self, file: Path) -> bool:
+        if re.search(r"_\d{6,}\.bin$", file.name):
+            return True
+        with file.open("rb") as opened:
+            return begins(opened.read(8))
 
     def close(self, spool: Spool, main: Path, dtype: str, tokenizer: str, masked: bool) -> None:
         tokens = len(mapped(spool.tokens, dtype, self.header_size))
         with open(spool.tokens, "r+b") as file:
-            file.write(struct.pack("<3i", *_KINDS[dtype], tokens))
+            file.write(struct.pack("<3i", *_KINDS[dtype], tokens).ljust(self.header_size, b"\0"))
 
     def open(self, file: Path, dtype: str | None) -> Shard:
         size = size_of(file)

@@ -7,7 +7,7 @@
 | --- | --- |
 | 9 | `MMIDIDX` and two zeros |
 | 8 | the version, 1 |
-| 1 | the type of a token: 8 for uint16, 4 for int32 |
+| 1 | the type of a token: 8 for uint16, 4 for int32; others that are read are in `_READ` |
 | 8 | the number S of sequences |
 | 8 | the number D of entries of the last table, one more than there are documents |
 | 4 S | the tokens of each sequence |
@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jeton.data.layouts.layout import BaseLayout, Spool, part_of
-from jeton.data.layouts.shard import Shard, mapped, size_of
+from jeton.data.layouts.shard import ConvertedTokens, Shard, Tokens, mapped, size_of
 from jeton.errors import FormatError, UnsupportedError
 
 __all__ = ["MegatronLayout"]
@@ -35,6 +35,8 @@ __all__ = ["MegatronLayout"]
 _MAGIC = b"MMIDIDX\0\0"
 _HEAD = struct.Struct("<9sQBQQ")
 _CODES = {"uint16": 8, "uint32": 4}
+_READ = {1: "uint8", 2: "int8", 3: "int16", 4: "uint32", 5: "int64", 8: "uint16"}
+"""The types of tokens that are read; those of 32 bits are ids below 2³¹, so without a sign."""
 _AT_A_TIME = 1 << 20
 """How many entries of the index are written at a time."""
 
@@ -49,7 +51,7 @@ class MegatronLayout(BaseLayout):
         return f"{split}.bin" if number is None else f"{split}-{number:05d}.bin"
 
     def split_of(self, file: str) -> str | None:
-        found = re.fullmatch(r"(\w+?)(-\d{5,})?\.bin", file)
+        found = re.fullmatch(r"([^/]+?)(-\d{5,})?\.bin", file)
         return found[1] if found else None
 
     def beside(self, file: str) -> tuple[str, ...]:
@@ -84,16 +86,18 @@ class MegatronLayout(BaseLayout):
                 f"{index}: {size:,} bytes are too few for {sequences:,} sequences and "
                 f"{entries - 1:,} documents; it is cut short or damaged"
             )
-        if code not in _CODES.values():
-            raise UnsupportedError(f"{index}: tokens of type {code} are neither uint16 nor int32")
-        [name] = (name for name, known in _CODES.items() if known == code)
-        if dtype is not None and dtype != name:
-            raise FormatError(f"{file}: holds tokens of {name}, not of {dtype}")
+        if code not in _READ:
+            raise UnsupportedError(f"{index}: tokens of type {code} are no whole numbers")
+        name = _READ[code]
         table = np.memmap(index, "<u1", "r")[_HEAD.size :]
         lengths = table[: 4 * sequences].view("<i4")
         starts = table[4 * sequences : 12 * sequences].view("<i8")
         firsts = table[12 * sequences : 12 * sequences + 8 * entries].view("<i8")
-        tokens = mapped(file, name)
+        tokens: Tokens = mapped(file, name)
+        if name not in _CODES:
+            tokens = ConvertedTokens(file, mapped(file, name))
+        if dtype is not None and dtype != tokens.dtype.name:
+            raise FormatError(f"{file}: holds tokens of {name}, not of {dtype}")
         width = np.dtype(name).itemsize
         expected = int(starts[-1]) // width + int(lengths[-1]) if sequences else 0
         if expected != len(tokens):

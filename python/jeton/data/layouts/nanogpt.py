@@ -11,8 +11,9 @@ import re
 from pathlib import Path
 
 from jeton.data.layouts.layout import BaseLayout
+from jeton.data.layouts.npy import is_npy
 from jeton.data.layouts.shard import Shard, mapped
-from jeton.errors import ArgumentError
+from jeton.errors import ArgumentError, FormatError
 
 __all__ = ["NanoGPTLayout"]
 
@@ -27,10 +28,15 @@ class NanoGPTLayout(BaseLayout):
         return f"{split}.bin"
 
     def split_of(self, file: str) -> str | None:
-        found = re.fullmatch(r"(\w+)\.bin", file)
+        found = re.fullmatch(r"([^/]+)\.bin", file)
         return found[1] if found else None
 
     def open(self, file: Path, dtype: str | None) -> Shard:
+        if is_npy(file):
+            raise FormatError(
+                f"{file}: is a file of numpy, which begins with a header; name it .npy, or leave "
+                "layout out"
+            )
         if dtype is None:
             raise ArgumentError(
                 f'{file}: a flat file does not say how large its tokens are; give dtype="uint16" '

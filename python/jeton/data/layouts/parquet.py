@@ -3,7 +3,8 @@
 `train-00000.parquet` has one column, `input_ids`, a list of 32-bit integers, compressed by
 Zstandard. A row group ends with the document that fills 2²⁰ tokens, so that a slice of the tokens
 decodes little. The metadata of the file say under `jeton` how many tokens each row group has, and
-of which type they are; where that is missing, the whole file is decoded once when it is opened.
+of which type they are; where that is missing, the whole file is decoded once when it is opened. In
+tables of others ids may be in a column of another name, and lists of any whole numbers.
 
 With a loss mask there is a second column, `labels`: the id of each token that is to be learnt, and
 -100 elsewhere, as trainers take it that shift labels by themselves. The metadata say `labels` then.
@@ -20,16 +21,27 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from jeton.corpus import ARROW_ERRORS
 from jeton.data.layouts.layout import BaseLayout, Spool, part_of
 from jeton.data.layouts.shard import Shard, mapped, size_of
 from jeton.data.masks import IGNORED
-from jeton.errors import FormatError, UnsupportedError
+from jeton.errors import FormatError, JetonError, UnsupportedError
 from jeton.ids import Ids
 
-__all__ = ["ParquetLayout"]
+__all__ = ["ParquetLayout", "TableTokens", "pyarrow_for"]
 
 _COLUMN = "input_ids"
 _LABELS = "labels"
+_NO_IDS = (
+    _LABELS,
+    "attention_mask",
+    "token_type_ids",
+    "special_tokens_mask",
+    "position_ids",
+    "loss_mask",
+    "assistant_masks",
+)
+"""Columns of numbers that tokenizers and trainers put beside ids."""
 _GROUP = 1 << 20
 """How many tokens fill a row group."""
 _KEPT = 4
@@ -50,14 +62,20 @@ class ParquetLayout(BaseLayout):
 
     def split_of(self, file: str) -> str | None:
         found = re.fullmatch(
-            r"(\w+?)(-\d{5,}(-of-\d+)?)?\.parquet"
-            r"|(part)-\d{5,}-[\w.-]+\.parquet",  # of Spark: number, name of the job, compression
+            r"(part)-\d{5,}-[\w.-]+\.parquet"  # of Spark: number, name of the job, compression
+            r"|(?:\d+|([^/]+?)(-\d{5,}(-of-\d+(-\w+)?)?)?)\.parquet",
             file,
         )
-        return found[1] or found[4] if found else None
+        return found[1] or found[2] or "train" if found else None
+
+    def __init__(self, column: str | None = None) -> None:
+        self._column = column
+
+    def of_column(self, column: str) -> ParquetLayout:
+        return ParquetLayout(column)
 
     def close(self, spool: Spool, main: Path, dtype: str, tokenizer: str, masked: bool) -> None:
-        pyarrow, parquet = _pyarrow(main)
+        pyarrow, parquet = pyarrow_for(main)
         tokens, ends = mapped(spool.tokens, dtype), mapped(spool.ends, "int64")
         groups = _groups(ends)
         counts = np.diff([int(ends[stop - 1]) for stop in groups], prepend=0).tolist()
@@ -80,7 +98,7 @@ class ParquetLayout(BaseLayout):
                 at, done = end, stop
 
     def open(self, file: Path, dtype: str | None) -> Shard:
-        rows = _Rows(file, dtype)
+        rows = TableTokens(file, dtype, self._column)
         return Shard(file, rows, rows.ends, _Learnt(file, dtype) if rows.has_labels else None)
 
 
@@ -94,36 +112,57 @@ def _groups(ends: npt.NDArray[np.int64]) -> list[int]:
     return stops
 
 
-class _Rows:
+def _column_of(path: Path, schema: Any, wanted: str | None) -> str:
+    """The column that holds ids: that which is named, `input_ids`, or the only one that can."""
+    from pyarrow import types
+
+    lists = {field.name: field.type for field in schema if _is_list(types, field.type)}
+    ids = [name for name, kind in lists.items() if types.is_integer(kind.value_type)]
+    chosen = wanted or _COLUMN
+    if wanted is None and _COLUMN not in lists:
+        others = [name for name in ids if name not in _NO_IDS]
+        if len(others) > 1:
+            raise FormatError(
+                f"{path}: has several columns of lists of numbers, {', '.join(others)}; name one "
+                "by column="
+            )
+        chosen = others[0] if others else _COLUMN
+    if chosen not in lists:
+        has = ", ".join(map(repr, schema.names)) or "none"
+        raise FormatError(f"{path}: has no column {chosen!r} of lists (its columns: {has})")
+    if chosen not in ids:
+        raise FormatError(
+            f"{path}: column {chosen!r} holds lists of {lists[chosen].value_type}, not ids"
+        )
+    return chosen
+
+
+def _is_list(types: Any, kind: Any) -> bool:
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
+
+
+class TableTokens:
     """The tokens of a table, sliced as one array; row groups are decoded as they are asked for."""
 
-    column = _COLUMN
-
-    def __init__(self, path: Path, dtype: str | None) -> None:
+    def __init__(self, path: Path, dtype: str | None, column: str | None = None) -> None:
         size_of(path)
         self._path = path
         self._kept: OrderedDict[int, Any] = OrderedDict()
         self._opened: Any = None
-        schema = self._file().schema_arrow
-        kind = schema.field(self.column).type if self.column in schema.names else None
-        if kind is None or not str(kind).startswith(("list<", "large_list<")):
-            raise FormatError(f"{path}: has no column {self.column!r} of lists")
-        if str(kind.value_type) not in ("uint16", "int32", "uint32", "int64"):
-            raise FormatError(
-                f"{path}: column {self.column!r} holds lists of {kind.value_type}, not ids"
-            )
+        schema = self._schema()
+        self.column = _column_of(path, schema, column)
         counts = self._noted(schema.metadata or {})
         #: Where each row group begins, and the end.
         self._starts = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
         self.dtype = np.dtype(dtype or self._dtype)
 
     def _noted(self, metadata: dict[bytes, bytes]) -> list[int]:
-        groups = range(self._file().num_row_groups)
+        groups = range(self._group_count())
         self._dtype = "uint32"
         #: Whether labels say which tokens are to be learnt. Those of others may mean anything.
         self.has_labels = False
         if b"jeton" not in metadata:
-            return [len(self._group(number).flatten()) for number in groups]
+            return self._counted(groups)
         try:
             note = json.loads(metadata[b"jeton"])
             self._dtype = {"uint16": "uint16", "uint32": "uint32"}[note["dtype"]]
@@ -134,6 +173,9 @@ class _Rows:
         if len(counts) != len(groups) or min(counts, default=0) < 0:
             raise FormatError(f"{self._path}: what it notes under 'jeton' does not fit its rows")
         return counts
+
+    def _counted(self, groups: range) -> list[int]:
+        return [len(self._group(number).flatten()) for number in groups]
 
     def __len__(self) -> int:
         return int(self._starts[-1])
@@ -184,38 +226,59 @@ class _Rows:
         return ids
 
     def _group(self, number: int) -> Any:
-        pyarrow, _ = _pyarrow(self._path)
+        pyarrow, _ = pyarrow_for(self._path)
         try:
-            column = self._file().read_row_group(number, columns=[self.column]).column(0)
-        except (OSError, ValueError) as error:
+            array = pyarrow.concat_arrays(self._chunks(number))
+            array.validate()
+            if pyarrow.types.is_fixed_size_list(array.type):
+                array = array.cast(pyarrow.list_(array.type.value_type))
+        except JetonError:
+            raise
+        except ARROW_ERRORS as error:
             told = " ".join(str(error).split())
             raise FormatError(f"{self._path}: cannot be read: {told}") from None
-        array = pyarrow.concat_arrays(column.chunks)
         if array.null_count or array.flatten().null_count:
             raise FormatError(f"{self._path}: row group {number} has nulls among its ids")
         return array
 
+    def _schema(self) -> Any:
+        return self._file().schema_arrow
+
+    def _group_count(self) -> int:
+        return int(self._file().num_row_groups)
+
+    def _chunks(self, number: int) -> list[Any]:
+        """The lists of a row group."""
+        column = self._file().read_row_group(number, columns=[self.column]).column(0)
+        return list(column.chunks) or [column.combine_chunks()]
+
     def _file(self) -> Any:
         if self._opened is None:
-            _, parquet = _pyarrow(self._path)
             try:
-                self._opened = parquet.ParquetFile(self._path)
-            except (OSError, ValueError) as error:
-                raise FormatError(f"{self._path}: not a Parquet file: {error}") from None
+                self._opened = self._open()
+            except JetonError:
+                raise
+            except ARROW_ERRORS as error:
+                told = " ".join(str(error).split())
+                raise FormatError(f"{self._path}: not {self._kind}: {told}") from None
         return self._opened
+
+    _kind = "a Parquet file"
+
+    def _open(self) -> Any:
+        _, parquet = pyarrow_for(self._path)
+        return parquet.ParquetFile(self._path)
 
     def __getstate__(self) -> dict[str, Any]:
         # Workers open the file themselves.
         return {**self.__dict__, "_opened": None, "_kept": OrderedDict()}
 
 
-class _Learnt(_Rows):
+class _Learnt(TableTokens):
     """Which tokens of a table are to be learnt, by its labels."""
 
-    column = _LABELS
-
     def __init__(self, path: Path, dtype: str | None) -> None:
-        super().__init__(path, dtype)
+        super().__init__(path, dtype, _LABELS)
         self.dtype = np.dtype("uint8")
 
     def _read(self, number: int, values: npt.NDArray[Any]) -> Ids:
@@ -223,7 +286,7 @@ class _Learnt(_Rows):
         return learnt
 
 
-def _pyarrow(path: Path) -> tuple[Any, Any]:
+def pyarrow_for(path: Path) -> tuple[Any, Any]:
     try:
         import pyarrow
         from pyarrow import parquet

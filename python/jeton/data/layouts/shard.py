@@ -14,7 +14,7 @@ import numpy.typing as npt
 from jeton.errors import FileError, FormatError, MissingFileError
 from jeton.ids import Ids
 
-__all__ = ["Shard", "Tokens", "ends_beside", "mapped", "mask_beside", "size_of"]
+__all__ = ["ConvertedTokens", "Shard", "Tokens", "ends_beside", "mapped", "mask_beside", "size_of"]
 
 
 class Tokens(Protocol):
@@ -27,6 +27,27 @@ class Tokens(Protocol):
     def __len__(self) -> int: ...
 
     def __getitem__(self, window: slice, /) -> Ids: ...
+
+
+class ConvertedTokens:
+    """Tokens that others keep as numbers of another type, which are made ids as they are sliced."""
+
+    def __init__(self, path: Path, numbers: npt.NDArray[Any]) -> None:
+        self._path, self._numbers = path, numbers
+        self.dtype: np.dtype[Any] = np.dtype("uint16" if numbers.itemsize <= 2 else "uint32")
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __getitem__(self, window: slice, /) -> Ids:
+        some = self._numbers[window]
+        if len(some) and not 0 <= some.min() <= some.max() <= np.iinfo(self.dtype).max:
+            raise FormatError(
+                f"{self._path}: holds {some.min():,} to {some.max():,} where ids should be; it is "
+                "damaged, or of another type"
+            )
+        ids: Ids = some.astype(self.dtype)
+        return ids
 
 
 class Shard:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,14 @@ from jeton.data.layouts.checks import (
     integers,
 )
 from jeton.data.layouts.layout import BaseLayout, Spool, part_of
-from jeton.errors import ArgumentError, ArgumentTypeError, FileError, MissingFileError
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FileError,
+    FormatError,
+    MissingFileError,
+)
+from jeton.file_digest import FileDigest, digest_of
 
 __all__ = ["Writer", "WrittenShard", "synced"]
 
@@ -74,6 +81,14 @@ class Writer:
         #: How many of the closed shards have their names, and how many a saved state knows of.
         self._named = self._saved = 0
         self._files: tuple[BinaryIO, list[BinaryIO]] | None = None
+        #: CRC-32 of what the shard that grows has in each file: up to its last whole document, and
+        #: with the one that is not finished.
+        self._sums = [0] * (1 + len(self._types))
+        self._open_sums = list(self._sums)
+        #: Of each closed shard, what its files are; how many of them a state speaks of that was
+        #: saved by another writer.
+        self._digests: list[dict[str, FileDigest]] = []
+        self._restored = 0
         self._ended = False
         with self._told():
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -100,6 +115,11 @@ class Writer:
             for number, (tokens, documents) in enumerate(self._closed)
             for file in [self._name(number)]
         ]
+
+    @property
+    def digests(self) -> dict[str, FileDigest]:
+        """Size and SHA-256 of the files of the shards that are whole, as they were written."""
+        return {name: it for shard in self._digests for name, it in shard.items()}
 
     def append(
         self,
@@ -164,19 +184,20 @@ class Writer:
         self._check_document(so_far + size)
         if self._documents and self._tokens + so_far + size > self._shard_tokens:
             self._move(so_far)
-        beside = self._put(columns)
+        self._put(columns)
         self._open = so_far + size
         if last:
             self._tokens += self._open
             self._documents += 1
             self._open = None
-            beside.write(np.array([self._tokens], "<i8").tobytes())
+            self._put_ends(np.array([self._tokens], np.int64))
 
     def _move(self, tokens: int) -> None:
         """Closes the shard, without the unfinished document that it has no room for."""
         _, files = self._open_files()
         spool, after = self._spool(len(self._closed)), self._spool(len(self._closed) + 1)
         starts, heads = self._sizes(self._tokens), self._sizes(0)
+        sums = [0]
         for into, path, target_path, start, head in zip(
             files, self._growing(spool), self._growing(after), starts, heads, strict=True
         ):
@@ -184,9 +205,13 @@ class Writer:
             with path.open("rb") as source, target_path.open("wb") as target:
                 source.seek(start)
                 target.seek(head)
-                shutil.copyfileobj(source, target, 1 << 20)
+                sums.append(0)
+                while some := source.read(1 << 20):
+                    target.write(some)
+                    sums[-1] = zlib.crc32(some, sums[-1])
             into.truncate(start)
         self._close_shard()
+        self._open_sums = sums
         moved: list[BinaryIO] = [path.open("r+b") for path in self._growing(after)]
         for file, size in zip(moved, self._sizes(tokens), strict=True):
             file.seek(size)
@@ -215,16 +240,28 @@ class Writer:
         self._saved = len(self._closed)
         return {
             **self._settings(),
-            "shards": [list(counts) for counts in self._closed],
+            "shards": [
+                [*counts, [[name, it.bytes, it.sha256] for name, it in digests.items()]]
+                for counts, digests in zip(self._closed, self._digests, strict=True)
+            ],
             "growing": [self._tokens, self._documents],
+            "crc32": list(self._sums),
             "last": self._ended,
         }
 
     def finish(self) -> list[WrittenShard]:
-        """Gives all shards their names; without a single document there are none."""
+        """Gives all shards their names; without a single document there are none.
+
+        Raises:
+            FormatError: A shard that was written before a resumption has changed since.
+        """
         self.checkpoint(last=True)
         with self._told():
             self._name_shards(len(self._closed))
+            for shard in self._digests[: self._restored]:
+                for name, written in shard.items():
+                    if digest_of(self._folder / name) != written:
+                        raise _damaged(self._folder / name)
         self.close()
         return self.shards
 
@@ -299,7 +336,14 @@ class Writer:
                     f"the state was saved with {name}={state.get(name)!r}, not {value!r}; go on "
                     "with what it began with, or begin anew"
                 )
-        self._closed = [(int(tokens), int(documents)) for tokens, documents in state["shards"]]
+        self._closed = [(int(tokens), int(documents)) for tokens, documents, _ in state["shards"]]
+        self._digests = [
+            {name: FileDigest(size, sha256) for name, size, sha256 in files}
+            for *_, files in state["shards"]
+        ]
+        self._restored = len(self._closed)
+        self._sums = list(state["crc32"])
+        self._open_sums = list(self._sums)
         self._tokens, self._documents = map(int, state["growing"])
         self._ended = bool(state["last"])
         self._saved = len(self._closed)
@@ -313,7 +357,7 @@ class Writer:
         if self._numbered:
             self._remove_parts(len(self._closed) + 1)
         if not self._ended:
-            self._open_files()
+            self._check(self._open_files())
         self._name_shards(self._saved)
 
     def _open_files(self) -> tuple[BinaryIO, list[BinaryIO]]:
@@ -337,15 +381,41 @@ class Writer:
             self._files = (opened[0], opened[1:])
         return self._files
 
-    def _put(self, columns: _Columns) -> BinaryIO:
-        """Writes tokens and what belongs to each; gives the file of the ends."""
-        beside, files = self._open_files()
-        for into, values, kind in zip(files, columns, self._types, strict=True):
-            into.write(np.ascontiguousarray(values, kind).data)
-        return beside
+    def _check(self, files: tuple[BinaryIO, list[BinaryIO]]) -> None:
+        """Refuses a shard that grows if it is not what the state speaks of."""
+        for file, head, expected in zip(_all(files), [0, *self._sizes(0)], self._sums, strict=True):
+            path, found = Path(file.name), 0
+            with path.open("rb") as written:
+                written.seek(head)
+                while some := written.read(1 << 20):
+                    found = zlib.crc32(some, found)
+            if found != expected:
+                self.close()
+                raise _damaged(path)
+
+    def _put(self, columns: _Columns) -> None:
+        """Writes tokens and what belongs to each."""
+        _, files = self._open_files()
+        if self._open is None:
+            self._open_sums = list(self._sums)
+        for number, (into, values, kind) in enumerate(
+            zip(files, columns, self._types, strict=True), 1
+        ):
+            data = np.ascontiguousarray(values, kind).data
+            into.write(data)
+            self._open_sums[number] = zlib.crc32(data, self._open_sums[number])
+
+    def _put_ends(self, ends: npt.NDArray[np.int64]) -> None:
+        """Writes the ends of documents, which are whole with that."""
+        beside, _ = self._open_files()
+        data = ends.astype("<i8").tobytes()
+        beside.write(data)
+        self._open_sums[0] = zlib.crc32(data, self._sums[0])
+        self._sums = list(self._open_sums)
 
     def _write(self, columns: _Columns, ends: npt.NDArray[np.int64]) -> None:
-        self._put(columns).write((ends + self._tokens).astype("<i8").tobytes())
+        self._put(columns)
+        self._put_ends(ends + self._tokens)
         self._tokens += len(columns[0])
         self._documents += len(ends)
 
@@ -357,7 +427,13 @@ class Writer:
         main = self._folder / self._name(len(self._closed))
         spool = self._spool(len(self._closed))
         self._layout.close(spool, main, self._dtype.name, self._tokenizer, self._masks)
+        finals = self._finals(len(self._closed))
+        names = [path.relative_to(self._folder).as_posix() for path in finals]
+        parts = map(part_of, finals)
+        self._digests.append(dict(zip(names, map(digest_of, parts), strict=True)))
         self._closed.append((self._tokens, self._documents))
+        self._sums = [0] * len(self._sums)
+        self._open_sums = list(self._sums)
         self._before = self._before[0] + self._tokens, self.documents
         self._tokens = self._documents = 0
 
@@ -456,6 +532,13 @@ class Writer:
         except OSError as error:
             place = error.filename or self._folder
             raise FileError(f"{place}: cannot be written: {error.strerror or error}") from None
+
+
+def _damaged(path: Path) -> FormatError:
+    return FormatError(
+        f"{path}: is damaged since it was written; remove it and what was written with it, and "
+        "begin anew"
+    )
 
 
 _Columns = list[npt.NDArray[Any]]

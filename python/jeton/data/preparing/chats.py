@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,15 @@ import numpy.typing as npt
 import jeton._core as _core
 from jeton.data.conversations import Conversations
 from jeton.data.preparing.loss_mask_bits import DTYPE, marked
-from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError, FormatError, JetonError
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    ChatWarning,
+    EncodeError,
+    FormatError,
+    JetonError,
+    warn_caller,
+)
 from jeton.token_blocks.blocks import Block, Progress
 
 if TYPE_CHECKING:
@@ -80,6 +89,7 @@ class Chats:
         self._tokenizer, self._asked, self._keys = tokenizer, asked, keys
         self.columns = [asked.field, *([] if asked.tools is None else [asked.tools])]
         """The fields that are read, that of the messages first."""
+        self._losses = set[frozenset[str]]()
 
     def blocks(self, rows: Iterable[Row], progress: Progress) -> Iterator[Block]:
         """The blocks of records, in their order.
@@ -154,18 +164,25 @@ class Chats:
             raise _Bad(error) from None
 
     def _made(self, messages: Any, tools: Any) -> _Document:
+        from jeton.chat import Request
         from jeton.chat.template_date import stopped
+        from jeton.chat.unprinted import UnprintedError
 
         try:
             with stopped(self._asked.day()):
-                chat = self._tokenizer.chat(
-                    messages, template=self._asked.template, tools=tools, **self._asked.variables
-                )
+                chat = Request(
+                    self._tokenizer,
+                    messages,
+                    template=self._asked.template,
+                    tools=tools,
+                    variables=tuple(self._asked.variables.items()),
+                    says=self._say,
+                ).made()
                 _check_read(messages, chat)
                 mask, text = chat.loss_mask(self._asked.roles), _utf8(chat.text)
                 if self._asked.max_tokens is not None and len(chat) > self._asked.max_tokens:
                     chat, mask = self._shortened(chat, self._asked.max_tokens)
-        except (ArgumentError, ArgumentTypeError, EncodeError) as error:
+        except (ArgumentError, ArgumentTypeError, EncodeError, UnprintedError) as error:
             raise _Bad(error) from None
         return _Document(
             marked(np.array(chat.ids, np.uint32), mask),
@@ -175,6 +192,13 @@ class Chats:
             sum(mask),
             len(chat.dropped),
         )
+
+    def _say(self, losses: str) -> None:
+        """Warns of what the template leaves out, once of each kind, whichever message it is."""
+        kind = frozenset(re.sub(r"\d+", "…", losses).split(", "))
+        if kind not in self._losses:
+            self._losses.add(kind)
+            warn_caller(f"{losses} (of this kind, said once)", ChatWarning)
 
     def _shortened(self, chat: Chat, most: int) -> tuple[Chat, list[int]]:
         """A conversation without its oldest turns, and its mask."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import jeton._core as _core
 from jeton.compressed import DAMAGED, decompressed
-from jeton.corpus import is_table, size_of
+from jeton.corpus import ARROW_ERRORS, check_size_of_rows, is_table, size_of
 from jeton.data.preparing.chats import Chats, Row, named
 from jeton.data.preparing.loss_mask_bits import DTYPE
 from jeton.errors import (
@@ -26,8 +26,8 @@ from jeton.errors import (
 )
 from jeton.file_digest import digest_of
 from jeton.token_blocks.blocks import Block, Facts, Progress, Source, nothing
-from jeton.token_blocks.files import check_unchanged, identity_of
-from jeton.token_blocks.rows import Iterated, Rows, is_one_split
+from jeton.token_blocks.files import check_unchanged, consumed_files, identity_of
+from jeton.token_blocks.rows import Iterated, Rows, can_be_sliced, is_column, is_one_split
 
 __all__ = ["ConversationFiles", "ConversationRows", "Conversations", "rows_of"]
 
@@ -41,7 +41,8 @@ class _OfConversations(Source):
     """A source whose counts have names."""
 
     def facts(self, end: Progress, digests: Mapping[int, tuple[int, str]]) -> Facts:
-        return replace(super().facts(end, digests), chats=named(end.counts))
+        counts = named(end.counts)
+        return replace(super().facts(end, digests), bad=counts["bad"], chats=counts)
 
 
 class ConversationFiles(_OfConversations):
@@ -62,11 +63,14 @@ class ConversationFiles(_OfConversations):
     def identity(self) -> list[dict[str, Any]]:
         return [dict(seen) for seen in self._seen]
 
+    def consumed(self, start: Progress) -> int | None:
+        return consumed_files(self._paths, start)
+
     def blocks(self, start: Progress) -> Iterator[Block]:
         progress = start
         first = start.place[0] if start.place else 0
         for number, path in list(enumerate(self._paths))[first:]:
-            place = progress.place if progress.place[:1] == (number,) else (number, 0, 0)
+            place = progress.place if progress.place[:1] == (number,) else (number, 0, 0, 0)
             before = sum(self._sizes[:number])
             if is_table(path):
                 table = _Table(path, self._chats.columns)
@@ -84,7 +88,7 @@ class ConversationFiles(_OfConversations):
             else:
                 read, sha256 = digest.size, digest.sha256.hexdigest()
             check_unchanged(path, self._seen[number], read)
-            after = replace(progress, place=(number + 1, 0, 0))
+            after = replace(progress, place=(number + 1, 0, 0, 0))
             yield nothing(DTYPE, progress, after, before + read, ((number, read, sha256),))
             progress = after
 
@@ -94,23 +98,33 @@ class ConversationFiles(_OfConversations):
         share = self._sizes[number] / max(1, table.rows)
         for row, record in enumerate(table.records(first), first):
             read = before + int(share * (row + 1))
-            yield Row(record, f"{path}: row {row}", (number, row + 1, 0), read)
+            yield Row(record, f"{path}: row {row}", (number, row + 1, 0, 0), read)
 
     def _of_lines(
         self, number: int, path: Path, digest: _Digest, place: tuple[int, ...], before: int
     ) -> Iterator[Row]:
-        _, first, line = place
+        _, first, line, known = place
+        passed, sha256 = 0, hashlib.sha256()
         for text, end in _lines(path, digest):
-            if end <= first:
+            sha256.update(text)
+            sha256.update(b"\n" * (end - passed - len(text)))
+            passed = end
+            if end < first:
+                continue
+            if end > first > passed - len(text) or (end == first and _beginning(sha256) != known):
+                raise _changed(path, first)
+            if end == first:
                 continue
             line += 1
             if text.strip():
                 yield Row(
                     self._record(text, line),
                     f"{path}: line {line}",
-                    (number, end, line),
+                    (number, end, line, _beginning(sha256)),
                     before + digest.size,
                 )
+        if passed < first:
+            raise _changed(path, first)
 
     def _record(self, text: bytes, line: int) -> Any:
         """What a line holds, or the error that it gives."""
@@ -127,6 +141,18 @@ class ConversationFiles(_OfConversations):
             return FormatError("no JSON object: it is nested too deep")
         except ValueError as error:
             return FormatError(f"no JSON object: {error} (each line must hold a whole object)")
+
+
+def _beginning(sha256: Any) -> int:
+    """The first eight bytes of what was hashed so far."""
+    return int.from_bytes(sha256.digest()[:8], "big")
+
+
+def _changed(path: Path, read: int) -> FileError:
+    return FileError(
+        f"{path}: has changed in its first {read:,} bytes, which were read already (restore it, or "
+        "begin anew)"
+    )
 
 
 @dataclass
@@ -200,12 +226,15 @@ class _Table:
         self._path, self._columns = path, columns
         try:
             self._file = parquet.ParquetFile(path, buffer_size=1 << 16)
+            names: list[str] = self._file.schema_arrow.names
         except FileNotFoundError:
             raise MissingFileError(f"{path}: there is no such file") from None
-        except (OSError, ValueError) as error:
-            raise FormatError(f"{path}: not a Parquet file: {error}") from None
+        except ARROW_ERRORS as error:
+            told = " ".join(str(error).split())
+            raise FormatError(f"{path}: not a Parquet file: {told}") from None
         for name in columns:
-            _check_column(f"{path}: ", name, self._file.schema_arrow.names)
+            _check_column(f"{path}: ", name, names)
+        check_size_of_rows(path, self._file.metadata, columns)
         self.rows = int(self._file.metadata.num_rows)
 
     def records(self, first: int) -> Iterator[dict[str, Any]]:
@@ -220,9 +249,10 @@ class _Table:
             for batch in self._file.iter_batches(
                 batch_size=_ROWS, row_groups=wanted, columns=self._columns
             ):
-                yield from batch.slice(first).to_pylist()
+                records = batch.slice(first).to_pylist()
                 first = max(0, first - len(batch))
-        except (OSError, ValueError) as error:
+                yield from records
+        except ARROW_ERRORS as error:
             if isinstance(error, JetonError):
                 raise
             told = " ".join(str(error).split())
@@ -277,6 +307,10 @@ def rows_of(data: Any, chats: Chats) -> ConversationRows | None:
     """The rows of a table of Arrow or of a data set; `None` if it is neither."""
     if type(data).__module__.split(".")[0] == "datasets":
         if not is_one_split(data):
+            return None
+        if is_column(data):
+            raise ArgumentError("data is a single column, not a data set with columns")
+        if not can_be_sliced(data):
             return None
         for name in chats.columns:
             _check_column("data: ", name, data.column_names)

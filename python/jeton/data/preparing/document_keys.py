@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from jeton.data.layouts import Writer
+from jeton.data.preparing.shuffling import check_sum
 from jeton.data.preparing.sinks import Plain
 from jeton.errors import FileError
 from jeton.token_blocks.blocks import Block
@@ -24,24 +26,28 @@ class Keyed(Plain):
     def __init__(self, writer: Writer, folder: Path, state: dict[str, Any] | None) -> None:
         super().__init__(writer)
         self._path = folder / self.FILE
-        self._count = 0 if state is None else int(state["keys"])
+        self._count: int = 0 if state is None else state["keys"]
+        self._sum: int = 0 if state is None else state["crc32"]
         try:
-            self._file = self._path.open("r+b" if self._count else "wb")
-            self._file.truncate(self._count * 8)
-            self._file.seek(0, os.SEEK_END)
+            with self._path.open("ab") as file:
+                file.truncate(self._count * 8)
+            check_sum(self._path, self._sum)
+            self._file = self._path.open("ab")
         except OSError as error:
             raise FileError(f"{self._path}: cannot be written: {error.strerror}") from None
 
     def _take(self, block: Block) -> None:
         super()._take(block)
         try:
-            self._file.write(np.ascontiguousarray(block.keys, "<u8").data)
+            data = np.ascontiguousarray(block.keys, "<u8").data
+            self._file.write(data)
+            self._sum = zlib.crc32(data, self._sum)
         except OSError as error:
             raise FileError(f"{self._path}: cannot be written: {error.strerror}") from None
         self._count += len(block.keys)
 
     def state(self) -> dict[str, Any]:
-        return {"keys": self._count}
+        return {"keys": self._count, "crc32": self._sum}
 
     def sync(self) -> None:
         self._file.flush()

@@ -1,4 +1,4 @@
-"""Which token parts documents: one that the tokenizer has for that, or one that is named."""
+"""Which tokens are around documents: an end of text, found or named, or the tokenizer's frame."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jeton.arguments import checked_int
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["Choice", "EndOfText", "end_of_text_of"]
+__all__ = ["Choice", "EndOfText", "Frame", "end_of_text_of", "frame_of"]
 
 KNOWN = (
     "<|endoftext|>",
@@ -100,3 +100,37 @@ def end_of_text_of(tokenizer: Tokenizer, given: object, *, place: object) -> End
             f"{tokenizer.max_id}"
         ) from None
     return EndOfText(token, number, place)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The ids that each document begins and ends with."""
+
+    begin: list[int]
+    end: list[int]
+
+    @classmethod
+    def of(cls, end: EndOfText | None) -> Frame:
+        """That of an end of text, or of none."""
+        ids = [] if end is None else [end.id]
+        return cls([], ids) if end is None or end.place == "after" else cls(ids, [])
+
+
+def frame_of(tokenizer: Tokenizer) -> tuple[Frame, EndOfText]:
+    """What the post-processor puts around a text, and which of these tokens parts documents.
+
+    Raises:
+        ArgumentError: It puts nothing there, or does something else to ids.
+    """
+    found = tokenizer._core.frame(True)
+    if found is None:
+        raise ArgumentError(
+            "frame: the post-processor of the tokenizer does more than putting tokens around a text"
+        )
+    frame = Frame(*found)
+    if not frame.begin and not frame.end:
+        raise ArgumentError(
+            "frame: the post-processor of the tokenizer puts nothing around a text; leave it out"
+        )
+    id, place = (frame.end[-1], "after") if frame.end else (frame.begin[0], "before")
+    return frame, EndOfText(tokenizer.id_to_bytes(id).decode("utf-8", "replace"), id, place)

@@ -56,7 +56,9 @@ def source_of(data: Any, encoding: Encoding, reading: Reading, *, name: str = "d
             by_line=reading.by_line,
         )
     if reading.by_line:
-        raise ArgumentError(f"lines is for files, and {name} holds documents that are not files")
+        raise ArgumentError(
+            f"documents is for files, and {name} holds documents that are not files"
+        )
     if reading.chats is not None:
         rows = rows_of(data, reading.chats)
         if rows is not None:

@@ -11,7 +11,9 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,8 +21,9 @@ from jeton.data import manifest
 from jeton.data.layouts.writer import synced
 from jeton.data.manifest import Manifest
 from jeton.errors import FileError, FormatError
+from jeton.file_digest import digest_of
 
-__all__ = ["Journal"]
+__all__ = ["Consumed", "Journal"]
 
 WORK = ".preparing"
 RUN = "run.json"
@@ -40,6 +43,8 @@ class Journal:
         self._is_new = False
         self._lock: BinaryIO | None = None
         self._digests: BinaryIO | None = None
+        #: How many lines of digests there are.
+        self._noted = 0
 
     def __enter__(self) -> Journal:
         self._is_new = not self.folder.exists()
@@ -66,8 +71,13 @@ class Journal:
                 with contextlib.suppress(OSError):
                     file.close()
 
-    def begin(self, run: dict[str, Any]) -> dict[str, Any] | None:
+    def begin(
+        self, run: dict[str, Any], read: Callable[[dict[str, Any] | None], dict[str, Consumed]]
+    ) -> dict[str, Any] | None:
         """Notes what is prepared; gives the state to go on from, if it was begun before.
+
+        `read` says what had been read of each split's inputs when a state was saved: that must be
+        the same, and other inputs may have changed.
 
         Raises:
             FileError: Something else was begun in the folder, or an input has changed since.
@@ -80,10 +90,15 @@ class Journal:
             self._put(path, run)
             return None
         begun = self._get(path)
+        saved = self.work / "state.json"
+        state = self._get(saved) if saved.exists() else None
+        self._noted = 0 if state is None else state.pop("digests")
         if begun != run:
-            raise FileError(f"{self.folder}: {_difference(begun, run)}; {self._remedy()}")
-        state = self.work / "state.json"
-        return self._get(state) if state.exists() else None
+            difference = _difference(begun, run, read(state), self.digests())
+            if difference is not None:
+                raise FileError(f"{self.folder}: {difference}; {self._remedy()}")
+            self._put(path, run)
+        return state
 
     def save(self, state: dict[str, Any]) -> None:
         """Replaces the state in one step."""
@@ -91,7 +106,7 @@ class Journal:
             if self._digests is not None:
                 self._digests.flush()
                 os.fsync(self._digests.fileno())
-        self._put(self.work / "state.json", state)
+        self._put(self.work / "state.json", {**state, "digests": self._noted})
         # The first state is that before any work.
         self._saved += 1
         self._is_worth_keeping |= self._saved > 1
@@ -109,8 +124,9 @@ class Journal:
                 # What was cut short by a kill is no line.
                 if self._digests.tell():
                     self._digests.write(b"\n")
-            line = json.dumps([pass_number, number, size, sha256])
-            self._digests.write(line.encode() + b"\n")
+            line = json.dumps([pass_number, number, size, sha256]).encode()
+            self._digests.write(b"%08x %s\n" % (zlib.crc32(line), line))
+            self._noted += 1
 
     def digests(self) -> dict[int, dict[int, tuple[int, str]]]:
         """For each pass, what was read of each input."""
@@ -118,11 +134,30 @@ class Journal:
         found: dict[int, dict[int, tuple[int, str]]] = {}
         if self._digests is not None:
             self._digests.flush()
+        whole = 0
         for line in path.read_bytes().splitlines() if path.exists() else []:
-            with contextlib.suppress(ValueError):
-                pass_number, number, size, sha256 = json.loads(line)
+            sum_of_text, _, text = line.partition(b" ")
+            if sum_of_text == b"%08x" % zlib.crc32(text):
+                pass_number, number, size, sha256 = json.loads(text)
                 found.setdefault(pass_number, {})[number] = (size, sha256)
+                whole += 1
+        # What was cut short by a kill is no line, and no state speaks of it.
+        if whole < self._noted:
+            raise FormatError(f"{path}: is damaged; remove {self.work} to begin anew")
+        self._noted = whole
         return found
+
+    def check(self, whole: Manifest) -> None:
+        """Refuses files that have changed since the manifest was made.
+
+        Raises:
+            FormatError: One has.
+        """
+        with self._told():
+            for name, expected in whole.files.items():
+                path = self.set / name if (self.set / name).exists() else self.folder / name
+                if path.exists() and digest_of(path) != expected:
+                    raise FormatError(f"{path}: is damaged since it was written; {self._remedy()}")
 
     def publish(self, whole: Manifest) -> None:
         """Moves what is whole to the folder, and removes what it grew in.
@@ -157,9 +192,10 @@ class Journal:
 
     def _put(self, path: Path, record: dict[str, Any]) -> None:
         beside = path.with_suffix(".new")
+        text = json.dumps(record)
         with self._told():
             with beside.open("w", encoding="utf-8") as file:
-                json.dump(record, file)
+                file.write(f"{text}\n{zlib.crc32(text.encode()):08x}\n")
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(beside, path)
@@ -167,12 +203,10 @@ class Journal:
 
     def _get(self, path: Path) -> dict[str, Any]:
         with self._told():
-            try:
-                record = json.loads(path.read_text("utf-8"))
-            except ValueError:
-                record = None
-        if not isinstance(record, dict):
+            text, _, sum_of_text = path.read_bytes().partition(b"\n")
+        if sum_of_text != b"%08x\n" % zlib.crc32(text):
             raise FormatError(f"{path}: is damaged; remove {self.work} to begin anew")
+        record: dict[str, Any] = json.loads(text)
         return record
 
     @contextlib.contextmanager
@@ -198,28 +232,66 @@ def _lock(file: BinaryIO, folder: Path) -> None:
         raise FileError(f"{folder}: another process is preparing a set in it") from None
 
 
-def _difference(begun: dict[str, Any], wanted: dict[str, Any]) -> str:
-    """In what two runs differ, first."""
+@dataclass(frozen=True)
+class Consumed:
+    """What of the inputs of a split had been read."""
+
+    pass_number: int
+    """The pass that reads them."""
+    files: int | None
+    """How many were; `None` if all must be the same."""
+
+
+def _difference(
+    begun: dict[str, Any],
+    wanted: dict[str, Any],
+    read: dict[str, Consumed],
+    digests: dict[int, dict[int, tuple[int, str]]],
+) -> str | None:
+    """In what two runs differ, first, if one cannot go on with the other."""
     if begun.get("tokenizer") != wanted["tokenizer"]:
         return "the tokenizer is not the one that this set was begun with"
-    if begun.get("inputs") != wanted["inputs"]:
-        return _changed_input(begun.get("inputs"), wanted["inputs"])
+    if begun.get("jeton") != wanted["jeton"]:
+        return f"was begun by jeton {begun.get('jeton')}, which may do otherwise"
+    options = begun.get("options")
     for name, value in wanted["options"].items():
-        before = (begun.get("options") or {}).get(name)
-        if before != value:
+        before = options.get(name) if isinstance(options, dict) else None
+        if _as_lenient(name, before, value) != value:
             return f"holds a set that was begun with {name}={before!r}, not {value!r}"
-    return f"was begun by jeton {begun.get('jeton')}, which may do otherwise"
-
-
-def _changed_input(begun: Any, wanted: Any) -> str:
-    for split, inputs in wanted.items():
-        before = begun.get(split) if isinstance(begun, dict) else None
-        if not isinstance(before, list) or len(before) != len(inputs):
+    inputs = begun.get("inputs")
+    for split, entries in wanted["inputs"].items():
+        before, consumed = inputs.get(split) if isinstance(inputs, dict) else None, read[split]
+        wholly = consumed.files is None and before != entries
+        count = len(entries) if consumed.files is None else consumed.files
+        if (
+            not isinstance(before, list)
+            or min(len(before), len(entries)) < count
+            or (wholly and len(before) != len(entries))
+        ):
             return "the inputs are not those that this set was begun with"
-        for old, new in zip(before, inputs, strict=True):
-            if old != new:
+        known = digests.get(consumed.pass_number, {})
+        for number, (old, new) in enumerate(zip(before[:count], entries[:count], strict=True)):
+            if old != new and not _is_same_file(old, new, known.get(number)):
                 return changed(old, new)
-    return "the inputs are not those that this set was begun with"
+    return None
+
+
+def _as_lenient(name: str, before: Any, value: Any) -> Any:
+    """What an option was, or may be now: what was read under the strictest choice held nothing that
+    another would have read otherwise."""
+    if name == "messages" and isinstance(before, dict) and isinstance(value, dict):
+        return {of: _as_lenient(of, it, value.get(of)) for of, it in before.items()}
+    return value if name in _STRICTEST and before == _STRICTEST[name] else before
+
+
+_STRICTEST = {"errors": "strict", "bad_records": "error"}
+
+
+def _is_same_file(old: Any, new: Any, digest: tuple[int, str] | None) -> bool:
+    """Whether a file that was read has the same content at another time."""
+    if digest is None or any(old.get(name) != new.get(name) for name in ("path", "bytes")):
+        return False
+    return digest_of(Path(new["path"])).sha256 == digest[1]
 
 
 def changed(old: dict[str, Any], new: dict[str, Any]) -> str:

@@ -100,6 +100,7 @@ class Parts(Source):
             sum(manifest.documents for manifest in counted),
             sum(manifest.bytes for manifest in counted),
             sum(manifest.empty_documents for manifest in counted),
+            sum(manifest.bad_documents for manifest in counted),
             summed(manifest.chats for manifest in counted),
         )
 

@@ -21,7 +21,7 @@ from jeton.data.manifest import Manifest, WrittenSplit, written
 from jeton.data.preparing import loss_mask_bits
 from jeton.data.preparing.document_keys import Keyed
 from jeton.data.preparing.end_of_text import EndOfText
-from jeton.data.preparing.journal import Journal
+from jeton.data.preparing.journal import Consumed, Journal
 from jeton.data.preparing.shuffling import Buckets, Shuffled, buckets_for
 from jeton.data.preparing.sinks import ByHash, Cut, Plain, Sink
 from jeton.data.preparing.tokenizer_file import saved_tokenizer
@@ -83,6 +83,11 @@ class Plan:
         return self.options.get("messages") is not None
 
     @property
+    def is_shuffled(self) -> bool:
+        """Whether documents are shuffled here; those of a part are when all are put together."""
+        return self.seed is not None and self.part is None
+
+    @property
     def block_dtype(self) -> str:
         """The type of the tokens of blocks."""
         return loss_mask_bits.DTYPE if self.masks else self.dtype
@@ -132,15 +137,30 @@ class Run:
                 "tokenizer": self._plan.tokenizer.digest,
                 "options": {**self._plan.options, "end_of_text": end, "part": self._plan.part},
                 "inputs": identities,
-            }
+            },
+            self._consumed,
         )
         if state is not None and "manifest" in state:
             whole = Manifest.from_json(state["manifest"])
+            self._journal.check(whole)
         else:
             whole = self._made(state)
             self._journal.save({"manifest": whole.to_json()})
         self._journal.publish(whole)
         return whole
+
+    def _consumed(self, state: dict[str, Any] | None) -> dict[str, Consumed]:
+        """What had been read of each source when a state was saved."""
+        found = {}
+        for name, source in self._sources.items():
+            number = 0 if name == "train" else 1 + self._plan.is_shuffled
+            files: int | None = 0
+            if state is not None and ("manifest" in state or state["pass"] > number):
+                files = None
+            elif state is not None and state["pass"] == number:
+                files = source.consumed(Progress.from_json(state["progress"]))
+            found[name] = Consumed(number, files)
+        return found
 
     def _made(self, state: dict[str, Any] | None) -> Manifest:
         plan = self._plan
@@ -169,7 +189,7 @@ class Run:
                 self._writers[split] = stack.enter_context(writer)
             if not state["writers"]:
                 self._save(state)
-            passes = self._passes(state["buckets"])
+            passes = self._passes(state)
             while state["pass"] < len(passes):
                 self._run(passes[state["pass"]], state)
             self._check_splits()
@@ -178,8 +198,8 @@ class Run:
             shards = {split: writer.finish() for split, writer in self._writers.items()}
         return self._manifest(shards, state["read"])
 
-    def _passes(self, buckets: int) -> list[_Pass]:
-        plan, work = self._plan, self._journal.work
+    def _passes(self, state: dict[str, Any]) -> list[_Pass]:
+        plan, work, buckets = self._plan, self._journal.work, state["buckets"]
         writers: dict[str, Any] = dict(self._writers)
         if plan.masks:
             writers = {split: loss_mask_bits.Unmarking(it) for split, it in writers.items()}
@@ -206,15 +226,16 @@ class Run:
             )
 
         train = self._sources["train"]
-        if plan.seed is None or plan.part is not None:
+        if not plan.is_shuffled:
             passes = [_Pass("encoding", train, parting)]
         else:
             shuffled = Shuffled(
                 work,
                 dtype=plan.block_dtype,
-                seed=plan.seed,
+                seed=plan.seed or 0,
                 buckets=buckets,
                 validation=plan.share if plan.by == "cut" else None,
+                sums=lambda: state["made"],
             )
             passes = [
                 _Pass("encoding", train, bucketing),
@@ -242,6 +263,7 @@ class Run:
                     due = time.monotonic() + CHECKPOINT_SECONDS
             sink.finish()
             sink.sync()
+            state["made"] = sink.made()
         state["read"].append(progress.to_json())
         state["pass"] += 1
         state["progress"], state["sink"] = Progress().to_json(), None
@@ -282,9 +304,12 @@ class Run:
             # The data to train from is read first, the data to validate with last.
             for number, source in zip((0, -1), self._sources.values(), strict=False)
         ]
-        return manifest_of(
-            self._plan, self._journal.set, shards, dict(zip(self._sources, facts, strict=True))
-        )
+        folder = self._journal.set
+        files = {} if self._plan.part is None else written(folder, [Keyed.FILE])
+        for writer in self._writers.values():
+            files |= writer.digests
+        by_split = dict(zip(self._sources, facts, strict=True))
+        return manifest_of(self._plan, folder, shards, by_split, files)
 
 
 def _nothing_left(split: str) -> ArgumentError:
@@ -299,7 +324,7 @@ def manifest_of(
     folder: Path,
     shards: dict[str, list[layouts.WrittenShard]],
     facts: dict[str, Facts],
-    digests: dict[str, FileDigest] | None = None,
+    digests: dict[str, FileDigest],
 ) -> Manifest:
     """What is said of a set that was written to a folder, where its tokenizer is saved too.
 
@@ -308,7 +333,7 @@ def manifest_of(
         folder: Where its files are.
         shards: The shards of each split.
         facts: What each source was.
-        digests: Those of the shards' files, where they are known.
+        digests: Those of the files, but for the tokenizer's.
     """
     splits = {
         split: WrittenSplit(
@@ -325,10 +350,7 @@ def manifest_of(
     if plan.part is not None:
         names.append(Keyed.FILE)
     tokenizer, saved = saved_tokenizer(plan.tokenizer, plan.name, folder)
-    if digests is None:
-        files = written(folder, [*names, *saved])
-    else:
-        files = {name: digests[name] for name in names} | written(folder, saved)
+    files = {name: digests[name] for name in names} | written(folder, saved)
     return Manifest(
         layout=plan.layout if plan.part is None else "jeton",
         dtype=plan.dtype,
@@ -343,6 +365,7 @@ def manifest_of(
         documents=sum(some.documents for some in facts.values()),
         bytes=sum(some.bytes for some in facts.values()),
         empty_documents=sum(some.empty for some in facts.values()),
+        bad_documents=sum(some.bad for some in facts.values()),
         chats=loss_mask_bits.summed(some.chats for some in facts.values()),
         splits=splits,
         files=files,

@@ -1,20 +1,23 @@
 """Blocks that wait: first in, first out, in files once they are many, or once they must be kept.
 
-A file of the queue has a line of JSON, for each block how many tokens and documents it has and
-where it lies in its source; then the tokens and the lengths of each, little-endian.
+A file of the queue has the CRC-32 of the rest as text; a line of JSON, for each block how many
+tokens and documents it has and where it lies in its source; then the tokens and the lengths of
+each, little-endian.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import zlib
 from collections import deque
+from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
-from jeton.errors import FileError
+from jeton.errors import FileError, FormatError
 from jeton.token_blocks.blocks import Block, Progress
 
 __all__ = ["BlockQueue"]
@@ -43,12 +46,12 @@ class BlockQueue:
         self._read: list[Path] = []
         if state is not None:
             self._next, self._last = state["next"], state["last"]
+        kept = {self._path(number) for number in range(self._next, self._last + 1)}
         for left in folder.glob("queue-*"):
-            if not self._next <= int(left.name.removeprefix("queue-")) <= self._last:
+            if left not in kept:
                 left.unlink()
         for number in range(self._next, self._last + 1):
-            with self._open(number) as file:
-                self._sizes.extend(entry[0] for entry in json.loads(file.readline()))
+            self._sizes.extend(len(block.tokens) for block in self._blocks(number))
         for _ in range(0 if state is None else state["given"]):
             self.get()
 
@@ -100,27 +103,42 @@ class BlockQueue:
     def _path(self, number: int) -> Path:
         return self._folder / f"queue-{number}"
 
-    def _open(self, number: int) -> BinaryIO:
+    def _blocks(self, number: int) -> list[Block]:
+        """The blocks of a file.
+
+        Raises:
+            FileError: It cannot be read.
+            FormatError: It is not what was written.
+        """
+        path = self._path(number)
         try:
-            return self._path(number).open("rb")
+            data = path.read_bytes()
         except OSError as error:
             raise FileError(
-                f"{self._path(number)}: cannot be read since the state was saved: "
-                f"{error.strerror}; remove its folder and begin anew"
+                f"{path}: cannot be read since the state was saved: {error.strerror}; remove its "
+                "folder and begin anew"
             ) from None
-
-    def _load(self) -> None:
-        """Reads the next file; the one before is needed no more."""
-        with self._open(self._next) as file:
-            for tokens, documents, before, after in json.loads(file.readline()):
-                block = Block(
-                    np.fromfile(file, self._dtype, tokens),
-                    np.fromfile(file, "<i8", documents),
+        if data[:8] != b"%08x" % zlib.crc32(memoryview(data)[8:]):
+            raise FormatError(f"{path}: is damaged; remove its folder and begin anew")
+        at = data.index(b"\n") + 1
+        found = []
+        for tokens, documents, before, after in json.loads(data[8:at]):
+            lengths = at + tokens * self._dtype.itemsize
+            found.append(
+                Block(
+                    np.frombuffer(data, self._dtype, tokens, at),
+                    np.frombuffer(data, "<i8", documents, lengths),
                     np.empty(0, np.uint64),
                     None if before is None else Progress.from_json(before),
                     None if after is None else Progress.from_json(after),
                 )
-                self._front.append(block)
+            )
+            at = lengths + documents * 8
+        return found
+
+    def _load(self) -> None:
+        """Reads the next file; the one before is needed no more."""
+        self._front.extend(self._blocks(self._next))
         self._given = 0
         # It is needed until a state is saved that says that it was read to its end.
         self._read.append(self._path(self._next))
@@ -142,10 +160,18 @@ class BlockQueue:
         path = self._path(self._last)
         try:
             with path.open("wb") as file:
-                file.write(json.dumps(entries).encode() + b"\n")
-                for block in self._behind:
-                    file.write(np.ascontiguousarray(block.tokens, self._dtype).data)
-                    file.write(np.ascontiguousarray(block.lengths, "<i8").data)
+                file.write(b"%08x" % 0)
+                total = 0
+                pieces = (
+                    np.ascontiguousarray(values, kind).tobytes()
+                    for block in self._behind
+                    for values, kind in ((block.tokens, self._dtype), (block.lengths, "<i8"))
+                )
+                for data in chain([json.dumps(entries).encode() + b"\n"], pieces):
+                    file.write(data)
+                    total = zlib.crc32(data, total)
+                file.seek(0)
+                file.write(b"%08x" % total)
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:

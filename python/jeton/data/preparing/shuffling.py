@@ -13,7 +13,8 @@ number belongs to. Where one cut parts the set afterwards, copies stay on their 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -25,7 +26,7 @@ import numpy.typing as npt
 import jeton._core as _core
 from jeton.data.layouts.shard import mapped
 from jeton.data.preparing.sinks import Sink
-from jeton.errors import FileError
+from jeton.errors import FileError, FormatError
 from jeton.token_blocks.blocks import Block, Progress, Source
 
 __all__ = ["Buckets", "Shuffled", "buckets_for", "numbers"]
@@ -114,14 +115,18 @@ class Buckets(Sink):
         self._size = 0
         #: Of the document that is not finished: its bucket, its tokens so far, and its key.
         self._open: tuple[int, int, int] | None = None
-        #: How many tokens and documents each bucket has.
-        self._counts = np.zeros((buckets, 2), np.int64)
+        #: How many tokens and documents each bucket has, and the CRC-32 of both files.
+        self._counts = np.zeros((buckets, 4), np.int64)
         if state is not None:
             self._counts[:] = state["counts"]
         self._met = int(self._counts[:, 0].sum())
-        for files, (tokens, documents) in zip(self._files, self._counts.tolist(), strict=True):
+        for files, (tokens, documents, *sums) in zip(
+            self._files, self._counts.tolist(), strict=True
+        ):
             _cut(files.tokens, tokens * self._dtype.itemsize)
             _cut(files.documents, documents * _ENTRY.itemsize)
+            check_sum(files.tokens, sums[0])
+            check_sum(files.documents, sums[1])
 
     @property
     def tokens(self) -> int:
@@ -184,9 +189,10 @@ class Buckets(Sink):
     def _flush(self, sync: bool = False) -> None:
         for number, files in enumerate(self._files):
             tokens, entries = self._waiting[number], self._entries[number]
-            for path, arrays in ((files.tokens, tokens), (files.documents, entries)):
+            for at, path, arrays in ((2, files.tokens, tokens), (3, files.documents, entries)):
                 if arrays or (sync and path.exists()):
-                    _append(path, arrays, sync)
+                    before = int(self._counts[number, at])
+                    self._counts[number, at] = _append(path, arrays, sync, before)
             self._counts[number, 0] += sum(map(len, tokens))
             self._counts[number, 1] += sum(map(len, entries))
             tokens.clear()
@@ -201,6 +207,9 @@ class Buckets(Sink):
 
     def finish(self) -> None:
         self._flush()
+
+    def made(self) -> Any:
+        return self._counts[:, 2:].tolist()
 
 
 def _bucket_of(drawn: npt.NDArray[np.uint64], buckets: int) -> npt.NDArray[np.int64]:
@@ -226,9 +235,18 @@ class Shuffled(Source):
     """
 
     def __init__(
-        self, folder: Path, *, dtype: str, seed: int, buckets: int, validation: Fraction | None
+        self,
+        folder: Path,
+        *,
+        dtype: str,
+        seed: int,
+        buckets: int,
+        validation: Fraction | None,
+        sums: Callable[[], list[list[int]]],
     ) -> None:
         self._dtype, self._seed, self._validation = np.dtype(dtype), seed, validation
+        #: The CRC-32 of the files of each bucket, once these are written.
+        self._sums = sums
         self._files = [_Files(folder, number) for number in range(buckets)]
 
     @property
@@ -242,10 +260,13 @@ class Shuffled(Source):
 
     def blocks(self, start: Progress) -> Iterator[Block]:
         """The blocks from some place on."""
+        for files, (_, of_documents) in zip(self._files, self._sums(), strict=True):
+            check_sum(files.documents, of_documents)
         self._note_copies()
         first, row = start.place or (0, 0)
         progress, read = start, 0
         for number in range(first, len(self._files)):
+            check_sum(self._files[number].tokens, self._sums()[number][0])
             records = self._in_order(number)
             ends = np.cumsum(records["length"])
             row = row if number == first else 0
@@ -301,7 +322,7 @@ class Shuffled(Source):
                 waiting.clear()
                 buckets = _bucket_of(some["number"], len(self._files))
                 for bucket in np.unique(buckets).tolist():
-                    _append(self._files[bucket].copies, [some[buckets == bucket]], False)
+                    _append(self._files[bucket].copies, [some[buckets == bucket]])
 
     def _number_of_copies(
         self, copies: npt.NDArray[Any], boundary: _Boundary | None
@@ -357,16 +378,44 @@ def _ordered(records: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return found
 
 
-def _append(path: Path, arrays: list[npt.NDArray[Any]], sync: bool) -> None:
+def _append(
+    path: Path, arrays: list[npt.NDArray[Any]], sync: bool = False, sum_before: int = 0
+) -> int:
+    """Appends to a file; gives the CRC-32 of all of it, from that of what it had."""
     try:
         with path.open("ab") as file:
             for array in arrays:
-                file.write(np.ascontiguousarray(array).data)
+                data = np.ascontiguousarray(array).data
+                file.write(data)
+                sum_before = zlib.crc32(data, sum_before)
             if sync:
                 file.flush()
                 os.fsync(file.fileno())
     except OSError as error:
         raise FileError(f"{path}: cannot be written: {error.strerror}") from None
+    return sum_before
+
+
+def check_sum(path: Path, expected: int) -> None:
+    """Refuses a file that does not have this CRC-32; one that is not there has 0.
+
+    Raises:
+        FormatError: It is damaged.
+        FileError: It cannot be read.
+    """
+    found = 0
+    try:
+        with path.open("rb") as file:
+            while some := file.read(1 << 20):
+                found = zlib.crc32(some, found)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror}") from None
+    if found != expected:
+        raise FormatError(
+            f"{path}: is damaged since it was written; remove its folder and begin anew"
+        )
 
 
 def _cut(path: Path, size: int) -> None:

@@ -50,6 +50,10 @@ class Sink(ABC):
         """What goes with that place, for JSON."""
         return {}
 
+    def made(self) -> Any:
+        """What the next pass has to know of what it wrote, for JSON; behind `finish`."""
+        return None
+
     def sync(self) -> None:
         """Brings what it keeps itself to the disk."""
         return

@@ -1,0 +1,153 @@
+"""Which added tokens are control tokens of a chat, and which of them an answer may hold itself.
+
+Special tokens are. So are those that are not marked special but that the template writes, as
+`<tool_call>` and `<think>` of Qwen 3, that have a role, as the end of a text, or that the
+configuration names.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from jeton.chat.encoding import ControlTokens, guarding, known_tokens
+from jeton.chat.probes import Frames, frames_of
+from jeton.chat.renderer import Renderer
+from jeton.chat.source import GAP, Source
+from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
+from jeton.settings import CONFIG
+
+if TYPE_CHECKING:
+    from jeton.base_tokenizer import BaseTokenizer
+
+__all__ = ["control_tokens_of"]
+
+_CACHED: Final = 64
+_WORD: Final = re.compile(r"[\w\s]*")
+"""An added token of letters and white space is a word: a template that writes it means the word."""
+_PLACEHOLDER: Final = re.compile(r"\{\w*\}|%(\(\w+\))?[sdr]")
+_SPACE: Final = re.compile(r"\s")
+_LONGEST: Final = 64
+"""Characters of a literal beside a value that may belong to a token around it."""
+
+
+def control_tokens_of(
+    tok: BaseTokenizer, template: str, control: Iterable[str], renderer: Renderer
+) -> ControlTokens:
+    """The control tokens of a chat through a template.
+
+    Args:
+        tok: The tokenizer.
+        template: The text of a template that compiles.
+        control: Added tokens that the caller wants to be control tokens wherever they are.
+        renderer: What reads and runs the template.
+
+    Raises:
+        ArgumentTypeError: `control` is no iterable of tokens.
+        ArgumentError: One of `control` that is no added token.
+        FormatError: The configuration names control tokens, but not as a list.
+    """
+    names = _checked(tok, control)
+    known = known_tokens(tok)
+    key = template, names
+    if key not in known.control:
+        if len(known.control) >= _CACHED:
+            known.control.clear()
+            known.guarded.clear()
+        known.control[key] = _found(tok, template, names, renderer)
+    return known.control[key]
+
+
+def _checked(tok: BaseTokenizer, control: Iterable[str]) -> frozenset[str]:
+    if isinstance(control, (str, bytes)) or not isinstance(control, Iterable):
+        raise ArgumentTypeError(
+            f'control must be an iterable of tokens, as ("<think>",), not {type(control).__name__}'
+        )
+    given = list(control)
+    for name in given:
+        if not isinstance(name, str):
+            raise ArgumentTypeError(f"control must hold tokens as str, not {type(name).__name__}")
+    added = {token.content for token in tok.added_tokens} if given else set()
+    for name in given:
+        if name not in added:
+            raise ArgumentError(f"control: {name!r} is not an added token of this tokenizer")
+    return frozenset(given)
+
+
+def _found(
+    tok: BaseTokenizer, template: str, asked: frozenset[str], renderer: Renderer
+) -> ControlTokens:
+    plain = {token.content: token.id for token in tok.added_tokens if not token.special}
+    marks = {token for token in plain if not _WORD.fullmatch(token)}
+    written = _written(renderer.source(template), marks) if marks else set()
+    of_roles = marks & {*tok.roles.values()}
+    tags = (written | of_roles | (_configured(tok) & {*plain})) - asked
+    variables = tuple((f"{role}_token", token) for role, token in tok.roles.items())
+    of_turns = set(of_roles)
+    if tags:
+        of_turns |= _of_turns(frames_of(renderer, template, variables), tags)
+    return ControlTokens(
+        guarding(tok, asked | tags),
+        guarding(tok, asked),
+        frozenset(id for it in tags - of_turns if (id := plain[it]) is not None),
+    )
+
+
+def _configured(tok: BaseTokenizer) -> set[str]:
+    configured = tok.config.get("chat_control_tokens") or []
+    if not isinstance(configured, list) or not all(isinstance(it, str) for it in configured):
+        raise FormatError(
+            f"{CONFIG}: chat_control_tokens must be a list of tokens, not {configured!r:.60}"
+        )
+    return {*configured}
+
+
+def _written(source: Source, tokens: Iterable[str]) -> set[str]:
+    """The tokens that a template writes literally, or around a value, as `<|user|>`."""
+    literals = source.literals
+    text = "\1".join(literals)
+    around = {
+        (_SPACE.split(before[-_LONGEST:])[-1], _SPACE.split(behind[:_LONGEST])[0])
+        for literal in literals
+        for before, behind in itertools.pairwise(_PLACEHOLDER.sub(GAP, literal).split(GAP))
+    }
+    return {
+        token
+        for token in tokens
+        if token in text
+        or any(
+            _begins_and_ends(token, before, behind)
+            for before, behind in around
+            if token[0] in before and token[-1] in behind
+        )
+    }
+
+
+def _begins_and_ends(token: str, before: str, behind: str) -> bool:
+    """Whether a token may be the end of one text, something, and the beginning of another text."""
+    lengths = range(1, len(token))
+    begins = next((at for at in reversed(lengths) if before.endswith(token[:at])), 0)
+    ends = next((at for at in lengths if behind.startswith(token[at:])), len(token))
+    return 0 < begins <= ends < len(token)
+
+
+def _of_turns(frames: Frames, tokens: set[str]) -> set[str]:
+    """The tokens with which a template begins and ends turns, which no answer holds.
+
+    Tokens in pairs, as `<think>` and `</think>`, are not among them, unless they are around the
+    result of a tool alone: a template may write them for the model, or tell it to.
+    """
+    pairs = {it for it in tokens if {_other_of(it)} & tokens - {it}}
+    return {
+        token
+        for token in tokens
+        if (token not in pairs and token in frames.question + GAP + frames.opening)
+        or (token in frames.result and token not in frames.question + GAP + frames.call)
+    }
+
+
+def _other_of(token: str) -> str:
+    """`</a>` for `<a>`, `<a>` for `</a>`."""
+    return token.replace("</", "<", 1) if "</" in token else token.replace("<", "</", 1)

@@ -1,0 +1,153 @@
+"""`Given`: the values of a call as its template sees them, and the text that comes of them.
+
+Look here for what becomes of parts of text where a template takes only texts.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Mapping
+from typing import Any, Final
+
+from jeton.chat.kept_tools import KeptTools, kept_tools
+from jeton.chat.messages import Group, Input, Sent
+from jeton.chat.parts import raw
+from jeton.chat.probes import takes_parts
+from jeton.chat.renderer import Renderer
+from jeton.chat.traced import joined
+from jeton.chat.trust import REASONING, Path
+from jeton.message_fields import TEXTS, is_text
+
+__all__ = ["Given"]
+
+_PLAIN: Final = (str, bool, int, float, type(None))
+"""The kinds of variables that probes get as well."""
+
+
+class Given:
+    """The values of a call.
+
+    Args:
+        template: The text of the template.
+        renderer: What runs it.
+        values: What makes them what a template sees.
+        sent: The messages.
+        continued: The field of the last message that is left open.
+        tools: JSON schemas.
+        documents: Dicts.
+        add_generation_prompt: Whether the beginning of an answer follows.
+        tokens: The tokens of the tokenizer's roles, by the names of their variables.
+        variables: What else the template reads.
+    """
+
+    def __init__(
+        self,
+        template: str,
+        renderer: Renderer,
+        values: Input,
+        sent: list[Sent],
+        continued: str | None,
+        *,
+        tools: list[Any] | None,
+        documents: list[Any] | None,
+        add_generation_prompt: bool,
+        tokens: Mapping[str, str],
+        variables: Mapping[str, Any],
+    ) -> None:
+        self.template = template
+        self.renderer = renderer
+        self.sent = sent
+        self.variables = variables
+        self._tokens = tuple(tokens.items())
+        self._values = values
+        self._continued = continued
+        self._messages = values.messages(sent)
+        self._tools = self._seen_tools(tools)
+        self._documents = documents and values.other("documents", documents)
+        self._further = {
+            "add_generation_prompt": add_generation_prompt,
+            **tokens,
+            **{name: values.other("variable", it, name) for name, it in variables.items()},
+        }
+
+    def _seen_tools(self, tools: list[Any] | None) -> KeptTools | list[Any] | None:
+        """The tools as a template sees them, those of the last call if they are the same."""
+        kept = kept_tools(tools) if tools and not self._values.trust else None
+        if kept is None:
+            return tools and self._values.other("tools", tools)
+        self._values.characters += kept.characters
+        self._values.groups.update(kept.groups)
+        return kept
+
+    @property
+    def groups(self) -> Mapping[Group, list[str]]:
+        """The fields that have text, by what they are printed with."""
+        return self._values.groups
+
+    def text(self, left_out: Collection[Group] = ()) -> str:
+        """What the template writes; or would write, without some of what it was given.
+
+        Raises:
+            As `jeton.chat.rendering.rendered`.
+        """
+        gone: dict[tuple[str, int | None], set[Path]] = {}
+        for kind, message, path in left_out:
+            gone.setdefault((kind, message), set()).add(path)
+        messages = [
+            _without(message, gone.get(("message", at), set()))
+            for at, message in enumerate(self._messages)
+        ]
+        write = self.renderer.answer if left_out else self.renderer.text
+        return write(
+            self.template,
+            [self._with_text(message) for message in messages],
+            self._continued,
+            {
+                "tools": _kept(self._tools, gone.get(("tools", None), set())),
+                "documents": _kept(self._documents, gone.get(("documents", None), set())),
+                **self._further,
+            },
+            self._values.characters,
+        )
+
+    def _with_text(self, message: dict[str, Any]) -> dict[str, Any]:
+        """A message whose parts of text are one text, if the template takes no parts."""
+        content = message.get("content")
+        if not isinstance(content, (list, tuple)) or not any(map(is_text, content)):
+            return message
+        role = message.get("role")
+        ask = functools.partial(takes_parts, self.renderer, self.template, role and raw(role))
+        takes = ask(self._tokens)
+        if takes is None and self.variables:  # without some a template may take no chat at all
+            known = [(name, it) for name, it in self.variables.items() if isinstance(it, _PLAIN)]
+            takes = ask((*self._tokens, *known))
+        if takes is None:
+            return message
+        parts = [{"type": "text", "text": it} if isinstance(it, str) else it for it in content]
+        texts = [it[TEXTS[it.get("type", "text")]] for it in parts if is_text(it)]
+        return {**message, "content": parts if takes else joined(texts)}
+
+
+def _kept(items: KeptTools | list[Any] | None, left_out: set[Path]) -> KeptTools | list[Any] | None:
+    if not left_out or items is None:
+        return items
+    listed = items.value if isinstance(items, KeptTools) else items
+    return [item for at, item in enumerate(listed) if (at,) not in left_out] or None
+
+
+def _without(message: dict[str, Any], left_out: set[Path]) -> dict[str, Any]:
+    """A message without some fields, or without items of lists in them."""
+    if not left_out:
+        return message
+    if any(path[0] in REASONING for path in left_out):
+        left_out = left_out | {(name,) for name in REASONING}  # a template sees it by two names
+    kept: dict[str, Any] = {}
+    for name, value in message.items():
+        if isinstance(value, (list, tuple)):
+            items = [item for at, item in enumerate(value) if (raw(name), at) not in left_out]
+            if items or not value:
+                kept[name] = items
+        elif (raw(name),) not in left_out:
+            kept[name] = value
+    # A template may fail on a message that has no content, and take an empty one.
+    return kept if "content" in kept or "content" not in message else {**kept, "content": ""}

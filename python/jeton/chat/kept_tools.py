@@ -1,0 +1,57 @@
+"""Tools as a template sees them, kept for the next call that has the same ones.
+
+Calls of one program have the same tools, and more of these than of anything else. Look here for how
+they are turned into what a template sees, measured and written as JSON once.
+"""
+
+from __future__ import annotations
+
+import functools
+import marshal
+from typing import Any, Final
+
+from jeton.chat.limits import Known, measured
+from jeton.chat.messages import Input
+from jeton.chat.trust import Trust
+
+__all__ = ["KeptTools", "kept_tools"]
+
+_MOST_BYTES: Final = 1 << 18
+_MOST_LISTS: Final = 8
+
+
+class KeptTools:
+    """A list of tools as a template sees it. It is pickled as what it was made of.
+
+    Attributes:
+        value: The tools, with their origins.
+        characters: How many characters they have.
+        groups: The fields with text in them, as those of `Input`.
+        known: What is known of them.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        given = Input(Trust())
+        self._key = key
+        self.value = given.other("tools", marshal.loads(key))
+        self.characters = given.characters
+        self.groups = given.groups
+        self.known = Known(measured(self.value, given.characters), {})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _kept, (self._key,)
+
+
+@functools.lru_cache(maxsize=_MOST_LISTS)
+def _kept(key: bytes) -> KeptTools:
+    return KeptTools(key)
+
+
+def kept_tools(tools: list[Any]) -> KeptTools | None:
+    """The tools, of which none is trusted; `None` if they are too long or hold other objects."""
+    try:
+        # Version 2 writes equal values alike, whether or not they are the same object.
+        key = marshal.dumps(tools, 2)
+    except ValueError:
+        return None
+    return _kept(key) if len(key) <= _MOST_BYTES else None

@@ -1,0 +1,106 @@
+"""Small conversations through a template, to learn what it takes and how it frames a turn."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from jeton.chat.limits import LimitError
+from jeton.chat.messages import Input, sent_messages
+from jeton.chat.origins import ANSWERING
+from jeton.chat.parts import raw
+from jeton.chat.renderer import Renderer
+from jeton.chat.trust import Trust
+from jeton.errors import JetonError
+
+__all__ = ["Frames", "frames_of", "takes_parts"]
+
+_WORDS: Final = "Hello there."
+_USER: Final = {"role": "user", "content": _WORDS}
+_CALLS: Final = {
+    "role": "assistant",
+    "content": "",
+    "tool_calls": [
+        {"id": "call12345", "type": "function", "function": {"name": "f", "arguments": {"a": 1}}}
+    ],
+}
+_RESULT: Final = {"role": "tool", "name": "f", "tool_call_id": "call12345", "content": _WORDS}
+
+Variables = tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class Frames:
+    """What a template writes around the words of a turn; an empty text where it takes none."""
+
+    question: str
+    """All of a chat that is a question of the user."""
+    opening: str
+    """What is in front of the words of an answer."""
+    call: str
+    """A call of a tool."""
+    result: str
+    """The result of a tool."""
+
+
+@functools.lru_cache(maxsize=64)
+def frames_of(renderer: Renderer, template: str, variables: Variables) -> Frames:
+    """How a template frames turns. `variables` are what it reads beside the messages."""
+    asked = _text(renderer, template, [_USER], variables)
+    call = _text(renderer, template, [_USER, _CALLS], variables)
+    return Frames(
+        question=asked or "",
+        opening=_behind(
+            asked,
+            _text(renderer, template, [_USER, {"role": "assistant", "content": _WORDS}], variables),
+        ).rpartition(_WORDS)[0],
+        call=_behind(asked, call),
+        result=_behind(call, _text(renderer, template, [_USER, _CALLS, _RESULT], variables)),
+    )
+
+
+def _behind(before: str | None, text: str | None) -> str:
+    """What follows in a text that another one begins, but for what ends that."""
+    if before is None or text is None:
+        return ""
+    shared = next(
+        (at for at, (a, b) in enumerate(zip(before, text, strict=False)) if a != b), len(before)
+    )
+    # What differs may begin in the midst of a token.
+    return text[shared if shared == len(before) else max(0, shared - 40) :]
+
+
+@functools.lru_cache(maxsize=256)
+def takes_parts(
+    renderer: Renderer, template: str, role: str | None, variables: Variables
+) -> bool | None:
+    """Whether a template takes a content of parts, from this role; `None` if that cannot be told.
+
+    It does if it writes the same of a text in one part as of the text alone.
+    """
+    before: list[Any] = [] if role in ("user", "system", "developer") else [_USER]
+    behind = [_USER] if role in ("system", "developer") else []
+    if role not in {"user", "system", "developer", *ANSWERING}:
+        before.append(_CALLS)
+    message = {**_RESULT, "role": role} if len(before) == 2 else {"role": role}
+    texts = [
+        _text(renderer, template, [*before, {**message, "content": content}, *behind], variables)
+        for content in (_WORDS, [{"type": "text", "text": _WORDS}])
+    ]
+    return None if texts[0] is None or _WORDS not in texts[0] else texts[0] == texts[1]
+
+
+def _text(
+    renderer: Renderer, template: str, messages: Iterable[Mapping[str, Any]], variables: Variables
+) -> str | None:
+    """The text of a conversation, if the template takes it."""
+    given = Input(Trust())
+    try:
+        seen = given.messages(sent_messages(messages))
+        return raw(renderer.answer(template, seen, None, dict(variables), given.characters))
+    except LimitError:
+        raise
+    except JetonError:
+        return None

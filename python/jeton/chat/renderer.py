@@ -1,0 +1,85 @@
+"""`Renderer`: runs templates here, or in a process of their own."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import time
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Final
+
+from jeton.chat.limits import current, limits
+from jeton.chat.rendering import rendered
+from jeton.chat.source import Source, source_of
+
+__all__ = ["Renderer", "questions"]
+
+
+_LEAST_SECONDS: Final = 0.01
+_UNTIL: ContextVar[float] = ContextVar("jeton_chat_until")
+
+
+@contextlib.contextmanager
+def questions() -> Iterator[None]:
+    """Holds what jeton asks templates in the block to the time that one chat may take."""
+    token = _UNTIL.set(time.monotonic() + current().seconds)
+    try:
+        yield
+    finally:
+        _UNTIL.reset(token)
+
+
+@dataclass(frozen=True)
+class Renderer:
+    """What templates are run and read by.
+
+    Attributes:
+        apart: Whether that is a process of its own.
+    """
+
+    apart: bool
+
+    def text(
+        self,
+        template: str,
+        messages: list[dict[str, Any]],
+        continued: str | None,
+        variables: Mapping[str, Any],
+        given: int,
+    ) -> str:
+        """The text of a chat, as `rendered` gives it."""
+        if not self.apart:
+            return rendered(template, messages, continued, variables, given)
+        from jeton.chat.isolation import rendered_apart
+
+        return rendered_apart(template, messages, continued, variables, given)
+
+    def answer(
+        self,
+        template: str,
+        messages: list[dict[str, Any]],
+        continued: str | None,
+        variables: Mapping[str, Any],
+        given: int,
+    ) -> str:
+        """The text of a chat that nobody asked for but jeton, to learn how the template writes.
+
+        All of these in one block of `questions` take at most the time of one chat.
+        """
+        now = time.monotonic()
+        left = _UNTIL.get(now + current().seconds) - now
+        with limits(seconds=max(left, _LEAST_SECONDS)):
+            return self.text(template, messages, continued, variables, given)
+
+    def source(self, template: str) -> Source:
+        """What a template says, as `source_of` gives it."""
+        return _source_apart(template) if self.apart else source_of(template)
+
+
+@functools.lru_cache(maxsize=64)
+def _source_apart(template: str) -> Source:
+    from jeton.chat.isolation import source_apart
+
+    return source_apart(template)

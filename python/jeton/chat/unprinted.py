@@ -1,0 +1,188 @@
+"""What a template did not print of what it was given.
+
+Text knows who wrote it, so what is not in the result is suspected to be left out. That is certain
+if the template writes the same without it: it may also have printed a placeholder, or text by an
+operation that follows no origins.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+import jeton._core as _core
+from jeton.chat.given import Given
+from jeton.chat.messages import Group
+from jeton.chat.origins import Origin
+from jeton.chat.parts import raw, runs_of
+from jeton.chat.trust import KNOWN_ROLES, REASONING, Path
+from jeton.errors import JetonError, UnsupportedError
+from jeton.message_fields import fields_of, is_media, is_text
+
+__all__ = ["Unprinted", "UnprintedError"]
+
+_STRUCTURE: Final = frozenset("role id type index tool_call_id".split())
+"""Fields that say how messages belong together. A template may go by them and print none."""
+
+_SAID: Final = frozenset("content parts refusal tool_calls function_call".split())
+"""Fields that a model has to see."""
+
+_SPEAKERS: Final = frozenset("system developer user assistant model".split())
+
+
+class UnprintedError(UnsupportedError):
+    """A template that promises a format does not print all of what it was given."""
+
+
+class Unprinted:
+    """What a chat was given and did not print.
+
+    Args:
+        given: The values of the call.
+        text: What came of them.
+    """
+
+    def __init__(self, given: Given, text: str) -> None:
+        self._template = given.template
+        self._text = raw(text)
+        self._given = given
+        groups = given.groups
+        self._printed = {(it.kind, it.message, it.field) for _, it in runs_of(text)}
+        self._groups = [it for it in groups if self._counts(it, groups[it])]
+        suspects = [
+            group
+            for group in self._groups
+            if all((*group[:2], field) not in self._printed for field in groups[group])
+        ]
+        self._batches: dict[tuple[object, ...], list[Group]] = {}
+        for group in suspects:
+            self._batches.setdefault(self._batch_of(group), []).append(group)
+        self._are_lost: dict[Group, bool] = {}
+        """By the first of a batch."""
+        self._unread = [
+            name
+            for name, value in given.variables.items()
+            if value is not None and name not in given.renderer.source(self._template).names
+        ]
+
+    def all(self, *, with_media: bool = True) -> list[Origin]:
+        """All of it, each as the largest thing of which nothing was printed.
+
+        Args:
+            with_media: Whether parts that are no text count.
+        """
+        batches = self._batches.values()
+        return self._origins([it for it in batches if with_media or not self._is_media(it[0])])
+
+    def losses(self, *, with_media: bool = True) -> list[Origin]:
+        """Of it what a model was to see: texts and parts of messages, calls, tools, documents, and
+        variables that the template does not read.
+        """
+        return self._origins(
+            [
+                batch
+                for batch in self._batches.values()
+                if self._is_for_the_model(batch[0]) and (with_media or not self._is_media(batch[0]))
+            ]
+        )
+
+    def hints(self) -> Iterator[str]:
+        """What seems to be misspelled: a role, a variable that the template does not read."""
+        for name in self._unread:
+            close = _core.did_you_mean(
+                name, sorted(self._given.renderer.source(self._template).names)
+            )
+            if close:
+                yield f"for the variable {name!r}, did you mean {close!r}?"
+        for at, message in enumerate(self._given.sent):
+            if message.role is None or message.role in KNOWN_ROLES:
+                continue
+            close = _core.did_you_mean(message.role, sorted(KNOWN_ROLES))
+            if close and message.role not in self._template:
+                yield f"for the role {message.role!r} of messages[{at}], did you mean {close!r}?"
+
+    def _counts(self, group: Group, fields: list[str]) -> bool:
+        """Whether a group holds what a template may print."""
+        kind, message, path = group
+        if kind == "variable":
+            return False
+        if kind != "message":
+            return True
+        if path[0] in _STRUCTURE or (path[0] == "name" and self._role(message) not in _SPEAKERS):
+            return False
+        # A part of text has a kind, which no template prints.
+        part = self._part(group)
+        return not (is_text(part) and all(it.endswith("].type") for it in fields))
+
+    def _is_for_the_model(self, group: Group) -> bool:
+        kind, _, path = group
+        if kind != "message" or path[0] in _SAID:
+            return True
+        return path[0] in REASONING and not any(name in self._template for name in REASONING)
+
+    def _role(self, message: int | None) -> str | None:
+        return None if message is None else self._given.sent[message].role
+
+    def _part(self, group: Group) -> object:
+        """The item of a list in a message that a group is; `None` if it is something else."""
+        kind, message, path = group
+        if kind != "message" or message is None or len(path) < 2:
+            return None
+        items = self._given.sent[message].fields[str(path[0])]
+        return items[path[1]]
+
+    def _is_media(self, group: Group) -> bool:
+        part = self._part(group)
+        return part is not None and group[2][0] == "content" and is_media(part)
+
+    def _batch_of(self, group: Group) -> tuple[object, ...]:
+        """Groups that a template treats alike."""
+        kind, message, path = group
+        part = self._part(group)
+        if self._is_media(group):
+            return self._role(message), str((fields_of(part) or {}).get("type"))
+        return kind, message, path[:1] if kind == "message" else (), is_text(part)
+
+    def _find_lost(self, batches: list[list[Group]]) -> None:
+        """Finds out which batches left no trace in the text, most often all."""
+        unknown = [it for it in batches if it[0] not in self._are_lost]
+        if len(unknown) > 1 and self._changes([it for batch in unknown for it in batch]) is False:
+            self._are_lost |= dict.fromkeys((it[0] for it in unknown), True)
+            return
+        for batch in unknown:
+            changes = self._changes(batch)
+            # A placeholder, as of an image, tells nothing of who wrote it.
+            is_lost = not self._is_media(batch[0]) if changes is None else not changes
+            self._are_lost[batch[0]] = is_lost
+
+    def _changes(self, groups: list[Group]) -> bool | None:
+        """Whether the text is another without these; `None` if the template takes no such chat."""
+        try:
+            return raw(self._given.text(groups)) != self._text
+        except JetonError:
+            return None
+
+    def _origins(self, batches: list[list[Group]]) -> list[Origin]:
+        """What is lost of these."""
+        self._find_lost(batches)
+        lost = [group for batch in batches if self._are_lost[batch[0]] for group in batch]
+
+        def parents(group: Group) -> Iterator[tuple[str, int | None, Path]]:
+            kind, message, path = group
+            if kind != "message" or ("message", message, "role") not in self._printed:
+                yield kind, message, ()
+            if kind == "message":
+                yield kind, message, path[:1]
+            yield kind, message, path
+
+        held = Counter(parent for group in self._groups for parent in set(parents(group)))
+        gone = Counter(parent for group in lost for parent in set(parents(group)))
+        found: dict[Origin, None] = {}
+        for group in lost:
+            _, message, path = next(it for it in parents(group) if held[it] == gone[it])
+            steps = (f"[{step}]" if isinstance(step, int) else step for step in path)
+            found[Origin(group[0], message, self._role(message), "".join(map(str, steps)))] = None
+        for name in self._unread:
+            found[Origin("variable", field=name)] = None
+        return list(found)

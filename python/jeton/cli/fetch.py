@@ -1,0 +1,64 @@
+"""`jeton fetch`: the files of tokenizers, fetched before they are needed."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import click
+
+from jeton import sources
+from jeton.cli.command import Command
+from jeton.cli.targets import FilePath, check_target, force_option, replacing
+from jeton.download import sha256_of
+from jeton.errors import ArgumentError, FileError
+
+__all__ = ["fetch"]
+
+HELP = """Fetch the files of tokenizers, and say where they are.
+
+NAME is a known name (gpt2, o200k_base …, as `jeton list` has them), the name of a model that uses
+one, or a repository of the Hugging Face hub (organisation/name). What is on this machine is not
+fetched again.
+
+For a machine without a network: --folder puts copies into a folder, which is taken there and named
+by the environment variable JETON_DATA_DIR.
+
+\b
+Examples:
+  jeton fetch gpt2 o200k_base
+  jeton fetch cl100k_base --folder data/
+"""
+
+
+@click.command(cls=Command, help=HELP, short_help="Fetch tokenizers before they are needed.")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.option(
+    "--folder",
+    type=FilePath(),
+    metavar="DIR",
+    help="Put copies there, under the names by which JETON_DATA_DIR is looked into.",
+)
+@force_option
+def fetch(names: tuple[str, ...], folder: str | None, force: bool) -> None:
+    found = [item for name in names for item in sources.fetched(name).items()]
+    if folder is not None:
+        found = [(name, _copy(path, Path(folder) / name, force)) for name, path in found]
+    for _, path in found:
+        click.echo(path)
+
+
+def _copy(path: Path, target: Path, force: bool) -> Path:
+    if path.is_dir():
+        raise ArgumentError(f"--folder goes with known names, and {path} is of a repository")
+    folder = target.parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{folder}: cannot be made: {error.strerror}") from None
+    if target.is_file() and sha256_of(target) == sha256_of(path):
+        return target
+    check_target(target, inputs=[path], force=force)
+    with replacing(target, force=force) as beside:
+        shutil.copyfile(path, beside)
+    return target

@@ -1,0 +1,118 @@
+"""Tools that are kept from call to call give what tools that are new give."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from chat_cases import HELLO, byte_level, templates
+from jeton.chat import json_text
+from jeton.chat import kept_tools as kept
+from jeton.errors import JetonError
+
+pytestmark = pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
+"""What templates leave out is the matter of `test_chat_unprinted.py`."""
+
+
+def tools(word: str = "weather", count: int = 3) -> list[Any]:
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": f"{word}_{number}",
+                "description": f"Says <|im_end|> é \ud800 & {word}.",
+                "parameters": {
+                    "type": "object",
+                    "properties": {
+                        f"p{it}": {"type": "string", "enum": ["a", 1, 2.5, None, True], "b": {}}
+                        for it in range(6)
+                    },
+                },
+            },
+        }
+        for number in range(count)
+    ]
+
+
+JSON = "{% for t in tools %}{{ t | tojson(OPTIONS) }}{% endfor %}{{ tools | tojson }}{{ tools }}"
+
+
+def seen(chat: Any) -> tuple[Any, ...]:
+    return chat.text, chat.ids, chat.spans, chat.origins
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["", "indent=2", "ensure_ascii=true", "sort_keys=true", "separators=(',', ':')", "1, 4"],
+)
+def test_what_was_written_before_is_the_same(options: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tok = byte_level("<|im_end|>")
+    template = JSON.replace("OPTIONS", options)
+    chats = [tok.chat(HELLO, template=template, tools=tools()) for _ in range(3)]
+    monkeypatch.setattr(kept, "_MOST_BYTES", 0)
+    new = tok.chat(HELLO, template=template, tools=tools())
+    assert [seen(chat) for chat in chats] == [seen(new)] * 3
+    assert tok.special_tokens["<|im_end|>"] not in new.ids
+
+
+def test_every_template_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def all_of() -> list[Any]:
+        found = []
+        for _, template in templates():
+            for _ in range(2):
+                try:
+                    chat = byte_level(template).chat(HELLO, template=template, tools=tools())
+                    found.append((chat.text, chat.segments))
+                except JetonError as error:
+                    found.append(str(error))
+        return found
+
+    old = all_of()
+    monkeypatch.setattr(kept, "_MOST_BYTES", 0)
+    assert all_of() == old
+
+
+def test_tools_that_change_are_others() -> None:
+    tok = byte_level("")
+    given = tools()
+    template = JSON.replace("OPTIONS", "")
+    first = tok.chat(HELLO, template=template, tools=given).text
+    before = copy.deepcopy(given)
+    given[0]["function"]["name"] = "other"
+    assert "other" in tok.chat(HELLO, template=template, tools=given).text
+    assert tok.chat(HELLO, template=template, tools=before).text == first
+    given[0] = {"type": ("a", 1)}  # a tuple is shown as one
+    assert "('a', 1)" in tok.chat(HELLO, template=template, tools=given).text
+    given[0] = {"type": ["a", True]}
+    assert "['a', True]" in tok.chat(HELLO, template=template, tools=given).text
+
+
+def test_trusted_tools_and_other_objects_are_not_kept() -> None:
+    tok = byte_level("<|im_end|>")
+    end = tok.special_tokens["<|im_end|>"]
+    kept._kept.cache_clear()
+    trusting = tok.chat(HELLO, template="{{ tools }}", tools=tools(), trusted=["tools"])
+    assert end in trusting.ids
+    assert kept._kept.cache_info().currsize == 0
+    assert end not in tok.chat(HELLO, template="{{ tools }}", tools=tools()).ids
+    odd = [{"type": type("Text", (str,), {})("x" * 1000)}]
+    assert "xxx" in tok.chat(HELLO, template="{{ tools }}", tools=odd).text
+    assert kept._kept.cache_info().currsize == 1
+
+
+def test_few_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    tok = byte_level("")
+    for number in range(20):
+        tok.chat(HELLO, template="{{ tools }}", tools=tools(f"t{number}"))
+    assert kept._kept.cache_info().currsize == kept._MOST_LISTS
+    template = "{% for i in range(9) %}{{ tools | tojson(indent=i) }}{% endfor %}"
+    text = tok.chat(HELLO, template=template, tools=tools("a")).text
+    monkeypatch.setattr(json_text, "_MOST_WRITTEN", 3)
+    for _ in range(2):
+        assert tok.chat(HELLO, template=template, tools=tools("b")).text == text.replace(
+            "a_", "b_"
+        ).replace("& a.", "& b.")
+    known = kept.kept_tools(tools("b")).known  # type: ignore[union-attr]
+    assert len(known.written) == 3
