@@ -257,21 +257,18 @@ def test_other_results_become_arrays_and_tensors() -> None:
     assert torch.equal(batch.pad().to_torch()[1], torch.tensor([[1, 1], [1, 0]]))
 
 
-def test_words_of_a_tokenizer_that_draws_at_random() -> None:
-    from jeton.components import models
+def test_words_of_a_tokenizer_whose_text_changes() -> None:
+    from jeton.components import normalizers
 
-    merges = [(b"l", b"o"), (b"lo", b"w")]
-    vocab = {b"l": 0, b"o": 1, b"w": 2, b"lo": 3, b"low": 4}
-    tok = jeton.Tokenizer(models.BPE(vocab, merges=merges, dropout=0.5))
-    batch = tok(["lowlowlowlowlowlowlow"] * 9, return_offsets_mapping=True)
-    assert [row[-1][1] for row in batch["offset_mapping"]] == [21] * 9
-    with pytest.raises(UnsupportedError, match="draws at random"):
-        for row in range(9):
-            batch.word_ids(row)
-    assert tok([["low", "lo"]], is_split_into_words=True).word_ids(0)[-1] == 1
-    with pytest.raises(UnsupportedError, match="draws at random"):
-        for _ in range(9):
-            tok("lowlowlowlowlowlowlow").tokens()
+    calls = iter(range(1, 1000))
+    longer = normalizers.Function(lambda text: text + "x" * next(calls))
+    tok = jeton.CharTrainer().train("lowx").replace(normalizer=longer)
+    batch = tok(["low"] * 9, return_offsets_mapping=True)
+    assert [row[0] for row in batch["offset_mapping"]] == [(0, 1)] * 9
+    with pytest.raises(UnsupportedError, match="gives another text the second time"):
+        batch.word_ids(0)
+    with pytest.raises(UnsupportedError, match="gives another text the second time"):
+        tok("low").tokens()
 
 
 def test_where_transformers_differs() -> None:

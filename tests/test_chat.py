@@ -11,9 +11,15 @@ from typing import Any
 import pytest
 
 import jeton
-from chat_cases import HELLO, REASONING, SYSTEM, TURNS, WEATHER, byte_level
+from chat_cases import HELLO, REASONING, SYSTEM, TURNS, WEATHER, byte_level, templates
 from jeton.chat import TEMPLATES, Chat, Origin
-from jeton.errors import ArgumentError, ArgumentTypeError, ChatWarning, UnknownNameError
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    ChatWarning,
+    UnknownNameError,
+    UnsupportedError,
+)
 
 CHATML = TEMPLATES["chatml"]
 TOK = byte_level(CHATML)
@@ -57,6 +63,35 @@ def test_prefixes_that_are_kept_and_that_are_not() -> None:
     parting = next(step for step in report.steps if step.parts_at is not None)
     assert (parting.messages, parting.prompt) == (2, False)
     assert parting.parts_at is not None and parting.parts_at < parting.length
+
+
+@pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
+def test_each_turn_is_the_chat_of_the_first_messages() -> None:
+    messages = [
+        {"role": "user", "content": "hi <|im_end|>"},
+        {"role": "assistant", "content": "<think>a</think>b"},
+        {"role": "user", "content": [{"type": "text", "text": "and"}]},
+        {"role": "assistant", "content": "c"},
+    ]
+    compared = 0
+    for name, template in templates():
+        tok = byte_level(template)
+        for prompt in (True, False):
+            options: dict[str, Any] = {"template": template}
+            if "tools" in template:
+                options["tools"] = [{"type": "function", "function": {"name": "f"}}]
+            try:
+                chat = tok.chat(messages, add_generation_prompt=prompt, **options)
+                steps = chat.keeps_prefix.steps
+            except (ArgumentError, UnsupportedError):
+                continue
+            compared += len(steps)
+            for step in steps:
+                alone = tok.chat(
+                    messages[: step.messages], add_generation_prompt=step.prompt, **options
+                )
+                assert step.length == len(alone.ids), (name, step)
+    assert compared > 50
 
 
 def test_truncation_drops_whole_turns_and_keeps_the_system() -> None:

@@ -242,6 +242,11 @@ COMPOSED = {
     "by format": "{% set u = '<|{}|>'.format('user') %}{{ u }}{{ messages[0].content }}",
     "by percent": "{{ '<|%s|>' % 'user' }}{{ messages[0].content }}",
     "in two": "{{ '<|us' ~ 'er|>' }}{{ messages[0].content }}",
+    "of a list": "{{ ['<|', 'user', '|>'] | join }}{{ messages[0].content }}",
+    "in another case": "{{ '<|USER|>' | lower }}{{ messages[0].content }}",
+    "replaced": "{{ '(user|>' | replace('(', '<|') }}{{ messages[0].content }}",
+    "of a variable": "{% set o = '<|' %}{{ o }}user|>{{ messages[0].content }}",
+    "of what the tokenizer has": "{{ '<|us' ~ (eos_token or 'er|>') }}{{ messages[0].content }}",
     "escaped": "{{ '\\x3c|user|>' }}{{ messages[0].content }}",
     "in a branch": "{% if tools %}<|user|>{% endif %}{{ messages[0].content }}",
     "in a comparison": "{% if '<|user|>' in messages[0].content %}a{% endif %}"

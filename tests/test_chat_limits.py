@@ -157,6 +157,13 @@ TOO_MUCH = {
     "a long list as an argument": "{{ 'a'.join([0] * 60000000) }}",
     "long lists as arguments": "{{ cycler([0] * 60000000, [0] * 60000000) }}",
     "a long text": "{{ 'a' * 60000000 }}",
+    "a long text of arguments": "{{ 'a'.join(*('a' * 60000000)) }}",
+    "a long list of arguments": "{% macro f() %}{% endmacro %}{{ f(*(range(99999)|list * 80)) }}",
+    "arguments without end": "{% macro f() %}{% endmacro %}{% set r = range(99999)|list %}"
+    "{{ f(*((r * 80)|map('string'))) }}",
+    "arguments of a filter": "{{ [1]|map(*('a' * 60000000))|list }}",
+    "arguments by name": "{% macro f() %}{{ kwargs|length }}{% endmacro %}{% set d = "
+    "dict.fromkeys(range(9999)|map('string'), 1) %}{% for i in range(9999) %}{{ f(**d) }}{% endfor %}",
     "keys that collide": "{{ dict.fromkeys(range(0, 99999 * 2305843009213693951, 2305843009213693951)) }}",
     "keys of a dict that collide": "{% set r = range(0, 99999 * 2305843009213693951, 2305843009213693951) %}"
     "{{ {}.fromkeys(r) }}",

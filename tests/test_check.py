@@ -20,7 +20,7 @@ from jeton.analysis.health.embeddings import by_direction, by_length
 from jeton.analysis.health.sarif import to_sarif
 from jeton.analysis.health.subject import Subject
 from jeton.analysis.health.vocabulary_rules import is_damaged
-from jeton.components import decoders, models, normalizers, pre_tokenizers
+from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
 from jeton.edit.pieces import UNUSED, ModelFile
 from jeton.errors import ArgumentError, FormatError
 from kinds import byte_level, each_kind, ranks, word_piece
@@ -176,6 +176,16 @@ def test_pieces_that_the_file_lists_as_unused(tmp_path: Path) -> None:
     path.write_bytes(file.with_pieces(pieces))
     finding = found(jeton.load(path), "unused-piece")
     assert (finding.ids, finding.evidence) == ([last], "proved")
+
+
+def test_a_frame_with_the_id_of_another_token() -> None:
+    frame = post_processors.TemplateProcessing("<end> $A", special_tokens={"<end>": 0})
+    tok = ranks().with_added_tokens([jeton.AddedToken("<end>", special=True)])
+    document = json.loads(tok.to_json()) | {"post_processor": frame.to_dict()}
+    with pytest.warns(jeton.errors.FormatWarning, match="the id 0"):
+        loaded = jeton.Tokenizer.from_json(json.dumps(document))
+    finding = found(loaded, "frame-ids")
+    assert (finding.ids, finding.severity) == ([0], "error")
 
 
 def test_each_rule_has_a_planted_defect() -> None:

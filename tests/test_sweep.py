@@ -232,6 +232,7 @@ class TestCommand:
         output = run(*line).stdout
         assert "bends at" in output and "Kneedle" in output and "←" in output
         assert "has the fewest operations at" in output and "≠" not in output
+        assert output.count("operations/byte") == 1
         lossy = ["sweep", "x.txt", "--sizes", "100,400", "--family", "bpe", "--family", "wordpiece"]
         output = run(*lossy).stdout
         assert "bpe of 100 tokens is skipped: " in output

@@ -120,7 +120,7 @@ def test_they_make_up_the_decoded_text(tok: jeton.Tokenizer, data: st.DataObject
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("llama2_sentencepiece_bpe.model", {1: b"", 243: b"\xf0", 278: b" the", 29871: b" "}),
+        ("llama2_sentencepiece_bpe.model", {1: b"<s>", 243: b"\xf0", 278: b" the", 29871: b" "}),
         ("t5_style_unigram.model", {}),
         ("bert_uncased_vocab.txt", {1996: b" the", 2015: b"s"}),
     ],

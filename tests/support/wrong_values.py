@@ -132,6 +132,7 @@ GOOD: dict[str, Any] = {
     "n": 2,
     "token": b"a",
     "multiple_of": 8,
+    "function": str.lower,
     "names": {"<|pad|>": "<|fill|>"},
     "tokens": ["<|new|>"],
     "format": "tokenizer.json",
@@ -374,8 +375,8 @@ def taken_amiss(call: Call, tidy: Callable[[], object] = lambda: None) -> Iterat
     }
     for parameter in call.parameters:
         for what, value in WRONG.items():
-            if parameter.name in ("watch", "progress") and callable(value):
-                continue  # whatever can be called may watch
+            if parameter.name in ("watch", "progress", "function") and callable(value):
+                continue  # whatever can be called will do
             value = failing() if what == "a generator that fails" else value
             told = _outcome(call, {**given, parameter.name: value}, parameter.name)
             tidy()

@@ -54,7 +54,7 @@ pub use jeton_stages::{
     added_tokens, decoder, encoding, normalizer, post_processor, pre_tokenizer, published_ranks,
     vocab,
 };
-pub use jeton_text::{error, files, interrupt, pattern, printable, scripts, text};
+pub use jeton_text::{error, files, function, interrupt, pattern, printable, scripts, text};
 pub use jeton_training as train;
 
 pub use jeton_models::Stages;

@@ -30,7 +30,7 @@ use std::sync::atomic::AtomicUsize;
 
 use encoding_builder::EncodingBuilder;
 use frames::{Frame, PairFrame};
-use jeton_fast::{Compiled, Place, Plan, Sink, UnsupportedStage};
+use jeton_fast::{Compiled, Place, Plan, Sink, Stretch, UnsupportedStage};
 use jeton_formats::{self, LoadOptions};
 use jeton_models::model::{Model, Sampler, Sampling, Token};
 use jeton_models::stages::{Section, Stages};
@@ -123,7 +123,33 @@ impl Tokenizer {
     /// # Errors
     /// As [`Tokenizer::new`].
     pub fn of_arguments(stages: Stages) -> Result<Self> {
-        Self::of(stages, ErrorKind::Argument)
+        let tokenizer = Self::of(stages, ErrorKind::Argument)?;
+        tokenizer.check_names(&[])?;
+        Ok(tokenizer)
+    }
+
+    /// As [`Tokenizer::of_arguments`], of stages that were changed: a post-processor that gave tokens other
+    /// ids before may still do so.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::new`].
+    pub fn of_changed(stages: Stages, before: &Stages) -> Result<Self> {
+        let tokenizer = Self::of(stages, ErrorKind::Argument)?;
+        tokenizer.check_names(&before.misnamed())?;
+        Ok(tokenizer)
+    }
+
+    /// Refuses a post-processor that gives a token the id of another, but for those that are `known`.
+    fn check_names(&self, known: &[(&str, u32)]) -> Result<()> {
+        let misnamed = self.stages.misnamed().into_iter();
+        let mut new = misnamed.filter(|it| !known.contains(it));
+        match new.next() {
+            None => Ok(()),
+            Some((name, id)) => {
+                let message = self.stages.misnaming(name, id);
+                Err(Error::new(ErrorKind::Argument, message))
+            }
+        }
     }
 
     /// As [`Tokenizer::new`], where added tokens that are not what they should be are an error of a kind.
@@ -132,14 +158,17 @@ impl Tokenizer {
             ErrorKind::Format => error.of_kind(kind),
             _ => error,
         };
-        stages.added_tokens.sort_by_key(|token| token.id);
-        let added_tokens =
-            AddedTokens::new(stages.added_tokens.clone(), stages.normalizer.as_ref())
-                .map_err(of_kind)?;
+        let added_tokens = AddedTokens::new(
+            std::mem::take(&mut stages.added_tokens),
+            stages.normalizer.as_ref(),
+        )
+        .map_err(of_kind)?;
         added_tokens
             .check_against(stages.model.vocab())
             .map_err(of_kind)?;
+        stages.added_tokens = added_tokens.list().to_vec();
         stages.model.check_marks()?;
+        stages.check_frame().map_err(of_kind)?;
         // Special tokens are cut out, or they are text: the model never finds one.
         stages.model.withhold(&added_tokens.special_ids());
         let (compiled, mut plan) = Compiled::new(&stages);
@@ -304,7 +333,8 @@ impl Tokenizer {
         }
         let limit = Rc::new(LengthLimit::of(text.len()));
         if self.added_tokens.finds_nothing(&options.special) {
-            compiled.encode(&self.stages, text, place, false, &limit, sink)?;
+            let whole = Stretch::whole(text, place);
+            compiled.encode(&self.stages, whole, &limit, sink)?;
         } else {
             let text = AlignedText::original(text);
             let cuts = self.added_tokens.cut(text, normalizer, &options.special)?;
@@ -312,10 +342,8 @@ impl Tokenizer {
                 match cut {
                     TextOrToken::Token(id, _) => sink.push_all(&[id]),
                     TextOrToken::Text(text) => {
-                        let place = place.of_section(text.original_start());
-                        let is_normalized = normalizer.is_some();
-                        let text = text.as_str();
-                        compiled.encode(&self.stages, text, place, is_normalized, &limit, sink)?;
+                        let stretch = Stretch::of(&text, place, normalizer.is_some());
+                        compiled.encode(&self.stages, stretch, &limit, sink)?;
                     }
                 }
             }

@@ -304,8 +304,8 @@ fn rows() -> Vec<(&'static str, Stages, Option<Strategy>, &'static str)> {
                     ..BpeOptions::default()
                 }),
             ),
-            None,
-            "model BPE: drops merges at random",
+            Some(ByteLevel),
+            "",
         ),
         (
             "nothing cuts",

@@ -70,6 +70,11 @@ impl CachedPieces {
     /// The stage for which this is not so.
     pub fn new(stages: &Stages) -> std::result::Result<Self, UnsupportedStage> {
         caches_words(stages)?;
+        let normalizer = stages.normalizer.as_ref();
+        if normalizer.is_some_and(Normalizer::leaves_added_tokens) {
+            let why = "asks where in its text a stretch stands, or is a function";
+            return Err(UnsupportedStage::normalizer(normalizer, why));
+        }
         let pre_tokenizer = stages.pre_tokenizer.as_ref();
         let splitter = pre_tokenizer.map(AnySplitter::new).ok_or_else(|| {
             UnsupportedStage::pre_tokenizer(None, "a text is one word, whose tokens no cache knows")

@@ -32,7 +32,7 @@ mod unsupported_stage;
 mod whitespace_words;
 
 pub use cache::word_cache::{limit as cache_limit, set_limit as set_cache_limit};
-pub use place::Place;
+pub use place::{Place, Stretch};
 pub use plan::{Compiled, Plan, Strategy};
 pub use sink::{Count, Sink};
 pub use unsupported_stage::{StageName, UnsupportedStage};

@@ -1,6 +1,8 @@
 //! Where in its text a stretch stands that is encoded by itself: at the front, behind an added token or
 //! behind another part. Whether a space is put in front of it depends on that.
 
+use jeton_text::text::AlignedText;
+
 /// Where in its text a stretch stands that is encoded by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -12,12 +14,40 @@ pub enum Place {
     Inner,
 }
 
-impl Place {
-    /// The place of a section that begins at byte `start` of a text whose own place is `self`.
-    pub fn of_section(self, start: usize) -> Self {
-        match start {
-            0 => self,
-            _ => Self::Section,
+/// A stretch of a text in which no added tokens are left.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretch<'t> {
+    /// The stretch.
+    pub text: &'t str,
+    /// Where it begins in its text.
+    pub place: Place,
+    /// Whether its text, or the part of it, ends with the stretch, and not an added token behind it.
+    pub is_last: bool,
+    /// Whether it went through the normalizer.
+    pub is_normalized: bool,
+}
+
+impl<'t> Stretch<'t> {
+    /// All of a text, or of a part of one.
+    pub fn whole(text: &'t str, place: Place) -> Self {
+        Self {
+            text,
+            place,
+            is_last: true,
+            is_normalized: false,
+        }
+    }
+
+    /// A stretch of a text, or of a part of one, whose own place is `place`.
+    pub fn of(stretch: &'t AlignedText, place: Place, is_normalized: bool) -> Self {
+        Self {
+            text: stretch.as_str(),
+            place: match stretch.original_start() {
+                0 => place,
+                _ => Place::Section,
+            },
+            is_last: stretch.is_last(),
+            is_normalized,
         }
     }
 }

@@ -5,7 +5,7 @@
 use std::fmt;
 use std::rc::Rc;
 
-use super::Place;
+use super::Stretch;
 use super::byte_level::ByteLevel;
 use super::cached_pieces::CachedPieces;
 use super::metaspace::Metaspace;
@@ -188,32 +188,30 @@ impl Compiled {
         matches!(self, Self::ByteLevel(compiled) if compiled.reads_text_as_it_is())
     }
 
-    /// Gives the tokens of `text`, in which no added tokens are left, to `sink`. `stages` are those
-    /// that this was compiled from; `is_normalized` says that the text went through the normalizer;
-    /// `limit` has the length of the whole that it is of.
+    /// Gives the tokens of a stretch to `sink`. `stages` are those that this was compiled from; `limit`
+    /// has the length of the whole text.
     ///
     /// # Errors
     /// As the stages.
     pub fn encode(
         &self,
         stages: &Stages,
-        text: &str,
-        place: Place,
-        is_normalized: bool,
+        stretch: Stretch<'_>,
         limit: &Rc<LengthLimit>,
         sink: &mut impl Sink,
     ) -> Result<()> {
+        let Stretch { text, place, .. } = stretch;
         match (self, &stages.normalizer, &stages.model) {
             (Self::ByteLevel(compiled), ..) => compiled.encode(text, sink),
             (
                 Self::SentencePiece(compiled),
                 Some(Normalizer::SentencePiece(normalizer)),
                 Model::SentencePiece(model),
-            ) => compiled.encode(model, normalizer, text, place, sink),
+            ) => compiled.encode(model, normalizer, stretch, sink),
             (Self::Metaspace(compiled), ..) => compiled.encode(stages, text, place, sink),
             (Self::WhitespaceWords(compiled), ..) => compiled.encode(stages, text, sink),
             (Self::CachedPieces(compiled), ..) => {
-                compiled.encode(stages, text, is_normalized, limit, sink)
+                compiled.encode(stages, text, stretch.is_normalized, limit, sink)
             }
             _ => unreachable!("compiled from other stages"),
         }

@@ -110,7 +110,6 @@ impl fmt::Display for UnsupportedStage {
 /// The model, if its tokens may depend on chance or on what stands beside a word.
 pub(super) fn caches_words(stages: &Stages) -> Result<(), UnsupportedStage> {
     let why = match &stages.model {
-        Model::Bpe(bpe) if bpe.options().dropout.is_some() => "drops merges at random",
         Model::Characters(_) => "makes a token of each character, so there is nothing to remember",
         Model::SentencePiece(_) => "reads a text whole, not word by word",
         Model::Bpe(_) | Model::WordLevel(_) | Model::WordPiece(_) | Model::Unigram(_) => {

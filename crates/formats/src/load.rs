@@ -88,20 +88,9 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded> {
     }
     let data = files::read(path)?;
     let place = |error: Error| error.at(path.display().to_string());
-    let Contents {
-        stages,
-        mut warnings,
-        roles,
-    } = read(path, &data, options).map_err(place)?;
-    for warning in &mut warnings {
-        warning.insert_str(0, &format!("{}: ", path.display()));
-    }
-    Ok(Loaded {
-        path: path.to_owned(),
-        stages,
-        warnings,
-        roles,
-    })
+    read(path, &data, options)
+        .map(|contents| contents.at(path))
+        .map_err(place)
 }
 
 /// What the bytes of a file say.
@@ -109,6 +98,20 @@ struct Contents {
     stages: Stages,
     warnings: Vec<String>,
     roles: Vec<Role>,
+}
+
+impl Contents {
+    /// What the file or folder at this path says.
+    fn at(self, path: &Path) -> Loaded {
+        let warnings = [self.stages.warnings(), self.warnings].concat();
+        let name = |warning| format!("{}: {warning}", path.display());
+        Loaded {
+            path: path.to_owned(),
+            stages: self.stages,
+            warnings: warnings.into_iter().map(name).collect(),
+            roles: self.roles,
+        }
+    }
 }
 
 impl From<Stages> for Contents {
@@ -358,12 +361,7 @@ fn load_folder(folder: &Path, options: &LoadOptions) -> Result<Loaded> {
                 added_tokens: added_tokens.as_deref(),
             },
         );
-        return Ok(Loaded {
-            path: folder.to_owned(),
-            stages: stages.map_err(place)?,
-            warnings: Vec::new(),
-            roles: Vec::new(),
-        });
+        return Ok(Contents::from(stages.map_err(place)?).at(folder));
     }
     const OTHERS: [&str; 4] = ["tokenizer.model", "vocab.json", "encoder.json", "vocab.txt"];
     let mut found: Vec<PathBuf> = OTHERS

@@ -15,7 +15,8 @@ use jeton_stages::decoder::Decoder;
 use jeton_stages::normalizer::Normalizer;
 use jeton_stages::post_processor::PostProcessor;
 use jeton_stages::pre_tokenizer::PreTokenizer;
-use jeton_text::error::Result;
+use jeton_stages::vocab::show;
+use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::length_limit::LengthLimit;
 use jeton_text::text::{AlignedText, Pieces};
 
@@ -54,6 +55,94 @@ impl Stages {
             truncation: None,
             padding: None,
         }
+    }
+
+    /// The id of the token with these bytes: of the added tokens first, then of the vocabulary.
+    pub fn bytes_to_id(&self, token: &[u8]) -> Option<u32> {
+        let mut added = self.added_tokens.iter();
+        let added = added.find(|added| added.content.as_bytes() == token);
+        added
+            .map(|added| added.id)
+            .or_else(|| self.model.vocab().id(token))
+    }
+
+    /// The bytes that an id stands for among the added tokens or in the vocabulary.
+    fn id_to_bytes(&self, id: u32) -> Option<&[u8]> {
+        let mut added = self.added_tokens.iter();
+        let added = added.find(|added| added.id == id);
+        match added {
+            Some(added) => Some(added.content.as_bytes()),
+            None => self.model.vocab().token(id),
+        }
+    }
+
+    /// The tokens that the post-processor puts around a text by an id which is not theirs: each name with
+    /// that id.
+    pub fn misnamed(&self) -> Vec<(&str, u32)> {
+        let tokens = self
+            .post_processor
+            .iter()
+            .flat_map(PostProcessor::special_tokens);
+        let mut misnamed: Vec<(&str, u32)> = tokens
+            .filter(|(id, name)| self.bytes_to_id(name.as_bytes()) != Some(*id))
+            .filter(|(id, name)| self.id_to_bytes(*id) != Some(name.as_bytes()))
+            .map(|(id, name)| (name, id))
+            .collect();
+        misnamed.sort_unstable();
+        misnamed.dedup();
+        misnamed
+    }
+
+    /// What is wrong with a token that [`Self::misnamed`] lists.
+    pub fn misnaming(&self, name: &str, id: u32) -> String {
+        let says = format!("the post-processor gives {name:?} the id {id}");
+        let other = self.id_to_bytes(id).map(show);
+        match (self.bytes_to_id(name.as_bytes()), other) {
+            (Some(own), Some(other)) => format!("{says}, which is {other}; its own is {own}"),
+            (Some(own), None) => format!("{says}, which stands for no token; its own is {own}"),
+            (None, Some(other)) => format!("{says}, which is {other}; no token is spelled so"),
+            (None, None) => format!("{says}, which stands for no token, and none is spelled so"),
+        }
+    }
+
+    /// Checks that the post-processor has what it puts around a text: what its templates name, and ids
+    /// that stand for tokens.
+    ///
+    /// # Errors
+    /// The first name or id for which this is not so.
+    pub fn check_frame(&self) -> Result<()> {
+        let Some(post_processor) = &self.post_processor else {
+            return Ok(());
+        };
+        let wrong = |message: String| Err(Error::new(ErrorKind::Format, message));
+        if let Some(name) = post_processor.unknown_name() {
+            return wrong(format!(
+                "the template of the post-processor names {name:?}, which its special_tokens do not hold"
+            ));
+        }
+        let mut tokens = post_processor.special_tokens().into_iter();
+        match tokens.find(|(id, _)| self.id_to_bytes(*id).is_none()) {
+            Some((id, name)) => wrong(self.misnaming(name, id)),
+            None => Ok(()),
+        }
+    }
+
+    /// What these stages say that was hardly meant so, or that encoding does not do by itself.
+    pub fn warnings(&self) -> Vec<String> {
+        let misnamed = self.misnamed().into_iter();
+        let mut warnings: Vec<String> = misnamed
+            .map(|(name, id)| format!("{}. The id counts", self.misnaming(name, id)))
+            .collect();
+        if let Model::Bpe(bpe) = &self.model
+            && let Some(dropout) = bpe.options().dropout
+            && dropout > 0.0
+        {
+            warnings.push(format!(
+                "the model says dropout={dropout}, by which merges are left out at random. Here none \
+                 is, unless a call says so, as encode(text, dropout={dropout})"
+            ));
+        }
+        warnings
     }
 
     /// The stages that run before the model.

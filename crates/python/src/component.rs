@@ -8,6 +8,7 @@ use jeton_core::format::huggingface;
 use jeton_core::interrupt::paced;
 use jeton_core::model::bpe::{Alphabet, BpeOptions};
 use jeton_core::model::{Bpe, Model};
+use jeton_core::post_processor::PostProcessor;
 use jeton_core::text::{AlignedText, Pieces, Span, UnitIndex};
 use jeton_core::vocab::Vocab;
 use jeton_core::{Error, ErrorKind, Stages, Unit};
@@ -225,6 +226,13 @@ impl Component {
                 tokens,
             ))
         })
+    }
+
+    /// The tokens that this post-processor puts around texts, each with its id.
+    fn frame_tokens(&self) -> Vec<(String, u32)> {
+        let tokens = self.stages.post_processor.iter();
+        let tokens = tokens.flat_map(PostProcessor::special_tokens);
+        tokens.map(|(id, name)| (name.to_owned(), id)).collect()
     }
 
     /// How many special tokens this post-processor puts around one text, or around two.

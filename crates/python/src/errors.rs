@@ -11,6 +11,8 @@ use pyo3::exceptions::PyUnicodeEncodeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::function::exception_of;
+
 /// What a body inside [`guard`] can fail with.
 pub enum Failure {
     /// The core says so.
@@ -54,13 +56,23 @@ pub fn guard<T>(py: Python<'_>, body: impl FnOnce() -> Outcome<T>) -> PyResult<T
 
 /// The exception of a failure.
 #[cold]
-fn exception(py: Python<'_>, failure: Failure) -> PyErr {
+pub fn exception(py: Python<'_>, failure: Failure) -> PyErr {
     match failure {
         Failure::Python(error) if error.is_instance_of::<PyUnicodeEncodeError>(py) => {
             let message = format!("a str is not valid Unicode: {}", error.value(py));
             raise(py, "ArgumentError", message)
         }
         Failure::Python(error) => error,
+        Failure::Core(error) if error.kind() == ErrorKind::Caller => {
+            let lost = || {
+                raise(
+                    py,
+                    "InternalError",
+                    "what a function raised was lost".to_owned(),
+                )
+            };
+            exception_of(&error).unwrap_or_else(lost)
+        }
         Failure::Core(error) => raise(py, class_of(error.kind()), error.to_string()),
         Failure::NotText(bytes) => not_text(py, &bytes),
     }
@@ -79,6 +91,7 @@ fn class_of(kind: ErrorKind) -> &'static str {
         ErrorKind::FileMissing => "MissingFileError",
         ErrorKind::Decode => "DecodeError",
         ErrorKind::Training => "TrainingError",
+        ErrorKind::Caller => unreachable!("the exception is at hand"),
     }
 }
 

@@ -13,6 +13,7 @@ mod encoded;
 mod entries;
 mod errors;
 mod files;
+mod function;
 mod ids_from_python;
 mod lists_of_ids;
 mod measuring;
@@ -56,6 +57,8 @@ mod _core {
         add_the_same, fingerprint, folder_files, load, published_encodings, save, target_of,
         write_into,
     };
+    #[pymodule_export]
+    use super::function::Function;
     #[pymodule_export]
     use super::lists_of_ids::lists;
     #[pymodule_export]

@@ -44,7 +44,8 @@ pub struct AddedToken {
     pub lstrip: bool,
     /// White space after it belongs to it.
     pub rstrip: bool,
-    /// Looked for in normalized text, by its normalized spelling.
+    /// Looked for in normalized text, by its normalized spelling; not where SentencePiece or a
+    /// function of the caller normalizes, which leaves it unset.
     pub normalized: bool,
 }
 
@@ -131,6 +132,9 @@ impl AddedTokens {
     /// `normalizer` says of a content.
     pub fn new(mut tokens: Vec<AddedToken>, normalizer: Option<&Normalizer>) -> Result<Self> {
         tokens.sort_by_key(|token| token.id);
+        if normalizer.is_some_and(Normalizer::leaves_added_tokens) {
+            tokens.iter_mut().for_each(|token| token.normalized = false);
+        }
         let mut by_content: Vec<usize> = (0..tokens.len()).collect();
         by_content.sort_by_key(|index| &tokens[*index].content);
         check(&tokens, &by_content)?;

@@ -151,6 +151,27 @@ impl PostProcessor {
         }
     }
 
+    /// A name in a template that its table does not hold.
+    pub fn unknown_name(&self) -> Option<&str> {
+        match self {
+            Self::Template {
+                single,
+                pair,
+                special_tokens,
+            } => {
+                let named = by_name(special_tokens);
+                single.iter().chain(pair).find_map(|piece| match piece {
+                    TemplatePiece::SpecialToken { id, .. } if !named.contains_key(id.as_str()) => {
+                        Some(id.as_str())
+                    }
+                    _ => None,
+                })
+            }
+            Self::Sequence(stages) => stages.iter().find_map(Self::unknown_name),
+            Self::Bert { .. } | Self::Roberta { .. } | Self::ByteLevel { .. } => None,
+        }
+    }
+
     /// Joins one text or two, without any special tokens.
     pub fn join(mut parts: Vec<Part>) -> Encoding {
         number(&mut parts);

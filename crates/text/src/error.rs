@@ -31,6 +31,9 @@ pub enum ErrorKind {
     Decode,
     /// Training cannot proceed with this corpus or these parameters.
     Training,
+    /// A function of the caller's failed; the message is what its [`Caller`](crate::function::Caller) knows
+    /// the failure by.
+    Caller,
 }
 
 /// What went wrong, where, and what to do.
@@ -85,6 +88,11 @@ impl Error {
     pub fn of_kind(mut self, kind: ErrorKind) -> Self {
         self.kind = kind;
         self
+    }
+
+    /// What went wrong, without where and what to do.
+    pub fn message(&self) -> &str {
+        &self.message
     }
 
     /// The family this failure belongs to.

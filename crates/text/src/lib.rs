@@ -30,6 +30,7 @@
 
 pub mod error;
 pub mod files;
+pub mod function;
 pub mod interrupt;
 pub mod length_limit;
 pub mod log;

@@ -84,6 +84,8 @@ pub struct AlignedText {
     range: Range<usize>,
     /// Where this piece begins in the original.
     start: usize,
+    /// Whether nothing of the original is behind this piece.
+    is_last: bool,
 }
 
 #[derive(Debug)]
@@ -111,6 +113,7 @@ impl AlignedText {
                 limit: Rc::clone(limit),
             }),
             start: 0,
+            is_last: true,
         }
     }
 
@@ -134,6 +137,11 @@ impl AlignedText {
         self.start
     }
 
+    /// Whether the original ends with this piece.
+    pub fn is_last(&self) -> bool {
+        self.is_last
+    }
+
     /// The part of this piece in `range` (bytes, on character boundaries).
     pub fn slice(&self, range: Range<usize>) -> Self {
         let start = match range.is_empty() {
@@ -142,6 +150,7 @@ impl AlignedText {
         };
         Self {
             buffer: Rc::clone(&self.buffer),
+            is_last: self.is_last && range.end == self.range.len(),
             range: self.range.start + range.start..self.range.start + range.end,
             start,
         }

@@ -8,7 +8,7 @@ Look here for how one is made; what can be done with it stands in a file a subje
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import jeton._core as _core
 from jeton.arguments import check_text, special_ids
@@ -17,7 +17,7 @@ from jeton.base_tokenizer.decode import Decodes
 from jeton.base_tokenizer.encode import Encodes
 from jeton.base_tokenizer.save import Saves
 from jeton.components.component import AddedToken
-from jeton.errors import ArgumentTypeError
+from jeton.errors import ArgumentTypeError, FormatWarning, warn_caller
 from jeton.other_names import IN_JETON, HidesOtherNames
 from jeton.settings import Settings
 
@@ -78,8 +78,14 @@ class BaseTokenizer(Encodes, Decodes, Saves, metaclass=HidesOtherNames):
         Raises:
             FormatError: It is not what the format says; the message names the place.
             UnsupportedError: It holds something that cannot be honoured exactly.
+
+        Warns:
+            FormatWarning: It says something that was hardly meant so, or a dropout.
         """
-        return cls._of_core(_core.Pipeline.from_json(check_text("text", text)))
+        core = _core.Pipeline.from_json(check_text("text", text))
+        for warning in core.warnings():
+            warn_caller(warning, FormatWarning)
+        return cls._of_core(core)
 
     @classmethod
     def from_ranks(
@@ -147,8 +153,13 @@ class BaseTokenizer(Encodes, Decodes, Saves, metaclass=HidesOtherNames):
     def __deepcopy__(self, memo: object) -> Self:
         return self
 
-    def __reduce__(self) -> tuple[Callable[..., Self], tuple[type[Self], bytes, Settings]]:
-        return _from_image, (type(self), self._core.image(), self._settings)
+    def __reduce__(self) -> tuple[Callable[..., Self], tuple[Any, ...]]:
+        if not self._core.holds_functions():
+            return _from_image, (type(self), self._core.image(), self._settings)
+        stages = (self.model, self.normalizer, self.pre_tokenizer)
+        rest = (self.post_processor, self.decoder, self.added_tokens)
+        sections = {"padding": self.padding, "truncation": self.truncation}
+        return _from_stages, (type(self), stages + rest, sections, self._settings)
 
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if name not in IN_JETON]
@@ -180,6 +191,15 @@ class BaseTokenizer(Encodes, Decodes, Saves, metaclass=HidesOtherNames):
 
 
 _AnyTokenizer = TypeVar("_AnyTokenizer", bound=BaseTokenizer)
+
+
+def _from_stages(
+    kind: type[_AnyTokenizer], stages: Any, sections: Any, settings: Settings
+) -> _AnyTokenizer:
+    """Undoes `BaseTokenizer.__reduce__` where an image cannot hold a function."""
+    tokenizer = kind._of_core(assembled(*stages), settings)
+    given = {name: section for name, section in sections.items() if section is not None}
+    return tokenizer.replace(**given) if given else tokenizer
 
 
 def _from_image(kind: type[_AnyTokenizer], image: bytes, settings: Settings) -> _AnyTokenizer:

@@ -103,7 +103,7 @@ class Changes(HasSettings, HasStages):
             tokens = core if added_tokens is _KEEP else added_to_core(added_tokens)
             if added_tokens is not _KEEP:
                 settings = self._with_first_special_tokens(settings)
-            core = _core.Pipeline.build(built, json.dumps(stages), tokens)
+            core = _core.Pipeline.build(built, json.dumps(stages), tokens, core)
         if chat_template is not _KEEP:
             template = None if chat_template is None else checked_chat_template(chat_template)
             settings = dataclasses.replace(settings, chat_template=template)

@@ -198,7 +198,8 @@ class _Request:
         """The rows of a text whose columns were made without them, with these ids.
 
         Raises:
-            UnsupportedError: Its tokens are others now, since they are drawn at random.
+            UnsupportedError: Its tokens are others now, since a function in the tokenizer gives
+                another text.
         """
         rows = self._rows()
         rows.sides[0].check_same(rows.ids.tolist() == list(ids))

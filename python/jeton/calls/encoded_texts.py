@@ -165,8 +165,9 @@ class EncodedTexts:
         """Refuses to go on where a text that was encoded again has other tokens than before."""
         if not is_same:
             raise UnsupportedError(
-                "this tokenizer draws at random (dropout), so that a text encoded again has other "
-                "tokens (give return_offsets_mapping=True for spans, or words for their numbers)"
+                "a function in this tokenizer gives another text the second time, so that a text "
+                "encoded again has other tokens (give return_offsets_mapping=True for spans, or "
+                "words for their numbers)"
             )
 
 

@@ -217,9 +217,10 @@ class Chat:
     def __init__(self, request: Request, given: Given) -> None:
         text = given.text()
         self._request = request
+        self._given = given
         self._runs = runs_of(text)
         self._control = control_tokens_of(
-            request.tok, given.template, request.control, given.renderer
+            request.tok, given.template, request.control, given.renderer, text
         )
         self._unprinted = Unprinted(given, text)
         self.text = raw(text)
@@ -398,12 +399,14 @@ class Chat:
             if role not in ("assistant", "model"):
                 continue
             for count, prompt in ((at, True), (at + 1, False)):
-                if count == len(messages) and not self._request.add_generation_prompt:
+                is_whole = count == len(messages) and not self._request.add_generation_prompt
+                if not count or is_whole:
                     continue
                 try:
-                    ids = self._request.of(messages[:count], prompt).ids
+                    text = self._given.of_first(count, prompt).text()
                 except JetonError:
                     continue  # a template may refuse a conversation that ends here
+                ids = encoded_ids(self._control, raw(text), runs_of(text))
                 steps.append((Step(count, prompt), ids))
         whole = Step(len(messages), self._request.add_generation_prompt)
         return compared([*steps, (whole, self.ids)])

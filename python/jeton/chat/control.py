@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from jeton.chat.encoding import ControlTokens, guarding, known_tokens
+from jeton.chat.origins import UNKNOWN
+from jeton.chat.parts import raw, runs_of
 from jeton.chat.probes import Frames, frames_of
 from jeton.chat.renderer import Renderer
 from jeton.chat.source import GAP, Source
@@ -34,7 +36,7 @@ _LONGEST: Final = 64
 
 
 def control_tokens_of(
-    tok: BaseTokenizer, template: str, control: Iterable[str], renderer: Renderer
+    tok: BaseTokenizer, template: str, control: Iterable[str], renderer: Renderer, text: str
 ) -> ControlTokens:
     """The control tokens of a chat through a template.
 
@@ -43,6 +45,7 @@ def control_tokens_of(
         template: The text of a template that compiles.
         control: Added tokens that the caller wants to be control tokens wherever they are.
         renderer: What reads and runs the template.
+        text: What it wrote. It may write tokens there that nobody sees in its own text.
 
     Raises:
         ArgumentTypeError: `control` is no iterable of tokens.
@@ -50,14 +53,40 @@ def control_tokens_of(
         FormatError: The configuration names control tokens, but not as a list.
     """
     names = _checked(tok, control)
+    found = _kept(tok, template, names, frozenset(), renderer)
+    more = _written_in(text, found.others)
+    return _kept(tok, template, names, more, renderer) if more else found
+
+
+def _kept(
+    tok: BaseTokenizer,
+    template: str,
+    asked: frozenset[str],
+    written: frozenset[str],
+    renderer: Renderer,
+) -> ControlTokens:
     known = known_tokens(tok)
-    key = template, names
+    key = template, asked, written
     if key not in known.control:
         if len(known.control) >= _CACHED:
             known.control.clear()
             known.guarded.clear()
-        known.control[key] = _found(tok, template, names, renderer)
+        known.control[key] = _found(tok, template, asked, written, renderer)
     return known.control[key]
+
+
+def _written_in(text: str, tokens: re.Pattern[str] | None) -> frozenset[str]:
+    """Which tokens a template wrote in a text, perhaps with a role inside."""
+    if tokens is None:
+        return frozenset()
+    shown, at, begin = raw(text), 0, 0
+    stretches: set[str] = set()  # turns are framed alike, so there are few
+    for length, origin in (*runs_of(text), (0, UNKNOWN)):
+        if origin.kind != "template" and not (origin.trusted and origin.field == "role"):
+            stretches.add(shown[begin:at])
+            begin = at + length
+        at += length
+    return frozenset(match[0] for it in stretches for match in tokens.finditer(it))
 
 
 def _checked(tok: BaseTokenizer, control: Iterable[str]) -> frozenset[str]:
@@ -77,21 +106,28 @@ def _checked(tok: BaseTokenizer, control: Iterable[str]) -> frozenset[str]:
 
 
 def _found(
-    tok: BaseTokenizer, template: str, asked: frozenset[str], renderer: Renderer
+    tok: BaseTokenizer,
+    template: str,
+    asked: frozenset[str],
+    written: frozenset[str],
+    renderer: Renderer,
 ) -> ControlTokens:
     plain = {token.content: token.id for token in tok.added_tokens if not token.special}
     marks = {token for token in plain if not _WORD.fullmatch(token)}
-    written = _written(renderer.source(template), marks) if marks else set()
+    if marks:
+        written |= _written(renderer.source(template), marks)
     of_roles = marks & {*tok.roles.values()}
-    tags = (written | of_roles | (_configured(tok) & {*plain})) - asked
+    tags = {*written, *of_roles, *(_configured(tok) & {*plain})} - asked
     variables = tuple((f"{role}_token", token) for role, token in tok.roles.items())
     of_turns = set(of_roles)
     if tags:
         of_turns |= _of_turns(frames_of(renderer, template, variables), tags)
+    others = "|".join(map(re.escape, sorted(marks - tags - asked, key=len, reverse=True)))
     return ControlTokens(
         guarding(tok, asked | tags),
         guarding(tok, asked),
         frozenset(id for it in tags - of_turns if (id := plain[it]) is not None),
+        re.compile(others) if others else None,
     )
 
 

@@ -1,9 +1,9 @@
 """Ids of a text of which only parts may hold control tokens.
 
 Control tokens are found where they lie wholly in text that the template wrote. The stretches
-between them are encoded as what they are in the whole text: not at its beginning, with special
-tokens as text. Where no other text spells a control token, that is what encoding the whole text
-with its special tokens gives, so the whole is encoded first, and taken if nothing is forged.
+between them are encoded as what they are in the whole text: not at its beginning or end, with
+special tokens as text. Where no other text spells a control token, that is what encoding the whole
+text with its special tokens gives, so the whole is encoded first, and taken if nothing is forged.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ Encoded = tuple[list[int], list[tuple[int, int]]]
 _SPACE: Final = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _BEFORE: Final = re.compile(f"[{_SPACE}]+\\Z")
 _BEHIND: Final = re.compile(f"[{_SPACE}]+")
+_NO_CHARACTER: Final = "\U0010fffe"
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class ControlTokens:
     """The tokenizer, in which those are special that the caller asked for."""
     of_answers: frozenset[int]
     """The ids of those that what the assistant says may hold."""
+    others: re.Pattern[str] | None = None
+    """Added tokens that are none of them, though they look like it."""
 
 
 @dataclass
@@ -60,13 +63,15 @@ class _Tokens:
     pattern: re.Pattern[str]
     anywhere: re.Pattern[str]
     """The longest at each place, also within others."""
-    prefixes: list[str]
+    marks: list[str]
     """Special tokens that take nothing of what stands beside them."""
-    prefixed: list[tuple[BaseTokenizer, str]] = field(default_factory=list)
+    marked: list[tuple[BaseTokenizer, str]] = field(default_factory=list)
     guarded: dict[frozenset[str], BaseTokenizer] = field(default_factory=dict)
     """The same tokenizer in which more added tokens are special, by these."""
-    control: dict[tuple[str, frozenset[str]], ControlTokens] = field(default_factory=dict)
-    """The control tokens of chats, by their template and what the caller asked for."""
+    control: dict[tuple[str, frozenset[str], frozenset[str]], ControlTokens] = field(
+        default_factory=dict
+    )
+    """The control tokens of chats, by their template, what the caller asked for, what it wrote."""
 
     @classmethod
     def of(cls, tok: BaseTokenizer) -> _Tokens:
@@ -91,7 +96,7 @@ class _Tokens:
             by_spelling=by_spelling,
             pattern=re.compile(spellings),
             anywhere=re.compile(f"(?=({spellings}))"),
-            prefixes=plain[:8],
+            marks=plain[:8],
         )
 
 
@@ -298,32 +303,32 @@ def _encode_stretch(
     if start == end:
         return
     stretch = text[start:end]
-    if start == 0:
-        encoding = tok.encode_with_spans(stretch)
-        ids += encoding.ids
-        spans += encoding.spans
-        return
-    prefixed, prefix = _with_prefix(tok, tokens, stretch)
-    encoding = prefixed.encode_with_spans(prefix + stretch, special={prefix})
-    if encoding.spans[0] != (0, len(prefix)):
-        raise InternalError(f"the prefix of {stretch!r:.60} was not found")
-    ids += encoding.ids[1:]
-    spans += [
-        (low - len(prefix) + start, high - len(prefix) + start) for low, high in encoding.spans[1:]
-    ]
+    beside, mark = _with_mark(tok, tokens, stretch)
+    before = mark if start > 0 else ""
+    behind = mark if end < len(text) else ""
+    encoding = beside.encode_with_spans(before + stretch + behind, special={mark})
+    first, last = bool(before), len(encoding.ids) - bool(behind)
+    shift = start - len(before)
+    within = [(low + shift, high + shift) for low, high in encoding.spans]
+    marks = [(shift, start)] * bool(before) + [(end, end + len(mark))] * bool(behind)
+    if within[:first] + within[last:] != marks:
+        raise InternalError(f"a mark beside {stretch!r:.60} was not found")
+    ids += encoding.ids[first:last]
+    spans += within[first:last]
 
 
-def _with_prefix(tok: BaseTokenizer, tokens: _Tokens, stretch: str) -> tuple[BaseTokenizer, str]:
+def _with_mark(tok: BaseTokenizer, tokens: _Tokens, stretch: str) -> tuple[BaseTokenizer, str]:
     """A tokenizer that gives the same ids, and a special token of it that a text does not hold.
 
-    What follows the token is no beginning of a text: no space is put in front of it.
+    A stretch beside it is no beginning of a text, and no end: no space is put in front of it.
     """
-    for prefix in tokens.prefixes:
-        match = tokens.pattern.match(prefix + stretch)
-        if match is not None and match[0] == prefix and prefix not in (prefix + stretch)[1:]:
-            return tok, prefix
-    if not tokens.prefixed or tokens.prefixed[0][1] in stretch:
-        name = f"<jeton {secrets.token_hex(16)}>"
+    for mark in tokens.marks:
+        found = [match[0] for match in tokens.pattern.finditer(mark + stretch + mark)]
+        if found[:1] == [mark] == found[-1:] and found.count(mark) == 2:
+            return tok, mark
+    if not tokens.marked or tokens.marked[0][1] in stretch:
+        # No other token begins in the stretch and ends in the mark.
+        name = f"{_NO_CHARACTER}jeton {secrets.token_hex(16)}{_NO_CHARACTER}"
         token = AddedToken(name, special=True, normalized=False)
-        tokens.prefixed[:] = [(tok.with_added_tokens([token]), name)]
-    return tokens.prefixed[0]
+        tokens.marked[:] = [(tok.with_added_tokens([token]), name)]
+    return tokens.marked[0]

@@ -22,7 +22,7 @@ from jinja2.utils import Cycler, Joiner, Namespace
 from markupsafe import Markup
 
 from jeton.chat.costs import METHODS, OPERATORS, shown, widths
-from jeton.chat.filters import COUNTED, counted, filters_of, tests_of
+from jeton.chat.filters import COUNTED, SPREAD, counted, filters_of, tests_of
 from jeton.chat.formatting import braces, percent
 from jeton.chat.limits import (
     ITEM,
@@ -277,10 +277,16 @@ class Sandbox(ImmutableSandboxedEnvironment):
         self._functions = frozenset(map(id, self.globals.values()))
 
     def _generate(self, source: nodes.Template, *args: Any, **kwargs: Any) -> str:
+        def through(value: Any, name: str) -> nodes.Filter:
+            lineno = value.lineno
+            return nodes.Filter(value, name, [], [], None, None, lineno=lineno, environment=self)
+
         for loop in list(source.find_all(nodes.For)):
-            loop.iter = nodes.Filter(
-                loop.iter, COUNTED, [], [], None, None, lineno=loop.lineno, environment=self
-            )
+            loop.iter = through(loop.iter, COUNTED)
+        calls: Iterator[Any] = source.find_all((nodes.Call, nodes.Filter, nodes.Test))
+        for call in list(calls):
+            call.dyn_args = call.dyn_args and through(call.dyn_args, SPREAD)
+            call.dyn_kwargs = call.dyn_kwargs and through(call.dyn_kwargs, SPREAD)
         return super()._generate(source, *args, **kwargs)
 
     @staticmethod

@@ -24,10 +24,13 @@ from jeton.chat.parts import TracedFloat, TracedInt, data_in, plain, raw
 from jeton.chat.safe_text import FOLLOWED, followed, safe
 from jeton.chat.traced import Traced, joined
 
-__all__ = ["COUNTED", "counted", "filters_of", "tests_of"]
+__all__ = ["COUNTED", "SPREAD", "counted", "filters_of", "tests_of"]
 
 COUNTED = "counted by jeton"
 """The name of the filter that every loop of a template goes through."""
+
+SPREAD = "spread by jeton"
+"""The name of the filter that `*arguments` and `**arguments` of a template go through."""
 
 _HANDS_ON = """
     abs attr batch count d default dictsort first groupby items last length list map max min
@@ -59,6 +62,14 @@ def counted(items: Any) -> Any:
     """The same items, counted as a loop takes them."""
     iter(items)  # what is not iterable says so here
     return (_CountedSized if hasattr(items, "__len__") else _Counted)(items)
+
+
+def _spread(items: Any) -> Any:
+    """Arguments, which count before there is a tuple of them."""
+    if isinstance(items, Iterator):
+        return list(taken(items))
+    spend(FILTERS["list"](items))
+    return items
 
 
 def limited(function: Callable[..., Any], cost: Cost, printing: int = 0) -> Callable[..., Any]:
@@ -246,7 +257,7 @@ def filters_of(originals: dict[str, Callable[..., Any]]) -> dict[str, Callable[.
         for name, it in chosen.items()
         if name in FILTERS
     }
-    return {**filters, COUNTED: counted}
+    return {**filters, COUNTED: counted, SPREAD: _spread}
 
 
 def tests_of(originals: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ Look here for what becomes of parts of text where a template takes only texts.
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Collection, Mapping
 from typing import Any, Final
@@ -83,6 +84,19 @@ class Given:
     def groups(self) -> Mapping[Group, list[str]]:
         """The fields that have text, by what they are printed with."""
         return self._values.groups
+
+    def of_first(self, count: int, prompt: bool) -> Given:
+        """The values of the same call with its first messages alone.
+
+        Args:
+            count: How many messages.
+            prompt: Whether the beginning of an answer follows.
+        """
+        first = copy.copy(self)
+        first.sent, first._messages = self.sent[:count], self._messages[:count]
+        first._further = {**self._further, "add_generation_prompt": prompt}
+        first._continued = None
+        return first
 
     def text(self, left_out: Collection[Group] = ()) -> str:
         """What the template writes; or would write, without some of what it was given.

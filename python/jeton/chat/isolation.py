@@ -41,7 +41,10 @@ _START_SECONDS: Final = 60.0
 _GRACE_SECONDS: Final = 2.0
 """How much longer than its limit a template may take until its process is ended."""
 
-_MAX_ANSWER: Final = 1 << 30
+_MAX_ANSWER: Final = 20 << 20
+"""The bytes of any answer. Those of a text that is long in proportion to what it was given add."""
+
+_PER_BYTE: Final = 640
 _NONSENSE: Final = "the process that rendered the template answered nonsense"
 _KINDS: Final = frozenset(get_args(Kind))
 _ERRORS: Final = {
@@ -171,14 +174,17 @@ class _Process:
         assert self.process.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # it died: reading says how
             _write(self.process.stdin, request)
-        said = self._read(seconds + _GRACE_SECONDS, seconds)
+        longest = _MAX_ANSWER + _PER_BYTE * len(request)
+        said = self._read(seconds + _GRACE_SECONDS, seconds, longest)
         try:
             answer = json.loads(said)
         except ValueError:
             answer = None
         return answer if isinstance(answer, dict) else {}
 
-    def _read(self, patience: float, seconds: float | None = None) -> bytes:
+    def _read(
+        self, patience: float, seconds: float | None = None, longest: int = _MAX_ANSWER
+    ) -> bytes:
         assert self.process.stdout is not None
         is_late = threading.Event()
 
@@ -190,7 +196,7 @@ class _Process:
         timer.daemon = True
         timer.start()
         try:
-            said = _read(self.process.stdout)
+            said = _read(self.process.stdout, longest)
         finally:
             timer.cancel()
         if said is not None:
@@ -286,10 +292,10 @@ def _write(pipe: BinaryIO | Any, body: bytes) -> None:
         rest = rest[pipe.write(rest) :]
 
 
-def _read(pipe: BinaryIO | Any) -> bytes | None:
-    """What was written to a pipe; `None` if it was closed before."""
+def _read(pipe: BinaryIO | Any, longest: int = sys.maxsize) -> bytes | None:
+    """What was written to a pipe; `None` if it was closed before, or is longer."""
     size = int.from_bytes(_exactly(pipe, 8) or b"", "little")
-    return _exactly(pipe, size) if 0 < size <= _MAX_ANSWER else None
+    return _exactly(pipe, size) if 0 < size <= longest else None
 
 
 def _exactly(pipe: BinaryIO | Any, size: int) -> bytes | None:

@@ -166,7 +166,7 @@ def _told(found: Sweep) -> Iterator[str]:
     for family in found.bends:
         yield ""
         yield click.style(f"  {family}", bold=True)
-        rows: list[tuple[str, ...]] = [(*names, "operations/byte", "")]
+        rows: list[tuple[str, ...]] = [names]
         for point in found.points:
             if point.family == family:
                 rows.append(_row(point, most, found))

@@ -14,12 +14,13 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 import jeton._core as _core
 from jeton.arguments import check_id, check_text, token_and_id
-from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
+from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
 
 __all__ = [
     "AddedFields",
     "AddedToken",
     "Component",
+    "FunctionStage",
     "Regex",
     "Steps",
     "check_field_texts",
@@ -135,7 +136,7 @@ class Component:
         return {
             name: value
             for name, value in self.__dict__.items()
-            if not isinstance(value, _core.Component)
+            if not isinstance(value, (_core.Component, _core.Function))
         }
 
     def to_json(self) -> str:
@@ -326,6 +327,40 @@ _CODECS: Final[dict[str, _Codec]] = {
 def _codec(field: dataclasses.Field[Any]) -> _Codec:
     """How the values of a field are written and read, as its annotation says."""
     return _CODECS.get(str(field.type), (_same, _same))
+
+
+class FunctionStage:
+    """What a stage does that is a function of Python."""
+
+    STAGE: ClassVar[str]
+    function: Callable[[str], Any]
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise ArgumentTypeError(
+                f"{self.STAGE} Function.function must be a function of a str, "
+                f"not {type(self.function).__name__}"
+            )
+
+    def to_json(self) -> str:
+        """No file holds it.
+
+        Raises:
+            UnsupportedError: Always.
+        """
+        raise UnsupportedError(f"no file holds a function of Python ({self.function!r}); pickle it")
+
+    def to_dict(self) -> dict[str, Any]:
+        """How the core finds the function, as long as this component is there."""
+        handle: _core.Function | None = self.__dict__.get("_handle")
+        if handle is None:
+            handle = _core.Function(self.function)
+            object.__setattr__(self, "_handle", handle)
+        return {"type": "Function", "number": handle.number}
+
+    @classmethod
+    def _from_dict(cls, stored: dict[str, Any]) -> Any:
+        return cls(_core.Function.known(stored["number"]))  # type: ignore[call-arg]
 
 
 class Steps:

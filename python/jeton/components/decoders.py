@@ -12,7 +12,6 @@ from jeton.components.component import (
     Component,
     Regex,
     Steps,
-    check_field_texts,
     check_pattern,
     one_character,
     read_json,
@@ -169,7 +168,6 @@ class SentencePiece(Decoder):
     """SentencePiece's decoder: pieces joined, `▁` made a space, bytes made characters.
 
     Args:
-        control_symbols: Pieces that are decoded to nothing, in alphabetic order.
         unk_piece: The unknown piece.
         unk_surface: What it is decoded to.
         byte_fallback: Pieces such as `<0xE2>` are bytes.
@@ -186,7 +184,6 @@ class SentencePiece(Decoder):
 
     TYPE: ClassVar[str] = "SentencePiece"
 
-    control_symbols: tuple[str, ...] = ()
     unk_piece: str | None = None
     unk_surface: str = " \u2047 "
     byte_fallback: bool = False
@@ -195,8 +192,6 @@ class SentencePiece(Decoder):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        symbols = check_field_texts(self, "control_symbols", self.control_symbols)
-        object.__setattr__(self, "control_symbols", tuple(sorted(set(symbols))))
         check_field_word(self, "leading_spaces", self.leading_spaces, get_args(LeadingSpaces))
         denormalizer = self.denormalizer
         if not isinstance(denormalizer, normalizers.SentencePiece | None):

@@ -53,7 +53,8 @@ class BPE(Model):
         continuing_subword_prefix: Put before each character but the first of a piece.
         end_of_word_suffix: Put after the last character of a piece.
         separate_suffix: The suffix is a symbol of its own, and no part of the last character.
-        dropout: The probability, 0 to 1, of leaving a merge out.
+        dropout: The probability, 0 to 1, of leaving a merge out, as a file says it. None is left
+            out unless a call asks for it, as `tok.encode(text, dropout=0.1)`.
 
     Example:
         >>> from jeton.components import models

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
@@ -10,6 +10,7 @@ import jeton._core as _core
 from jeton.arguments import check_text
 from jeton.components.component import (
     Component,
+    FunctionStage,
     Regex,
     Steps,
     check_field_texts,
@@ -26,6 +27,7 @@ __all__ = [
     "NFKD",
     "BertNormalizer",
     "ByteLevel",
+    "Function",
     "Lowercase",
     "Nmt",
     "Normalized",
@@ -170,6 +172,9 @@ class SentencePiece(Normalizer):
         escape_whitespaces: Write spaces as `▁`.
         treat_whitespace_as_suffix: Put the space at the end instead of in front.
         user_defined_symbols: Texts that are left as they are.
+        legacy: Treat each stretch between added tokens as a text by itself, with a space of its own
+            in front, as transformers does with `legacy=True`. Else only the text has ends: what
+            stands behind a special token gets no space. A `.model` file does not hold this.
 
     Example:
         >>> import jeton
@@ -191,6 +196,7 @@ class SentencePiece(Normalizer):
     escape_whitespaces: bool = True
     treat_whitespace_as_suffix: bool = False
     user_defined_symbols: tuple[str, ...] = ()
+    legacy: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -199,6 +205,36 @@ class SentencePiece(Normalizer):
 
     def __repr__(self) -> str:
         return short_repr(self)
+
+
+@dataclass(frozen=True)
+class Function(FunctionStage, Normalizer):
+    """A function of Python, in training and in encoding.
+
+    It is called with each stretch of text between added tokens, which are found before, from any
+    thread. What it raises reaches the caller as it is. No file holds it: saving is refused, and a
+    tokenizer is pickled if the function is. There is no fast path with it.
+
+    Args:
+        function: What is called with a text. It gives the new text, of which what is the same at
+            the front and at the back has its own spans and the rest has one; or a list of parts,
+            each with the number of characters of the old text that it came from.
+
+    Example:
+        >>> import jeton
+        >>> from jeton.components import normalizers
+        >>> tok = jeton.CharTrainer(
+        ...     normalizer=normalizers.Function(lambda text: text.replace("colour", "color"))
+        ... ).train("colour")
+        >>> tok.decode(tok.encode("colour"))
+        'color'
+        >>> normalizers.Function(lambda text: [(c * 2, 1) for c in text])("ab")
+        'aabb'
+    """
+
+    TYPE: ClassVar[str] = "Function"
+
+    function: Callable[[str], str | list[tuple[str, int]]]
 
 
 @dataclass(frozen=True)

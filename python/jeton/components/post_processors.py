@@ -90,6 +90,10 @@ class PostProcessor(Component):
         ]
         return Encoding(*self._built().process(columns, add_special_tokens))
 
+    def _tokens(self) -> list[tuple[str, int]]:
+        """The tokens that it puts around texts, with their ids."""
+        return self._built().frame_tokens()
+
     def added(self, pair: bool = False) -> int:
         """How many special tokens it puts around one text, or around two."""
         return self._built().added(bool(pair))

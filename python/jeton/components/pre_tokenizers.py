@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Final, Literal, TypeAlias
 
 from jeton.arguments import check_field_word
 from jeton.components.component import (
     Component,
+    FunctionStage,
     Regex,
     Steps,
     check_pattern,
@@ -23,6 +24,7 @@ __all__ = [
     "CharDelimiterSplit",
     "Digits",
     "FixedLength",
+    "Function",
     "Matches",
     "Metaspace",
     "PreTokenizer",
@@ -216,6 +218,34 @@ class Digits(PreTokenizer):
     TYPE: ClassVar[str] = "Digits"
 
     individual_digits: bool = False
+
+
+@dataclass(frozen=True)
+class Function(FunctionStage, PreTokenizer):
+    """A function of Python, in training and in encoding.
+
+    It is called with each stretch of normalized text, from any thread. What it raises reaches the
+    caller as it is. No file holds it: saving is refused, and a tokenizer is pickled if the function
+    is. There is no fast path with it.
+
+    Args:
+        function: What is called with a text. It gives its pieces in their order, as they stand in
+            the text, or as pairs of where each begins and ends, in characters; what lies between
+            pieces is dropped.
+
+    Example:
+        >>> import jeton
+        >>> from jeton.components import pre_tokenizers
+        >>> words = pre_tokenizers.Function(str.split)
+        >>> words("to  be")
+        [('to', (0, 2)), ('be', (4, 6))]
+        >>> jeton.BPETrainer(260, pre_tokenizer=words).train(["to be or not to be"]).tokens("to be")
+        ['to', 'be']
+    """
+
+    TYPE: ClassVar[str] = "Function"
+
+    function: Callable[[str], list[str] | list[tuple[int, int]]]
 
 
 @dataclass(frozen=True)

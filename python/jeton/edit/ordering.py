@@ -6,7 +6,6 @@ Look here for `truncate`, `reorder` and `add_special_tokens`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from jeton.arguments import check_kind, checked_int
 from jeton.components import AddedToken, decoders, models
@@ -163,9 +162,4 @@ def _as_pieces(tok: Tokenizer, added: Sequence[AddedToken]) -> Tokenizer | None:
         return None
     pieces = [*file.pieces, *(Piece(token.content, 0.0, CONTROL) for token in added)]
     changed = models.SentencePiece(file.with_pieces(pieces))
-    symbols = sorted({*decoder.control_symbols, *(token.content for token in added)})
-    return tok.replace(
-        model=changed,
-        added_tokens=[*tok.added_tokens, *added],
-        decoder=replace(decoder, control_symbols=tuple(symbols)),
-    )
+    return tok.replace(model=changed, added_tokens=[*tok.added_tokens, *added])

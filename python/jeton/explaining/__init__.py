@@ -67,7 +67,8 @@ def explain(
 ) -> Explanation:
     """How `tok` encodes a text; see `Tokenizer.explain`."""
     parts = _parts(tok)
-    expected = parts.encode(tok, text, special, add_special_tokens)
+    # The ids that the steps must lead to.
+    expected = tok.encode(text, special=special, add_special_tokens=add_special_tokens)
     steps, stretches = parts.first.steps(text, special)
     pieces = tuple(
         Added(it.text, it.span, (Token(it.id, it.text.encode()),))
@@ -75,7 +76,7 @@ def explain(
         else parts.explain(it.text, it.span)
         for it in stretches
     )
-    model = ModelStep(parts.name, parts.note, pieces)
+    model = ModelStep(parts.name, pieces)
     explanation = Explanation(_valid(text), (*steps, model))
     if tok.post_processor is not None:
         last = _post_step(tok, model, add_special_tokens)
@@ -94,23 +95,10 @@ class _Parts:
     def __init__(self, tok: BaseTokenizer) -> None:
         model = tok.model
         self.first = FirstStages(tok, model)
-        self.note = ""
-        self.dropout: float | None = None
         withheld = {
             token.id for token in tok.added_tokens if token.special and token.id is not None
         }
         self.name, self.explain = _explaining(model, withheld)
-        if isinstance(model, models.BPE) and model.dropout:
-            self.dropout = 0.0
-            self.note = f"without its dropout of {model.dropout:g}, which is drawn at random"
-
-    def encode(
-        self, tok: BaseTokenizer, text: str, special: SpecialPolicy, add_special_tokens: bool
-    ) -> list[int]:
-        """The ids that the steps must lead to."""
-        return tok.encode(
-            text, special=special, add_special_tokens=add_special_tokens, dropout=self.dropout
-        )
 
 
 def _explaining(

@@ -245,12 +245,10 @@ class ModelStep:
 
     Attributes:
         name: Its kind.
-        note: What is left out of account, if anything is.
         pieces: The pieces in the order of the text, added tokens among them.
     """
 
     name: str
-    note: str
     pieces: tuple[Piece, ...]
     stage: Literal["model"] = "model"
 

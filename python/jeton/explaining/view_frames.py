@@ -93,13 +93,12 @@ def _stretches(stretches: tuple[Stretch, ...]) -> tuple[Chip, ...]:
 
 
 def _model_frames(step: ModelStep) -> Iterator[Frame]:
-    name = f"{step.name} ({step.note})" if step.note else step.name
     pieces = [piece for piece in step.pieces if not isinstance(piece, Added)]
     for at_once, run in itertools.groupby(pieces, _is_at_once):
         if at_once:
-            yield _at_once_frame(name, list(run))
+            yield _at_once_frame(step.name, list(run))
         else:
-            yield from (_piece_frame(name, piece) for piece in run)
+            yield from (_piece_frame(step.name, piece) for piece in run)
 
 
 def _is_at_once(piece: Piece) -> bool:

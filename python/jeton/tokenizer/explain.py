@@ -35,7 +35,7 @@ class Explains(BaseTokenizer):
 
         Printed, it tells all of that: the added tokens that were found, each normalizer, the
         pieces, every merge with its rank, the longest matches, the lattice with its scores. The
-        ids at its end are those of `encode`; a model's `dropout` is left out of account.
+        ids at its end are those of `encode`.
 
         Args:
             text: The text. Explaining takes memory and time in its length, many times those of

@@ -27,6 +27,17 @@ from jeton.word_counts import Corpus, WordCounts
 __all__ = ["BPETrainer"]
 
 
+def _marks_in_front(scheme: Literal["always", "first"]) -> pre_tokenizers.Sequence:
+    """What puts a `▁` in front of each stretch between special tokens, or of the text alone.
+
+    Spaces of the text are written `▁` before, so none is taken for the one in front.
+    """
+    space = pre_tokenizers.Metaspace(" ", prepend_scheme=scheme, split=False)
+    return pre_tokenizers.Sequence(
+        [space, pre_tokenizers.Metaspace("▁", prepend_scheme="never", split=False)]
+    )
+
+
 class BPETrainer(WordTrainer):
     r"""Trains byte pair encodings: the most frequent pair of neighbours becomes a token, and again.
 
@@ -150,9 +161,11 @@ class BPETrainer(WordTrainer):
                     "alphabet='sentencepiece' cuts text at spaces; leave out pattern and "
                     "pre_tokenizer"
                 )
-            marks = [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
             if self.start.tokenizer is None or normalizer is not None:
-                normalizer = normalizers.Sequence([*([normalizer] if normalizer else []), *marks])
+                steps = [normalizer] if normalizer else []
+                normalizer = normalizers.Sequence([*steps, normalizers.Replace(" ", "▁")])
+            if self.start.tokenizer is None:
+                pre_tokenizer = _marks_in_front("first")
             unk_token = unk_token or known.get("unk_token", "<unk>")
             if special_tokens is None and self.start.tokenizer is None:
                 special_tokens = dict.fromkeys([unk_token, "<s>", "</s>"])
@@ -298,13 +311,20 @@ class BPETrainer(WordTrainer):
         # of a line, no merge does.
         lines = pre_tokenizers.Split("\n", behavior="removed")
         words = pre_tokenizers.Split("▁", behavior="merged_with_next")
-        return pre_tokenizers.Sequence([lines, words])
+        steps = getattr(self.normalizer, "steps", (self.normalizer,))
+        if any(isinstance(step, normalizers.Prepend) for step in steps):
+            return pre_tokenizers.Sequence([lines, words])
+        return pre_tokenizers.Sequence([_marks_in_front("always"), lines, words])
 
     def _boundaries(self) -> tuple[str, ...]:
         given = [token.content for token in self.start.added_tokens]
         if self.parameters["sentencepiece"]:
             given.append(self.parameters["unk_token"])
         return tuple(dict.fromkeys([*given, *self.special_tokens]))
+
+    def _special_ids(self) -> dict[str, int]:
+        is_first = self.start.tokenizer is None and self.parameters["byte_order"] != "value"
+        return super()._special_ids() if is_first else {}
 
     def _added_tokens(self, model: _core.Model) -> list[AddedToken]:
         if self.parameters["byte_order"] == "value":

@@ -266,7 +266,22 @@ class WordTrainer(Trainer):
         self.decoder = decoder
         check_stage(post_processors.PostProcessor, post_processor)
         check_stage(decoders.Decoder, decoder)
+        self._check_frame()
         self._first_stages()
+
+    def _check_frame(self) -> None:
+        """Refuses a post-processor that gives a special token another id than training will."""
+        ids = self._special_ids()
+        for name, id in () if self.post_processor is None else self.post_processor._tokens():
+            if ids.get(name, id) != id:
+                raise ArgumentError(
+                    f"post_processor gives {name!r} the id {id}; among special_tokens it has "
+                    f"{ids[name]}"
+                )
+
+    def _special_ids(self) -> dict[str, int]:
+        """The ids of special tokens, as far as they are known before training."""
+        return {token: id for id, token in enumerate(self.special_tokens)}
 
     def _needs(self) -> Needs:
         """The memory that training needs at most."""

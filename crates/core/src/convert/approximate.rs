@@ -12,7 +12,7 @@
 //!   lost. Of a longer cluster, and of characters that are no cluster, each becomes what it becomes
 //!   by itself: half-width kana and their marks, jamo, and letters and marks stay apart where the
 //!   map has them composed;
-//! - a text that is a user-defined piece of a BPE and nothing else gets no space in front;
+//! - a text that begins with a user-defined piece of a BPE gets no space in front;
 //! - U+0085 and `▁` are white space to pre-tokenizers that split there; here U+0085 is a character,
 //!   and a `▁` in front of the text is no dummy prefix.
 //!
@@ -22,7 +22,7 @@
 use super::explanation::Explanation;
 use super::verify::verify;
 use crate::convert::sentencepiece::{
-    Exactness, convert, from_huggingface, normalizer_of, unk_surface,
+    Exactness, all_white_space, before_model, convert, from_huggingface, unk_surface,
 };
 use jeton_formats::cannot_hold::{MODEL_FILE, TOKENIZER_JSON, cannot_hold};
 use jeton_formats::{huggingface, sentencepiece as model_file};
@@ -65,7 +65,7 @@ pub fn approximate_model(stages: &Stages) -> Result<Stages> {
     let unigram = match &stages.model {
         Model::Unigram(unigram) => unigram,
         Model::SentencePiece(_) => return model_file::write(stages).map(|_| stages.clone()),
-        Model::Bpe(_) => return model_file::stages(from_huggingface(stages)?),
+        Model::Bpe(_) => return from_huggingface(stages),
         other => return Err(cannot(format!("a {} model", other.kind()))),
     };
     let stages = &Stages {
@@ -97,7 +97,10 @@ pub fn approximate_model(stages: &Stages) -> Result<Stages> {
             remove_extra_whitespaces: white_space.remove_extra,
             escape_whitespaces: white_space.escape,
         };
-        let made = model_file::stages(ModelProto::new(pieces.clone(), trainer, normalizer))?;
+        let mut made = model_file::stages(ModelProto::new(pieces.clone(), trainer, normalizer))?;
+        if let Some(Normalizer::SentencePiece(normalizer)) = &mut made.normalizer {
+            normalizer.set_legacy(white_space.legacy);
+        }
         let mut explanation = Explanation::of(&made)?;
         explanation.differs_at = stages
             .pre_tokenizer
@@ -164,27 +167,26 @@ fn candidates(stages: &Stages) -> Result<Vec<(Option<&Charsmap>, WhiteSpace)>> {
         },
         _ => None,
     };
-    let all = (0..8).map(|bits| WhiteSpace {
-        add_dummy_prefix: bits & 1 != 0,
-        remove_extra: bits & 2 != 0,
-        escape: bits & 4 != 0,
-        suffix: false,
-    });
     let metaspace = match &stages.pre_tokenizer {
         Some(PreTokenizer::Sequence(steps)) => steps.last(),
         other => other.as_ref(),
     };
     let mut found = Vec::new();
-    for white_space in all {
+    for white_space in all_white_space() {
+        let (normalizer, prefix) = before_model(charsmap, white_space, &[])?;
+        let is_own = (&normalizer, &prefix) == (&stages.normalizer, &stages.pre_tokenizer);
         let fits = match metaspace {
-            None => normalizer_of(charsmap, white_space, &[])? == stages.normalizer,
+            _ if is_own => true,
+            None => false,
             Some(PreTokenizer::Metaspace {
                 replacement: '▁',
                 prepend_scheme,
                 ..
             }) => {
                 let prefix = *prepend_scheme != PrependScheme::Never;
-                white_space.escape && white_space.add_dummy_prefix == prefix
+                let legacy = *prepend_scheme == PrependScheme::Always;
+                white_space.escape
+                    && (white_space.add_dummy_prefix, white_space.legacy) == (prefix, legacy)
             }
             Some(_) => false,
         };

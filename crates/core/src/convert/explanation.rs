@@ -42,6 +42,7 @@ impl<'a> Explanation<'a> {
                 remove_extra: false,
                 escape: false,
                 suffix: false,
+                legacy: false,
             };
             let user_defined = normalizer.user_defined().to_vec();
             (
@@ -108,7 +109,7 @@ impl<'a> Explanation<'a> {
         }
         if self.model.proto().trainer().algorithm != Algorithm::Unigram {
             let mut pieces = self.normalizer.user_defined().iter();
-            return pieces.any(|piece| piece == text);
+            return pieces.any(|piece| text.trim_start_matches(' ').starts_with(piece));
         }
         let [(a, a_sums), (b, b_sums)] = [ids, others].map(|ids| self.sum(ids, &normalized));
         let rounding = (a_sums + b_sums) as f64 * a.abs().max(b.abs()) * f64::from(f32::EPSILON);

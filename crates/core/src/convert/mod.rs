@@ -15,7 +15,6 @@ pub use sentencepiece::{from_huggingface, to_huggingface};
 
 use std::borrow::Cow;
 
-use jeton_formats::sentencepiece as model_file;
 use jeton_models::model::Model;
 use jeton_models::stages::Stages;
 use jeton_text::error::Result;
@@ -39,6 +38,6 @@ pub fn for_json(stages: &Stages) -> Result<Cow<'_, Stages>> {
 pub fn for_model_file(stages: &Stages) -> Result<Cow<'_, Stages>> {
     Ok(match stages.model {
         Model::SentencePiece(_) => Cow::Borrowed(stages),
-        _ => Cow::Owned(model_file::stages(from_huggingface(stages)?)?),
+        _ => Cow::Owned(from_huggingface(stages)?),
     })
 }

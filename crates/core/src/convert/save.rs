@@ -16,6 +16,7 @@ use jeton_formats::{
 };
 use jeton_models::stages::Stages;
 use jeton_stages::added_tokens::AddedToken;
+use jeton_stages::normalizer::{Normalizer, WhiteSpace};
 use jeton_stages::pre_tokenizer::{PreTokenizer, named};
 use jeton_stages::published_ranks;
 use jeton_text::error::{Error, Result};
@@ -68,7 +69,7 @@ pub fn save(stages: &Stages, path: &Path) -> Result<Vec<String>> {
 pub fn written(stages: &Stages, path: &Path) -> Result<Written> {
     let place = |error: Error| error.at(path.display().to_string());
     let target = Target::of(path, stages)?;
-    let mut beside = None;
+    let (mut beside, mut own) = (None, Vec::new());
     let contents = match target {
         Target::Folder => {
             let files = for_json(stages).and_then(|held| {
@@ -92,16 +93,19 @@ pub fn written(stages: &Stages, path: &Path) -> Result<Written> {
         }
         Target::Ranks => tiktoken::write(stages).map_err(place)?,
         Target::SentencePiece => {
-            let file = for_model_file(stages).and_then(|held| sentencepiece::write(&held));
-            file.map_err(place)?
+            let held = for_model_file(stages).map_err(place)?;
+            if white_space_of(&held).is_some_and(|it| it.legacy && it.add_dummy_prefix) {
+                own.push("the spaces behind special tokens in text (legacy)".to_owned());
+            }
+            sentencepiece::write(&held).map_err(place)?
         }
         Target::VocabText => wordpiece::write(stages).map_err(place)?,
     };
-    let left_out = left_out(stages, target, &contents);
+    own.extend(left_out(stages, target, &contents));
     let files = beside.into_iter().chain([(path.to_owned(), contents)]);
     Ok(Written {
         files: Files::Alone(files.collect()),
-        left_out,
+        left_out: own,
     })
 }
 
@@ -125,7 +129,13 @@ fn left_out(stages: &Stages, target: Target, contents: &[u8]) -> Vec<String> {
             let added = stages.added_tokens.iter();
             added.filter(|it| it.content != gpt2::END_OF_TEXT).collect()
         }
-        Target::Json | Target::Folder => huggingface::aliases(stages).collect(),
+        Target::Json | Target::Folder => {
+            let cuts = !stages.added_tokens.is_empty();
+            if white_space_of(stages).is_some_and(|it| it.remove_extra && !it.legacy && cuts) {
+                left_out.push("the spaces beside special tokens in text".to_owned());
+            }
+            huggingface::aliases(stages).collect()
+        }
         _ => Vec::new(),
     };
     left_out.extend(listed(&specials));
@@ -135,6 +145,14 @@ fn left_out(stages: &Stages, target: Target, contents: &[u8]) -> Vec<String> {
         left_out.extend(truncation.then(|| "the truncation".to_owned()));
     }
     left_out
+}
+
+/// What SentencePiece's normalizer does with white space, if these stages have it.
+fn white_space_of(stages: &Stages) -> Option<WhiteSpace> {
+    match &stages.normalizer {
+        Some(Normalizer::SentencePiece(normalizer)) => Some(normalizer.white_space()),
+        _ => None,
+    }
 }
 
 /// Whether ranks are told by their content, as published ones are, and mean these stages.

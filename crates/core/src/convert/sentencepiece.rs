@@ -25,6 +25,7 @@ use jeton_models::stages::Stages;
 use jeton_stages::added_tokens::AddedToken;
 use jeton_stages::decoder::{Decoder, LeadingSpaces, SentencePieceDecoder};
 use jeton_stages::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer, WhiteSpace};
+use jeton_stages::pre_tokenizer::{PreTokenizer, PrependScheme};
 use jeton_stages::vocab::show;
 use jeton_text::error::{Error, Result};
 use jeton_text::pattern::{Dialect, Regex, SearchPattern};
@@ -93,7 +94,7 @@ pub(super) fn convert(stages: &Stages, exactness: Exactness) -> Result<Stages> {
         Model::Bpe(_) => normalizer.user_defined(),
         _ => &[],
     };
-    let converted_normalizer = convert_normalizer(normalizer, user_defined, exactness)?;
+    let (converted_normalizer, prefix) = convert_normalizer(normalizer, user_defined, exactness)?;
     if !user_defined.is_empty() {
         added_tokens.extend(added_pieces(model, converted_normalizer.as_ref())?);
     }
@@ -101,7 +102,12 @@ pub(super) fn convert(stages: &Stages, exactness: Exactness) -> Result<Stages> {
     Ok(Stages {
         added_tokens,
         normalizer: converted_normalizer,
-        pre_tokenizer: stages.pre_tokenizer.clone(),
+        pre_tokenizer: match (prefix, &stages.pre_tokenizer) {
+            (Some(prefix), Some(other)) => {
+                Some(PreTokenizer::Sequence(vec![prefix, other.clone()]))
+            }
+            (prefix, other) => prefix.or_else(|| other.clone()),
+        },
         model: converted,
         post_processor: stages.post_processor.clone(),
         decoder: Some(convert_decoder(decoder)?),
@@ -135,7 +141,7 @@ fn convert_normalizer(
     normalizer: &SentencePieceNormalizer,
     user_defined: &[String],
     exactness: Exactness,
-) -> Result<Option<Normalizer>> {
+) -> Result<BeforeModel> {
     if normalizer.charsmap().is_some() && exactness == Exactness::Exact {
         return Err(not_in_json(
             "the character map: there, what replaces a character replaces the marks after it, too",
@@ -150,22 +156,29 @@ fn convert_normalizer(
         && exactness == Exactness::Exact
     {
         return Err(not_in_json(format!(
-            "the user-defined piece {piece:?}: a text that is nothing else gets no space in front"
+            "the user-defined piece {piece:?}: a text that begins with it gets no space in front"
         )));
     }
-    normalizer_of(normalizer.charsmap(), white_space, user_defined)
+    before_model(normalizer.charsmap(), white_space, user_defined)
 }
+
+/// A normalizer, and what puts a `▁` in front of the text alone.
+pub(super) type BeforeModel = (Option<Normalizer>, Option<PreTokenizer>);
 
 /// What `tokenizer.json` has for a character map, these rules of white space, and pieces that are
 /// cut out of normalized text.
 ///
-/// Such a piece is looked for by its normalized spelling, so a space that is put in front of a text
-/// must not be put in front of it: of a text that is the piece and nothing else, it is taken away.
-pub(super) fn normalizer_of(
+/// A normalizer there knows no text, only the stretches between special tokens. So what is put in front
+/// of the text alone is a pre-tokenizer's, and spaces are removed at the ends of each stretch.
+///
+/// A piece that is cut out is looked for by its normalized spelling, so a space that a normalizer puts in
+/// front of each stretch must not be put in front of it: of a stretch that is the piece and nothing else,
+/// it is taken away.
+pub(super) fn before_model(
     charsmap: Option<&Charsmap>,
     white_space: WhiteSpace,
     cut_out: &[String],
-) -> Result<Option<Normalizer>> {
+) -> Result<BeforeModel> {
     let space = if white_space.escape { "▁" } else { " " };
     let replace = |pattern, content: &str| Normalizer::Replace {
         pattern,
@@ -174,16 +187,19 @@ pub(super) fn normalizer_of(
     let regex = |source: &str| Regex::new(source, Dialect::Oniguruma).map(SearchPattern::Regex);
     let charsmap = charsmap.cloned().map(Normalizer::Precompiled);
     let mut steps = Vec::from_iter(charsmap);
+    let in_front_alone = white_space.add_dummy_prefix && !white_space.legacy;
     if white_space.remove_extra {
-        let ends = if white_space.escape {
-            r"\A +|[ ▁]+\z"
-        } else {
-            r"\A +| +\z"
+        // The space in front of a text is its dummy prefix, of which there is one.
+        let ends = match (white_space.escape, in_front_alone) {
+            (true, false) => r"\A +|[ ▁]+\z",
+            (false, false) => r"\A +| +\z",
+            (true, true) => r"[ ▁]+\z",
+            (false, true) => r" +\z",
         };
         steps.push(replace(regex(ends)?, ""));
         steps.push(replace(regex(" {2,}")?, " "));
     }
-    if white_space.add_dummy_prefix {
+    if white_space.add_dummy_prefix && white_space.legacy {
         steps.push(Normalizer::Prepend {
             prefix: space.to_owned(),
         });
@@ -193,10 +209,21 @@ pub(super) fn normalizer_of(
             steps.push(replace(regex(&alone)?, ""));
         }
     }
-    if white_space.escape {
+    if white_space.escape && !(in_front_alone && white_space.remove_extra) {
         steps.push(replace(SearchPattern::Literal(" ".to_owned()), space));
     }
-    Ok((!steps.is_empty()).then_some(Normalizer::Sequence(steps)))
+    let prefix = match white_space.escape {
+        true => PreTokenizer::dummy_prefix(),
+        false => PreTokenizer::Metaspace {
+            replacement: ' ',
+            prepend_scheme: PrependScheme::First,
+            split: false,
+        },
+    };
+    Ok((
+        (!steps.is_empty()).then_some(Normalizer::Sequence(steps)),
+        in_front_alone.then_some(prefix),
+    ))
 }
 
 fn convert_decoder(decoder: &SentencePieceDecoder) -> Result<Decoder> {
@@ -382,12 +409,13 @@ fn check_equals<'p>(mut pieces: impl Iterator<Item = Piece<&'p str>>) -> Result<
     }
 }
 
-/// The `.model` file that means what these stages of a `tokenizer.json` do.
+/// The stages of the `.model` file that means what these stages of a `tokenizer.json` do. Those that put a
+/// space in front of each stretch between special tokens are `legacy`, which no file says.
 ///
 /// # Errors
 /// Stages that are not what [`to_huggingface`] makes of such a file, each named; a text that would
 /// be encoded or decoded otherwise.
-pub fn from_huggingface(stages: &Stages) -> Result<ModelProto> {
+pub fn from_huggingface(stages: &Stages) -> Result<Stages> {
     let cannot = |what: &str| cannot_hold(MODEL_FILE, what).hint("save it as tokenizer.json");
     let bpe = match &stages.model {
         Model::Bpe(bpe) => bpe,
@@ -406,7 +434,7 @@ pub fn from_huggingface(stages: &Stages) -> Result<ModelProto> {
     if bpe.options().unk_token.is_none() && !bpe.options().byte_fallback {
         return Err(cannot("a model without an unknown token"));
     }
-    let white_space = white_space_of(stages.normalizer.as_ref())?.ok_or_else(|| {
+    let white_space = white_space_of(stages)?.ok_or_else(|| {
         let stage = stage("normalizer", stages.normalizer.as_ref());
         cannot(&format!("{stage}, which does more than mark spaces"))
     })?;
@@ -429,8 +457,11 @@ pub fn from_huggingface(stages: &Stages) -> Result<ModelProto> {
             ..NormalizerSpec::default()
         },
     );
-    let made = model_file::stages(proto.clone())
+    let mut made = model_file::stages(proto)
         .map_err(|error| cannot(&format!("these tokens, as pieces: {error}")))?;
+    if let Some(Normalizer::SentencePiece(normalizer)) = &mut made.normalizer {
+        normalizer.set_legacy(white_space.legacy);
+    }
     let held = convert(&made, Exactness::Exact).map_err(|error| {
         cannot(&format!(
             "this BPE model, which its pieces do not make again: {error}"
@@ -460,23 +491,33 @@ pub fn from_huggingface(stages: &Stages) -> Result<ModelProto> {
         }));
     }
     verify(stages, &made, None)?;
-    Ok(proto)
+    Ok(made)
 }
 
-/// The rules for white space that a normalizer stands for.
-fn white_space_of(normalizer: Option<&Normalizer>) -> Result<Option<WhiteSpace>> {
-    for bits in 0..8 {
-        let white_space = WhiteSpace {
-            add_dummy_prefix: bits & 1 != 0,
-            remove_extra: bits & 2 != 0,
-            escape: bits & 4 != 0,
-            suffix: false,
-        };
-        if normalizer_of(None, white_space, &[])?.as_ref() == normalizer {
-            return Ok(Some(white_space));
+/// The rules for white space that a normalizer stands for, with the pre-tokenizer if it can be.
+fn white_space_of(stages: &Stages) -> Result<Option<WhiteSpace>> {
+    let mut found = None;
+    for white_space in all_white_space() {
+        let (normalizer, prefix) = before_model(None, white_space, &[])?;
+        if normalizer == stages.normalizer {
+            if prefix == stages.pre_tokenizer {
+                return Ok(Some(white_space));
+            }
+            found.get_or_insert(white_space);
         }
     }
-    Ok(None)
+    Ok(found)
+}
+
+/// All rules for white space that a `tokenizer.json` may stand for.
+pub(super) fn all_white_space() -> impl Iterator<Item = WhiteSpace> {
+    (0..16).map(|bits| WhiteSpace {
+        add_dummy_prefix: bits & 1 != 0,
+        remove_extra: bits & 2 != 0,
+        escape: bits & 4 != 0,
+        suffix: false,
+        legacy: bits & 8 != 0,
+    })
 }
 
 /// What the decoder writes for the unknown token: its name, unless it replaces that.

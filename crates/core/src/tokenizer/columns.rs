@@ -12,7 +12,7 @@ use super::encoding_builder::EncodingBuilder;
 use super::entries::Encoder;
 use super::spans::Row;
 use super::{EncodeOptions, Entry, Input, Tokenizer};
-use jeton_fast::{Compiled, Place};
+use jeton_fast::{Compiled, Place, Stretch};
 use jeton_models::model::{Sampler, Sampling};
 use jeton_stages::added_tokens::TextOrToken;
 use jeton_stages::encoding::Encoding;
@@ -235,11 +235,9 @@ impl Tokenizer {
             match cut {
                 TextOrToken::Token(..) => words.push(Some(word)),
                 TextOrToken::Text(text) => {
-                    let place = Place::First.of_section(text.original_start());
+                    let stretch = Stretch::of(&text, Place::First, normalizer.is_some());
                     ids.clear();
-                    let is_normalized = normalizer.is_some();
-                    let text = text.as_str();
-                    compiled.encode(&self.stages, text, place, is_normalized, &limit, &mut ids)?;
+                    compiled.encode(&self.stages, stretch, &limit, &mut ids)?;
                     if ids.is_empty() {
                         return Ok(None);
                     }

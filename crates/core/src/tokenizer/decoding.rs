@@ -202,7 +202,6 @@ mod tests {
         };
         let sentencepiece = |leading_spaces, bytes| {
             Some(Decoder::SentencePiece(SentencePieceDecoder {
-                control: ["<s>".to_owned()].into(),
                 unknown: Some(("<unk>".to_owned(), " ⁇ ".to_owned())),
                 bytes,
                 leading_spaces,

@@ -35,11 +35,7 @@ impl Tokenizer {
 
     /// The id of the token with these bytes: of the added tokens first, then of the vocabulary.
     pub fn bytes_to_id(&self, token: &[u8]) -> Option<u32> {
-        let mut added = self.stages.added_tokens.iter();
-        let added = added.find(|added| added.content.as_bytes() == token);
-        added
-            .map(|added| added.id)
-            .or_else(|| self.stages.model.vocab().id(token))
+        self.stages.bytes_to_id(token)
     }
 
     /// The bytes that an id stands for in the vocabulary or among the added tokens.

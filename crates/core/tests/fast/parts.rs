@@ -1,7 +1,6 @@
 //! Parts of a text that are encoded by themselves, where added tokens stand in it.
 
 use jeton_core::added_tokens::AddedToken;
-use jeton_core::format::sentencepiece;
 use jeton_core::model::sentencepiece::spec::Algorithm;
 use jeton_core::{EncodeOptions, Stages, Tokenizer};
 use rand::seq::IndexedRandom;
@@ -9,7 +8,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::support::check::check_framed_parts;
-use crate::support::sentencepiece::model;
+use crate::support::sentencepiece::{self, model};
 use crate::support::spaced;
 use crate::support::texts::few_kinds;
 use crate::support::words::{cutting_stage, normalizers, word_models};
@@ -24,7 +23,8 @@ fn parts_between_added_tokens() {
             0 => spaced::stages(&mut numbers),
             1 => {
                 let algorithm = [Algorithm::Bpe, Algorithm::Unigram][round / 3 % 2];
-                sentencepiece::stages(model(&mut numbers, algorithm)).unwrap()
+                let proto = model(&mut numbers, algorithm);
+                sentencepiece::stages(&mut numbers, proto)
             }
             _ => {
                 let mut stages = Stages::of_model(word_models(&mut numbers)[round / 3 % 3].clone());

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::AtomicBool;
 
-use jeton_core::format::sentencepiece;
 use jeton_core::model::sentencepiece::spec::{Algorithm, ModelProto, Piece, PieceKind};
 use jeton_core::{EncodeOptions, Tokenizer};
 use rand::seq::IndexedRandom;
@@ -10,7 +9,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::support::check::{check, check_parts};
-use crate::support::sentencepiece::{model, score};
+use crate::support::sentencepiece::{model, score, stages};
 use crate::support::texts::{PARTS, few_kinds, text};
 
 #[test]
@@ -19,7 +18,7 @@ fn texts() {
     for round in 0..120 {
         let algorithm = [Algorithm::Bpe, Algorithm::Unigram][round % 2];
         let proto = model(&mut numbers, algorithm);
-        let tokenizer = Tokenizer::new(sentencepiece::stages(proto).unwrap()).unwrap();
+        let tokenizer = Tokenizer::new(stages(&mut numbers, proto)).unwrap();
         check(&tokenizer, (0..60).map(|_| text(&mut numbers)));
         // Long enough for sums of scores that rounding shows in, and for sums begun anew.
         let long = (0..300).map(|_| text(&mut numbers)).collect();
@@ -35,7 +34,7 @@ fn chunks_of_any_length() {
     for round in 0..80 {
         let algorithm = [Algorithm::Bpe, Algorithm::Unigram][round % 2];
         let proto = model(&mut numbers, algorithm);
-        let tokenizer = Tokenizer::new(sentencepiece::stages(proto).unwrap()).unwrap();
+        let tokenizer = Tokenizer::new(stages(&mut numbers, proto)).unwrap();
         let words: Vec<String> = (0..60)
             .map(|_| {
                 let word = text(&mut numbers).replace([' ', '\n'], "");
@@ -69,7 +68,7 @@ fn unigram_through_all_sums(seed: u64, scale: f32) {
             .collect();
         let (trainer, normalizer) = (proto.trainer().clone(), proto.normalizer().clone());
         let proto = ModelProto::new(pieces, trainer, normalizer);
-        let tokenizer = Tokenizer::new(sentencepiece::stages(proto).unwrap()).unwrap();
+        let tokenizer = Tokenizer::new(stages(&mut numbers, proto)).unwrap();
         let words: Vec<String> = (0..80)
             .map(|i| match i % 2 {
                 0 => text(&mut numbers).replace(' ', ""),
@@ -126,7 +125,7 @@ fn parts_of_texts() {
     for round in 0..100 {
         let algorithm = [Algorithm::Bpe, Algorithm::Unigram][round % 2];
         let proto = model(&mut numbers, algorithm);
-        let tokenizer = Tokenizer::new(sentencepiece::stages(proto).unwrap()).unwrap();
+        let tokenizer = Tokenizer::new(stages(&mut numbers, proto)).unwrap();
         for _ in 0..6 {
             let text = few_kinds(&mut numbers, 20_000);
             cut += usize::from(check_parts(&tokenizer, &text, &EncodeOptions::default()));

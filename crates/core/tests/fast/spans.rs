@@ -11,7 +11,7 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::support::sentencepiece::model;
+use crate::support::sentencepiece::{model, stages};
 use crate::support::spans::check_units;
 use crate::support::texts::PARTS;
 use crate::support::words::{bert, word_models};
@@ -143,7 +143,7 @@ fn sentencepiece_models() {
         if round % 3 > 0 {
             proto = closed(&proto);
         }
-        let tokenizer = Tokenizer::new(sentencepiece::stages(proto).unwrap()).unwrap();
+        let tokenizer = Tokenizer::new(stages(&mut numbers, proto)).unwrap();
         check(&tokenizer, &mut numbers, 20);
     }
 }

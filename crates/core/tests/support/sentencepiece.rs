@@ -1,9 +1,14 @@
 //! Random SentencePiece models and character maps.
 
+use jeton_core::Stages;
+use jeton_core::added_tokens::AddedToken;
+use jeton_core::format::sentencepiece;
 use jeton_core::model::sentencepiece::spec::{
     Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
 };
-use jeton_core::normalizer::{Charsmap, Normalization};
+use jeton_core::normalizer::{
+    Charsmap, Normalization, Normalizer, SentencePieceNormalizer, WhiteSpace,
+};
 use rand::Rng;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
@@ -82,6 +87,40 @@ pub fn model(numbers: &mut ChaCha8Rng, algorithm: Algorithm) -> ModelProto {
         ..NormalizerSpec::default()
     };
     ModelProto::new(pieces, trainer, normalizer)
+}
+
+/// The stages of a model's file, with more added tokens now and then, and with `legacy`.
+pub fn stages(numbers: &mut ChaCha8Rng, proto: ModelProto) -> Stages {
+    let mut stages = sentencepiece::stages(proto).unwrap();
+    let Some(Normalizer::SentencePiece(normalizer)) = &mut stages.normalizer else {
+        unreachable!("a .model file has SentencePiece's normalizer");
+    };
+    if numbers.random_bool(0.25) {
+        *normalizer = SentencePieceNormalizer::new(
+            normalizer.charsmap().cloned(),
+            WhiteSpace {
+                legacy: true,
+                ..normalizer.white_space()
+            },
+            normalizer.user_defined().to_vec(),
+        );
+    }
+    let beyond = stages.model.vocab().max_id().unwrap() + 1;
+    if numbers.random_bool(0.4) {
+        for (number, content) in ["the", " a ", "<tool>", "▁b", "½"].into_iter().enumerate() {
+            if stages.model.vocab().id(content.as_bytes()).is_none() {
+                stages.added_tokens.push(AddedToken {
+                    special: numbers.random_bool(0.2),
+                    single_word: numbers.random_bool(0.1),
+                    lstrip: numbers.random_bool(0.1),
+                    rstrip: numbers.random_bool(0.1),
+                    normalized: numbers.random_bool(0.5),
+                    ..AddedToken::plain(beyond + number as u32, content)
+                });
+            }
+        }
+    }
+    stages
 }
 
 /// A score of one of four kinds: any; whole, and so equal to others; and nearly equal to all others,

@@ -28,9 +28,6 @@ impl<'s> Accepted<'s> {
         if bpe.options().alphabet != Alphabet::Bytes {
             return Err(cannot("merges characters, not bytes"));
         }
-        if bpe.options().dropout.is_some() {
-            return Err(cannot("drops merges at random"));
-        }
         if !bpe.merges_bytes_only() {
             return Err(cannot("marks parts of words by a prefix or suffix"));
         }

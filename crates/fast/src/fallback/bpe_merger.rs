@@ -28,13 +28,12 @@ enum Tables {
 }
 
 impl BpeMerger {
-    /// The merges of `bpe`, if it leaves none out and refuses no units, its ids and ranks fit, and its
+    /// The merges of `bpe`, if it refuses no units, its ids and ranks fit, and its
     /// bytes, if these are its alphabet, bear no marks.
     pub fn new(bpe: &Bpe) -> Option<Self> {
-        let options = bpe.options();
-        let is_of_bytes = options.alphabet == Alphabet::Bytes;
+        let is_of_bytes = bpe.options().alphabet == Alphabet::Bytes;
         let bears_marks = is_of_bytes && !bpe.merges_bytes_only();
-        if options.dropout.is_some() || bears_marks {
+        if bears_marks {
             return None;
         }
         let merges = || Merges::new(bpe.vocab(), bpe.reachable_merges());

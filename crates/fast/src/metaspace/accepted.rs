@@ -136,10 +136,7 @@ pub(super) fn merges_nothing_across_cuts(bpe: &Bpe) -> bool {
 /// Whether this BPE makes tokens of characters by merges only, wherever in a piece they stand.
 pub(super) fn merges_units(bpe: &Bpe) -> bool {
     let options = bpe.options();
-    options.alphabet == Alphabet::Characters
-        && options.dropout.is_none()
-        && !options.ignore_merges
-        && !options.has_affixes()
+    options.alphabet == Alphabet::Characters && !options.ignore_merges && !options.has_affixes()
 }
 
 /// Whether no token but its own holds a line end, and unknown characters are bytes that nothing

@@ -95,6 +95,10 @@ impl Metaspace {
         let writes_spaces = normalizers.last().is_some_and(is_space_writer);
         let (section, inner, is_cut) = match &stages.pre_tokenizer {
             None if writes_spaces => (None, None, false),
+            // All spaces are written by then: there is one in front, which is another's than the text's.
+            Some(prefix) if writes_spaces && *prefix == PreTokenizer::dummy_prefix() => {
+                (None, None, false)
+            }
             // All spaces are written by then: there is nothing to cut at.
             Some(PreTokenizer::Split {
                 pattern: SearchPattern::Literal(pattern),

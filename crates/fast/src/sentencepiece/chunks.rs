@@ -6,10 +6,10 @@
 
 use super::raw_cuts::{self, KeptCharacters};
 use super::{NORMALIZED, SPACE, SentencePiece};
-use crate::Place;
 use crate::cache::group::GROUP;
 use crate::cache::word_cache::{LONGEST, WordCache};
 use crate::sink::Sink;
+use crate::{Place, Stretch};
 use jeton_models::model;
 use jeton_stages::normalizer::SentencePieceNormalizer;
 use jeton_stages::split::delimiters::Delimiters;
@@ -40,6 +40,8 @@ pub struct ChunksCall<'c, V> {
     pub(super) model: &'c model::SentencePiece,
     pub(super) normalizer: &'c SentencePieceNormalizer,
     pub(super) words: &'c mut WordCache,
+    /// Whether the text ends with the stretch that is read.
+    pub(super) is_last: bool,
     /// Room for tokens, for normalized text and for keys.
     pub(super) gathered: Gathered,
     pub(super) normalized: String,
@@ -98,6 +100,7 @@ impl<'c, V> ChunksCall<'c, V> {
             model,
             normalizer,
             words,
+            is_last,
             gathered,
             normalized,
             key,
@@ -109,6 +112,7 @@ impl<'c, V> ChunksCall<'c, V> {
             model,
             normalizer,
             words,
+            is_last,
             gathered,
             normalized,
             key,
@@ -119,14 +123,13 @@ impl<'c, V> ChunksCall<'c, V> {
     /// elsewhere; says where it ends, and what of the text counts.
     pub(super) fn begin<'t, S: Sink>(
         &mut self,
-        text: &'t str,
-        place: Place,
+        stretch: Stretch<'t>,
         sink: &mut S,
     ) -> (&'t str, usize)
     where
         V: Solver<S>,
     {
-        let (text, prefix) = self.bounds(text, place);
+        let (text, prefix) = self.bounds(stretch);
         let start = match prefix {
             true => self.front(text, sink),
             false => 0,
@@ -134,18 +137,25 @@ impl<'c, V> ChunksCall<'c, V> {
         (text, start)
     }
 
-    /// What of a text counts, and whether a space is put in front.
-    pub(super) fn bounds<'t>(&self, text: &'t str, place: Place) -> (&'t str, bool) {
+    /// What of a stretch counts, and whether a space is put in front.
+    pub(super) fn bounds<'t>(&mut self, stretch: Stretch<'t>) -> (&'t str, bool) {
+        let Stretch {
+            text,
+            place,
+            is_last,
+            ..
+        } = stretch;
+        self.is_last = is_last;
         let compiled = self.compiled;
         let is_space = |byte: u8| compiled.delimiters.is_space(byte);
-        let text = match compiled.collapses {
+        let text = match compiled.collapses && is_last {
             true => {
                 let last = rposition(text.as_bytes(), |byte| !is_space(byte));
                 &text[..last.map_or(0, |last| last + 1)]
             }
             false => text,
         };
-        let prefix = compiled.prefix && place != Place::Inner && !text.is_empty();
+        let prefix = compiled.prefix && place == Place::First && !text.is_empty();
         (text, prefix)
     }
 
@@ -375,7 +385,7 @@ impl<'c, V> ChunksCall<'c, V> {
             let open = normalized.is_empty() || normalized.ends_with(SPACE);
             match bytes.get(longer) {
                 None if open => {
-                    let trimmed = self.normalizer.normalize_part(&text[start..], true);
+                    let trimmed = self.normalizer.normalize_part(&text[start..], self.is_last);
                     break (trimmed, open);
                 }
                 Some(next) if open && !self.delimiters().is_alone(*next) => {}

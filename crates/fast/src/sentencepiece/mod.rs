@@ -20,12 +20,12 @@ use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
 
-use crate::Place;
 use crate::cache::lookup;
 use crate::cache::word_cache::WordCache;
 use crate::cache::workspace_pool::{Reusable, WorkspacePool};
 use crate::sink::Sink;
 use crate::unsupported_stage::UnsupportedStage;
+use crate::{Place, Stretch};
 use accepted::{check_model, check_normalizer, texts_of};
 use batch_merge::{BatchMerge, MergeRoom};
 use chunks::{ChunksCall, Gathered};
@@ -59,6 +59,8 @@ pub struct SentencePiece {
     collapses: bool,
     /// A space is put in front.
     prefix: bool,
+    /// A stretch between added tokens has ends of its own.
+    legacy: bool,
     parts: Parts,
     /// Where long chunks may be cut; made when the first one comes.
     cuts: Lazy<SafeCuts>,
@@ -208,6 +210,7 @@ impl SentencePiece {
             keeps_ascii: charsmap.is_none_or(Charsmap::keeps_ascii),
             collapses: white_space.remove_extra,
             prefix: white_space.add_dummy_prefix,
+            legacy: white_space.legacy,
             cuts: Lazy::new(),
             kept: Lazy::new(),
             solving: match algorithm {
@@ -223,7 +226,7 @@ impl SentencePiece {
         })
     }
 
-    /// Gives the tokens of `text`, in which no added tokens are left, to `sink`.
+    /// Gives the tokens of a stretch to `sink`.
     ///
     /// # Errors
     /// None; the families share one form.
@@ -231,10 +234,17 @@ impl SentencePiece {
         &self,
         model: &model::SentencePiece,
         normalizer: &SentencePieceNormalizer,
-        text: &str,
-        place: Place,
+        mut stretch: Stretch<'_>,
         sink: &mut impl Sink,
     ) -> Result<()> {
+        if self.legacy && stretch.place == Place::Section {
+            stretch.place = Place::First;
+        }
+        stretch.is_last |= self.legacy;
+        let is_front = self.collapses && stretch.place == Place::First;
+        if is_front && normalizer.spaces_in_front(stretch.text) == stretch.text.len() {
+            return Ok(());
+        }
         match &self.solving {
             Solving::Unigram { scores, pool } => {
                 let UnigramWorkspace {
@@ -246,7 +256,7 @@ impl SentencePiece {
                 let call = self.call(model, normalizer, words);
                 let call = call.with(Viterbi::new(model, scores, unclear));
                 let sink = Summing::new(scores, model.unk_id(), waiting, sink);
-                Sequential::new(call, sink).run(chunks, text, place);
+                Sequential::new(call, sink).run(chunks, stretch);
             }
             Solving::Bpe { index, pool } => {
                 let BpeWorkspace { lookup, room } = &mut *pool.take();
@@ -255,10 +265,10 @@ impl SentencePiece {
                 let index = index.get(|| PieceIndex::new(model)).as_ref();
                 let call = call.with(Merging { model, index });
                 match model.unk_id().filter(|_| model.byte_ids().is_none()) {
-                    None => call.side_by_side(text, place, chunks, room, sink),
+                    None => call.side_by_side(stretch, chunks, room, sink),
                     Some(unk_id) => {
                         let mut sink = Fusing::new(unk_id, sink);
-                        call.side_by_side(text, place, chunks, room, &mut sink);
+                        call.side_by_side(stretch, chunks, room, &mut sink);
                     }
                 }
             }
@@ -279,6 +289,7 @@ impl SentencePiece {
             model,
             normalizer,
             words,
+            is_last: true,
             gathered: Gathered::default(),
             normalized: String::new(),
             key: Vec::new(),
@@ -327,13 +338,12 @@ impl<'c> ChunksCall<'c, Merging<'c>> {
     /// Gives the tokens of a text to `sink`, new chunks being merged together.
     fn side_by_side(
         mut self,
-        text: &str,
-        place: Place,
+        stretch: Stretch<'_>,
         chunks: &mut Chunks,
         room: &mut MergeRoom,
         sink: &mut impl Sink,
     ) {
-        let (text, start) = self.begin(text, place, sink);
+        let (text, start) = self.begin(stretch, sink);
         BatchMerge::new(self, room).run(chunks, text, start, sink);
     }
 

@@ -7,7 +7,7 @@ use super::chunks::ChunksCall;
 use super::raw_cuts::RawCuts;
 use super::score_sums::Summing;
 use super::viterbi::Viterbi;
-use crate::Place;
+use crate::Stretch;
 use crate::cache::group::GROUP;
 use crate::cache::lookup::AskedGroup;
 use crate::cache::word_cache::{Found, LONGEST, WordCache};
@@ -35,9 +35,9 @@ impl<'c, 's, S: Sink> Sequential<'c, 's, S> {
         }
     }
 
-    /// Gives the tokens of `text` to the sink.
-    pub fn run(mut self, chunks: &mut Chunks, text: &str, place: Place) {
-        let (text, prefix) = self.call.bounds(text, place);
+    /// Gives the tokens of a stretch to the sink.
+    pub fn run(mut self, chunks: &mut Chunks, stretch: Stretch<'_>) {
+        let (text, prefix) = self.call.bounds(stretch);
         if prefix {
             self.done = self.front(text);
         }

@@ -98,11 +98,6 @@ fn read_sentencepiece(node: &Node<'_>) -> Result<SentencePieceDecoder> {
         .find(|(known, _)| name.json.as_str() == Some(known))
         .ok_or_else(|| name.unknown("rule", name.str().unwrap_or_default(), &known))?;
     Ok(SentencePieceDecoder {
-        control: node
-            .field("control_symbols")?
-            .list(Node::string)?
-            .into_iter()
-            .collect(),
         unknown,
         bytes: node.field("byte_fallback")?.bool()?,
         leading_spaces,
@@ -121,7 +116,6 @@ fn write_sentencepiece(decoder: &SentencePieceDecoder) -> Value {
         .unwrap_or(LEADING_SPACES[0]);
     json!({
         "type": "SentencePiece",
-        "control_symbols": decoder.control,
         "unk_piece": piece,
         "unk_surface": surface.unwrap_or_else(|| TrainerSpec::default().unk_surface),
         "byte_fallback": decoder.bytes,

@@ -32,6 +32,7 @@ use jeton_stages::normalizer::Normalizer;
 use jeton_stages::post_processor::PostProcessor;
 use jeton_stages::pre_tokenizer::PreTokenizer;
 use jeton_text::error::{Error, ErrorKind, Result};
+use jeton_text::function::Function;
 use jeton_text::interrupt::paced;
 use jeton_text::printable;
 use jeton_text::text::AlignedText;
@@ -271,6 +272,23 @@ pub fn write_first(
     let normalizer = normalizer.map(|stage| normalizer::write(stage, true).map(line));
     let pre_tokenizer = pre_tokenizer.map(|stage| pre_tokenizer::write(stage, true).map(line));
     Ok((normalizer.transpose()?, pre_tokenizer.transpose()?))
+}
+
+/// A function of the caller, which stands in no file.
+fn read_function(node: &Node<'_>) -> Result<Function> {
+    let number = node.field("number")?.usize()? as u64;
+    Function::known(number).ok_or_else(|| node.error("a function that nobody has any more"))
+}
+
+fn write_function(stage: &str, function: &Function, extended: bool) -> Result<Value> {
+    match extended {
+        true => Ok(json!({"type": "Function", "number": function.number()})),
+        false => Err(cannot_hold(
+            TOKENIZER_JSON,
+            format!("the {stage}, which is a function of Python"),
+        )
+        .hint("pickle the tokenizer, or save it without the function and set that after loading")),
+    }
 }
 
 fn pretty(fields: Map<String, Value>) -> Result<String> {

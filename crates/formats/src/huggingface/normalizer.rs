@@ -44,6 +44,9 @@ pub(super) fn read(node: &Node<'_>) -> Result<Normalizer> {
     if node.extended && node.is_of_type("SentencePiece")? {
         return read_sentencepiece(node).map(Normalizer::SentencePiece);
     }
+    if node.extended && node.is_of_type("Function")? {
+        return super::read_function(node).map(Normalizer::Function);
+    }
     Ok(match node.component("normalizer", &KNOWN, &UNTAGGED)? {
         "BertNormalizer" | "Bert" => Normalizer::Bert {
             clean_text: node.field("clean_text")?.bool()?,
@@ -90,6 +93,7 @@ pub(super) fn read_sentencepiece(node: &Node<'_>) -> Result<SentencePieceNormali
         remove_extra: rule("remove_extra_whitespaces")?,
         escape: rule("escape_whitespaces")?,
         suffix: rule("treat_whitespace_as_suffix")?,
+        legacy: rule("legacy")?,
     };
     let user_defined = node.field("user_defined_symbols")?.list(Node::string)?;
     Ok(SentencePieceNormalizer::new(
@@ -108,6 +112,7 @@ pub(super) fn write_sentencepiece(normalizer: &SentencePieceNormalizer) -> Value
         "remove_extra_whitespaces": white_space.remove_extra,
         "escape_whitespaces": white_space.escape,
         "treat_whitespace_as_suffix": white_space.suffix,
+        "legacy": white_space.legacy,
         "user_defined_symbols": normalizer.user_defined(),
     })
 }
@@ -154,6 +159,7 @@ pub(super) fn write(normalizer: &Normalizer, extended: bool) -> Result<Value> {
             "lowercase": lowercase,
         }),
         Normalizer::ByteLevel => json!({"type": "ByteLevel"}),
+        Normalizer::Function(function) => super::write_function("normalizer", function, extended)?,
         Normalizer::Sequence(stages) => json!({
             "type": "Sequence",
             "normalizers": stages

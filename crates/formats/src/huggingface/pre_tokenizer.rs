@@ -42,6 +42,9 @@ pub(super) fn read(node: &Node<'_>) -> Result<PreTokenizer> {
     if node.extended && node.is_of_type("Matches")? {
         return read_matches(node);
     }
+    if node.extended && node.is_of_type("Function")? {
+        return super::read_function(node).map(PreTokenizer::Function);
+    }
     Ok(match node.component("pre-tokenizer", &KNOWN, &[])? {
         "BertPreTokenizer" => PreTokenizer::Bert,
         "ByteLevel" => PreTokenizer::ByteLevel {
@@ -180,6 +183,9 @@ pub(super) fn write(pre_tokenizer: &PreTokenizer, extended: bool) -> Result<Valu
             json!({"type": "Digits", "individual_digits": individual_digits})
         }
         PreTokenizer::UnicodeScripts => json!({"type": "UnicodeScripts"}),
+        PreTokenizer::Function(function) => {
+            super::write_function("pre-tokenizer", function, extended)?
+        }
         PreTokenizer::FixedLength { length } => json!({"type": "FixedLength", "length": length}),
         PreTokenizer::Matches { pattern } if extended => match pattern {
             SearchPattern::Regex(regex) => {

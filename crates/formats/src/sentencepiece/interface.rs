@@ -241,7 +241,10 @@ impl<'t> Reader<'t> {
                 let spelled = self.pieces().get(id).map(|piece| piece.text);
                 self.model.kind(id) == PieceKind::Unknown && spelled != Some(text)
             });
+            let is_control =
+                |id| self.pieces().get(id).map(|it| it.kind) == Some(PieceKind::Control);
             let token = match *given {
+                _ if !is_unknown && id.is_some_and(is_control) => b"",
                 Given::Id(id) => self.model.to_decoder(id).unwrap_or(text.as_bytes()),
                 Given::Text(_) => text.as_bytes(),
             };

@@ -4,8 +4,8 @@
 //! read from a file is written again byte for byte.
 //!
 //! Text never becomes a control piece such as `</s>`, as in SentencePiece, unless the caller allows
-//! special tokens. Then each stretch of text between them is encoded by itself, dummy prefix
-//! included, as programs do that put the ids of control pieces between encoded texts.
+//! special tokens. What happens at the ends of a text happens there alone, not beside special tokens:
+//! a dummy prefix in front of a text, and spaces removed in front and behind.
 
 mod interface;
 
@@ -84,7 +84,6 @@ pub fn stages(proto: ModelProto) -> Result<Stages> {
     let unknown = texts(PieceKind::Unknown).next();
     let unknown = unknown.map(|text| (text, proto.trainer().unk_surface.clone()));
     let mut decoder = SentencePieceDecoder {
-        control: texts(PieceKind::Control).collect(),
         unknown,
         bytes: proto.trainer().byte_fallback,
         leading_spaces: match (spec.remove_extra_whitespaces, spec.add_dummy_prefix) {
@@ -173,6 +172,7 @@ fn normalizer(
         remove_extra: spec.remove_extra_whitespaces,
         escape: spec.escape_whitespaces,
         suffix,
+        legacy: false,
     };
     Ok(SentencePieceNormalizer::new(
         charsmap,
@@ -236,7 +236,12 @@ pub fn write(stages: &Stages) -> Result<Vec<u8>> {
             ),
         ));
     };
-    let held = self::stages(model.proto().clone())?;
+    let mut held = self::stages(model.proto().clone())?;
+    if let (Some(Normalizer::SentencePiece(held)), Some(Normalizer::SentencePiece(given))) =
+        (&mut held.normalizer, &stages.normalizer)
+    {
+        held.set_legacy(given.white_space().legacy);
+    }
     // The model is the file, whatever text may become.
     match parts_not_held(stages, &held).find(|part| *part != Part::Model) {
         None => Ok(model.proto().write()),

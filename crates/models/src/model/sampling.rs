@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 /// What a caller may say about random segmentation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sampling {
-    /// The probability of leaving a merge out, 0 to 1; unset means what the model says.
+    /// The probability of leaving a merge out, 0 to 1; unset means that none is.
     pub dropout: Option<f32>,
     /// How much a better segmentation is preferred, where one is drawn from all: 0 not at all, 1 as
     /// the model says. For a SentencePiece BPE, the probability of leaving a merge out. Unset means
@@ -34,9 +34,9 @@ impl Sampler {
         }
     }
 
-    /// The probability of leaving a merge out, where the model's own is `of_model`.
-    pub fn dropout(&self, of_model: Option<f32>) -> f32 {
-        self.sampling.dropout.or(of_model).unwrap_or(0.0)
+    /// The probability of leaving a merge out; unset means that none is.
+    pub fn dropout(&self) -> Option<f32> {
+        self.sampling.dropout
     }
 
     /// How much a better segmentation is preferred, where one is to be drawn.

@@ -6,7 +6,8 @@ use jeton_core::added_tokens::{AddedToken, numbered, with_more};
 use jeton_core::convert::{approximate_huggingface, approximate_model, for_json};
 use jeton_core::format::{huggingface, sentencepiece, snapshot, tiktoken};
 use jeton_core::interrupt::paced;
-use jeton_core::pre_tokenizer::named;
+use jeton_core::normalizer::Normalizer;
+use jeton_core::pre_tokenizer::{PreTokenizer, named};
 use jeton_core::vocab::Vocab;
 use jeton_core::{ErrorKind, Stages};
 use pyo3::prelude::*;
@@ -78,19 +79,28 @@ fn stages_around(
 
 #[pymethods]
 impl Tokenizer {
-    /// A tokenizer of a model, of the stages around it, as `stages` gave them, and of added tokens.
+    /// A tokenizer of a model, of the stages around it, as `stages` gave them, and of added tokens; one
+    /// that is `before` changed, or a new one.
     #[staticmethod]
+    #[pyo3(signature = (model, stages, added_tokens, before=None))]
     fn build(
         py: Python<'_>,
         model: &Model,
         stages: &str,
         added_tokens: Added<'_>,
+        before: Option<PyRef<'_, Tokenizer>>,
     ) -> PyResult<Self> {
         guard(py, || {
             let (model, stages) = (model.core.clone(), stages.to_owned());
             let added = added_tokens.listed();
-            let build =
-                move || jeton_core::Tokenizer::of_arguments(stages_around(model, &stages, added)?);
+            let before = before.map(|it| Arc::clone(&it.core));
+            let build = move || {
+                let stages = stages_around(model, &stages, added)?;
+                match before {
+                    None => jeton_core::Tokenizer::of_arguments(stages),
+                    Some(before) => jeton_core::Tokenizer::of_changed(stages, before.stages()),
+                }
+            };
             Ok(abandonable(py, build)??.into())
         })
     }
@@ -104,10 +114,11 @@ impl Tokenizer {
                 let stages = core.stages();
                 let vocab = stages.model.vocab();
                 let added_tokens = with_more(&stages.added_tokens, more.collect(), vocab)?;
-                jeton_core::Tokenizer::of_arguments(Stages {
+                let changed = Stages {
                     added_tokens,
                     ..stages.clone()
-                })
+                };
+                jeton_core::Tokenizer::of_changed(changed, stages)
             };
             Ok(abandonable(py, build)??.into())
         })
@@ -162,6 +173,22 @@ impl Tokenizer {
             let text = text.to_owned();
             let read = move || jeton_core::Tokenizer::new(huggingface::read(text.as_bytes())?);
             Ok(abandonable(py, read)??.into())
+        })
+    }
+
+    /// What its file says that was hardly meant so, or that encoding does not do by itself.
+    fn warnings(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        guard(py, || Ok(self.core.stages().warnings()))
+    }
+
+    /// The ids by which the post-processor puts in another token than it names, and what it says of each.
+    fn misnamed(&self, py: Python<'_>) -> PyResult<Vec<(u32, String)>> {
+        guard(py, || {
+            let stages = self.core.stages();
+            let misnamed = stages.misnamed().into_iter();
+            Ok(misnamed
+                .map(|(name, id)| (id, stages.misnaming(name, id)))
+                .collect())
         })
     }
 
@@ -221,6 +248,20 @@ impl Tokenizer {
             };
             Ok(abandonable(py, read)??.into())
         })
+    }
+
+    /// Whether one of its stages is a function of Python, which is not in its bytes.
+    fn holds_functions(&self) -> bool {
+        let stages = self.core.stages();
+        let normalizes = stages
+            .normalizer
+            .as_ref()
+            .is_some_and(Normalizer::holds_functions);
+        normalizes
+            || stages
+                .pre_tokenizer
+                .as_ref()
+                .is_some_and(PreTokenizer::holds_functions)
     }
 
     /// The tokenizer as bytes, for pickling.

@@ -85,7 +85,7 @@ pub enum Decoder {
         /// Make delimiters spaces, and remove the space before punctuation and contractions.
         cleanup: bool,
     },
-    /// SentencePiece's: control pieces are invisible, `▁` is a space.
+    /// SentencePiece's: the unknown piece has a surface, `▁` is a space.
     SentencePiece(SentencePieceDecoder),
     /// One after another.
     Sequence(#[serde(deserialize_with = "crate::nesting_limit::nested")] Vec<Decoder>),

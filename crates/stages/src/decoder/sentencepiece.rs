@@ -1,9 +1,8 @@
 //! SentencePiece's decoder: pieces joined, `▁` made a space, bytes made characters.
 //!
-//! Look here for what a `.model` file decodes to: control pieces are invisible, the unknown piece
-//! has a surface of its own, and the space that encoding put in front is dropped.
-
-use std::collections::BTreeSet;
+//! Look here for what a `.model` file decodes to: the unknown piece has a surface of its own, and the space
+//! that encoding put in front is dropped. Control pieces are special tokens, which decoding skips on
+//! request.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,11 +13,9 @@ use jeton_text::interrupt::paced;
 use jeton_text::length_limit::LengthLimit;
 
 /// What the pieces of a SentencePiece model decode to. A piece behind a NUL is text even if it is
-/// spelled as a control or unknown piece or as a byte.
+/// spelled as the unknown piece or as a byte.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SentencePieceDecoder {
-    /// Pieces that decode to nothing.
-    pub control: BTreeSet<String>,
     /// The unknown piece, and what it decodes to.
     pub unknown: Option<(String, String)>,
     /// Pieces such as `<0xE2>` are bytes.
@@ -150,8 +147,6 @@ impl SentencePieceDecoder {
         };
         if let Some(plain) = text.strip_prefix('\0') {
             text = plain;
-        } else if self.control.contains(text) {
-            return Vec::new();
         } else if let Some((unknown, surface)) = &self.unknown
             && unknown == text
         {

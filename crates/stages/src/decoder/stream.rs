@@ -382,7 +382,6 @@ mod tests {
     fn decoders() -> Vec<Option<Decoder>> {
         let sentencepiece = |leading_spaces| {
             Decoder::SentencePiece(SentencePieceDecoder {
-                control: ["<s>".to_owned()].into(),
                 unknown: Some(("<unk>".to_owned(), " ⁇ ".to_owned())),
                 bytes: true,
                 leading_spaces,

@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 use unicode_normalization_alignments::char::is_combining_mark;
 
 use jeton_text::error::{Error, Result};
+use jeton_text::function::Function;
 use jeton_text::interrupt::{Pace, paced, position};
 use jeton_text::length_limit::LengthLimit;
 use jeton_text::pattern::{self, SearchPattern};
@@ -86,9 +87,21 @@ pub enum Normalizer {
     ByteLevel,
     /// One after another.
     Sequence(#[serde(deserialize_with = "crate::nesting_limit::nested")] Vec<Normalizer>),
+    /// A function of the caller. Images leave it out, so it comes last: the others keep their numbers.
+    #[serde(skip)]
+    Function(Function),
 }
 
 impl Normalizer {
+    /// Whether one of its steps is a function of the caller.
+    pub fn holds_functions(&self) -> bool {
+        match self {
+            Self::Function(_) => true,
+            Self::Sequence(steps) => steps.iter().any(Self::holds_functions),
+            _ => false,
+        }
+    }
+
     /// Whether every text stays as it is: a sequence of nothing.
     pub fn changes_nothing(&self) -> bool {
         match self {
@@ -107,6 +120,17 @@ impl Normalizer {
             Self::Nfc | Self::Nfd | Self::Nfkc | Self::Nfkd => true,
             Self::Lowercase | Self::StripAccents | Self::Nmt | Self::Bert { .. } => true,
             Self::Sequence(steps) => steps.iter().all(Self::keeps_words_apart),
+            _ => false,
+        }
+    }
+
+    /// Whether SentencePiece's is among its steps, or a function of the caller. SentencePiece's asks where in
+    /// its text a stretch stands; of a function nothing is known. Added tokens are found in the text as it
+    /// is given, as SentencePiece's user-defined pieces are.
+    pub fn leaves_added_tokens(&self) -> bool {
+        match self {
+            Self::SentencePiece(_) | Self::Function(_) => true,
+            Self::Sequence(steps) => steps.iter().any(Self::leaves_added_tokens),
             _ => false,
         }
     }
@@ -156,6 +180,7 @@ impl Normalizer {
             Self::Prepend { prefix } => text.prepend(prefix),
             Self::Precompiled(charsmap) => charsmap.normalize(text),
             Self::SentencePiece(normalizer) => normalizer.normalize(text),
+            Self::Function(function) => return function.normalize(text),
             Self::Bert {
                 clean_text,
                 handle_chinese_chars,
@@ -196,6 +221,7 @@ impl Normalizer {
             Self::Prepend { .. } => "Prepend",
             Self::Precompiled(_) => "Precompiled",
             Self::SentencePiece(_) => "SentencePiece",
+            Self::Function(_) => "Function",
             Self::Bert { .. } => "BertNormalizer",
             Self::ByteLevel => "ByteLevel",
             Self::Sequence(_) => "Sequence",

@@ -48,6 +48,9 @@ pub struct WhiteSpace {
     pub escape: bool,
     /// Spaces end words instead of beginning them.
     pub suffix: bool,
+    /// What stands between added tokens has ends of its own, as if it were a text by itself:
+    /// transformers' `legacy`. No file says so.
+    pub legacy: bool,
 }
 
 impl Default for WhiteSpace {
@@ -57,6 +60,7 @@ impl Default for WhiteSpace {
             remove_extra: true,
             escape: true,
             suffix: false,
+            legacy: false,
         }
     }
 }
@@ -103,6 +107,11 @@ impl SentencePieceNormalizer {
         self.parts.white_space
     }
 
+    /// Says whether what stands between added tokens has ends of its own.
+    pub fn set_legacy(&mut self, legacy: bool) {
+        self.parts.white_space.legacy = legacy;
+    }
+
     /// The pieces that are left as they are.
     pub fn user_defined(&self) -> &[String] {
         &self.parts.user_defined
@@ -142,10 +151,14 @@ impl SentencePieceNormalizer {
         self.run(text, false, back, usize::MAX).text
     }
 
+    /// Normalizes a text, or a stretch of one between added tokens.
     pub(super) fn normalize(&self, text: &mut AlignedText) -> Result<()> {
+        let legacy = self.parts.white_space.legacy;
+        let front = legacy || text.original_start() == 0;
+        let back = legacy || text.is_last();
         let Output {
             text: new, runs, ..
-        } = self.run(text.as_str(), true, true, text.room());
+        } = self.run(text.as_str(), front, back, text.room());
         let ends = runs.iter().skip(1).map(|(start, _)| *start);
         let lengths: Vec<usize> = runs
             .iter()
@@ -203,6 +216,21 @@ impl SentencePieceNormalizer {
         (length, &rest[..length])
     }
 
+    /// How many bytes in front of a text become spaces, which are removed there.
+    pub fn spaces_in_front(&self, text: &str) -> usize {
+        let mut at = 0;
+        let mut pace = Pace::default();
+        while at < text.len() {
+            pace.step();
+            let (length, new) = self.step(text, at);
+            if new != " " {
+                break;
+            }
+            at += length;
+        }
+        at
+    }
+
     /// Normalizes text whose front and back are those of the whole text, or are not; no further
     /// than until there are more than `most` bytes.
     fn run(&self, text: &str, front: bool, back: bool, most: usize) -> Output {
@@ -211,17 +239,14 @@ impl SentencePieceNormalizer {
             remove_extra,
             escape,
             suffix,
+            ..
         } = self.parts.white_space;
         let space = if escape { SPACE } else { " " };
         let mut output = Output::default();
-        let mut at = 0;
-        while front && remove_extra && at < text.len() {
-            let (length, new) = self.step(text, at);
-            if new != " " {
-                break;
-            }
-            at += length;
-        }
+        let mut at = match front && remove_extra {
+            true => self.spaces_in_front(text),
+            false => 0,
+        };
         if at == text.len() {
             return output;
         }

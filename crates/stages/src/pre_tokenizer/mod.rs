@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use unicode_categories::UnicodeCategories;
 
 use jeton_text::error::{Error, ErrorKind, Result};
+use jeton_text::function::Function;
 use jeton_text::interrupt::{Pace, paced};
 use jeton_text::mem::lazy::LazyStatic;
 use jeton_text::pattern::{Dialect, Regex, SearchPattern};
@@ -94,6 +95,9 @@ pub enum PreTokenizer {
     },
     /// One after another.
     Sequence(#[serde(deserialize_with = "crate::nesting_limit::nested")] Vec<PreTokenizer>),
+    /// A function of the caller. Images leave it out, so it comes last: the others keep their numbers.
+    #[serde(skip)]
+    Function(Function),
 }
 
 impl From<SearchPattern> for PreTokenizer {
@@ -104,6 +108,30 @@ impl From<SearchPattern> for PreTokenizer {
 }
 
 impl PreTokenizer {
+    /// Whether one of its steps is a function of the caller.
+    pub fn holds_functions(&self) -> bool {
+        match self {
+            Self::Function(_) => true,
+            Self::Sequence(steps) => steps.iter().any(Self::holds_functions),
+            _ => false,
+        }
+    }
+
+    /// What puts a `▁` in front of a text, also of one that begins with a `▁`, and nowhere behind: a
+    /// SentencePiece model's dummy prefix. A space in front is taken for it, so spaces that count are
+    /// written as `▁` before; others are here.
+    pub fn dummy_prefix() -> Self {
+        let metaspace = |replacement, prepend_scheme| Self::Metaspace {
+            replacement,
+            prepend_scheme,
+            split: false,
+        };
+        Self::Sequence(vec![
+            metaspace(' ', PrependScheme::First),
+            metaspace('▁', PrependScheme::Never),
+        ])
+    }
+
     /// What a `tokenizer.json` calls it.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -117,6 +145,7 @@ impl PreTokenizer {
             Self::Punctuation { .. } => "Punctuation",
             Self::Digits { .. } => "Digits",
             Self::UnicodeScripts => "UnicodeScripts",
+            Self::Function(_) => "Function",
             Self::FixedLength { .. } => "FixedLength",
             Self::Matches { .. } => "Matches",
             Self::Sequence(_) => "Sequence",
@@ -245,6 +274,10 @@ impl PreTokenizer {
                 Ok(())
             }
             Self::FixedLength { length } => cut_every(text, *length, pieces),
+            Self::Function(function) => {
+                pieces.extend(function.cut(text)?);
+                Ok(())
+            }
             Self::Matches { pattern } => {
                 let found = pattern.matches(text);
                 split(text, found, SplitBehavior::Removed, true, pieces)

@@ -85,6 +85,7 @@ impl SplitRule {
             | PreTokenizer::ByteLevel { .. }
             | PreTokenizer::Metaspace { .. }
             | PreTokenizer::UnicodeScripts
+            | PreTokenizer::Function(_)
             | PreTokenizer::FixedLength { .. } => return None,
         }
         Some(())

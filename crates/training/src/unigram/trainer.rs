@@ -211,6 +211,7 @@ impl UnigramTrainer {
             remove_extra: self.remove_extra_whitespaces,
             escape: true,
             suffix: self.learning.rules.treat_whitespace_as_suffix,
+            legacy: false,
         }
     }
 

@@ -55,6 +55,7 @@ _LOOKS: Final[tuple[tuple[frozenset[str], Look], ...]] = (
         frozenset({"special-leaks", "special-not-found", "special-in-text"}),
         special_rules.specials,
     ),
+    (frozenset({"frame-ids"}), special_rules.frame),
     (frozenset({"control-in-text"}), special_rules.controls_in_text),
     (frozenset({"missing-bytes", "dropped-text", "unknown-text"}), encoding_rules.alphabet),
     (frozenset({"decoder", "split-words"}), decoding_rules.decoding),

@@ -89,6 +89,14 @@ _RULES: Final = (
         "Report it with the text that is shown.",
     ),
     Rule(
+        "frame-ids",
+        "error",
+        "the frame of a text has ids of other tokens",
+        "The post-processor names a token and gives the id of another: the model gets the other "
+        "one around each text. Encoding takes the id, as the library of the file does.",
+        "Set a post_processor with the id that the vocabulary has for the name.",
+    ),
+    Rule(
         "duplicate-token",
         "warning",
         "one token has several ids",

@@ -15,12 +15,20 @@ from jeton.components import AddedToken, models
 from jeton.errors import EncodeError, SpecialTokenError
 from jeton.human_readable import counted
 
-__all__ = ["controls_in_text", "specials"]
+__all__ = ["controls_in_text", "frame", "specials"]
 
 _CONTROL: Final = re.compile(
     r"<\|.+\|>|<｜.+｜>|</?[A-Za-z][\w-]*>|\[/?[A-Z][A-Z_0-9]*\]|<<.+>>|\{\{.+\}\}|<unused\d+>"
 )
 """What control tokens are spelled like."""
+
+
+def frame(subject: Subject) -> Iterator[Finding]:
+    """Tokens around a text whose ids are those of others."""
+    cases = [Case(id, subject.tokens[id], told=told) for id, told in subject.tok._core.misnamed()]
+    if cases:
+        number = counted(len(cases), "id")
+        yield Finding("frame-ids", f"{number} of the frame not of the token named", tuple(cases))
 
 
 def specials(subject: Subject) -> Iterator[Finding]:

@@ -288,7 +288,7 @@ class _Reasons:
         model = self.model
         assert isinstance(model, models.BPE)
         is_looked_up = model.merges is None or model.ignore_merges
-        if model.dropout or (is_looked_up and text_or_none(token) is not None):
+        if is_looked_up and text_or_none(token) is not None:
             return None
         if model.merges is None:
             spelled = token.decode("latin-1")

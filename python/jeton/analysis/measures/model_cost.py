@@ -79,6 +79,8 @@ def cost_of_model(
         >>> cost = cost_of_model(30_000, width=768, depth=12, heads=12, context=1024)
         >>> cost.embedding_bytes, round(cost.embedding_bytes / 2**20, 2)
         (92160000, 87.89)
+        >>> cost.attention_pairs, cost.attention_operations_per_layer == 4 * 768 * 1024**2
+        (1048576, True)
         >>> cost_of_model(
         ...     50_257, width=12_288, depth=96, heads=96, context=2048, bytes_per_parameter=2
         ... ).embedding_parameters

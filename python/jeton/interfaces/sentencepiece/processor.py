@@ -336,7 +336,7 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
         for row in rows:
             self._check_ids(row)
         if form is str and not self._decode_options and not any(map(_of_pieces, rows)):
-            texts: list[Any] = self.tokenizer.decode_batch(rows)
+            texts: list[Any] = self.tokenizer.decode_batch(rows, skip_special_tokens=True)
         else:
             texts = [self._decoded(row, form, bool(return_bytes)) for row in rows]
         return texts if is_batch else texts[0]

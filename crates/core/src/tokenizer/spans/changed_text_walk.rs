@@ -203,7 +203,7 @@ impl Call<'_> {
             return aligned.span_of(byte..byte + 1);
         }
         let start = self.section.start;
-        let span = self.changed.origin(self.section.text, byte);
+        let span = self.changed.origin(self.section.stretch.text, byte);
         Span::new(start + span.start, start + span.end)
     }
 

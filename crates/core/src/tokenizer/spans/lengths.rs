@@ -65,9 +65,7 @@ impl Lengths {
             Model::Characters(_) => Self::of_cuts(stages).filter(|it| it.changing.is_none()),
             Model::Bpe(bpe) => {
                 let options = bpe.options();
-                let is_plain = options.alphabet == Alphabet::Characters
-                    && options.dropout.is_none()
-                    && !options.has_affixes();
+                let is_plain = options.alphabet == Alphabet::Characters && !options.has_affixes();
                 Self::of_marks(stages).filter(|_| is_plain)
             }
             Model::Unigram(_) => Self::of_marks(stages),
@@ -141,6 +139,9 @@ impl Lengths {
         };
         let mut parted = None;
         let fronts = match &stages.pre_tokenizer {
+            Some(dummy_prefix) if replaces && *dummy_prefix == PreTokenizer::dummy_prefix() => {
+                [Front::Always, first]
+            }
             Some(PreTokenizer::Sequence(both)) => match both.as_slice() {
                 [
                     PreTokenizer::WhitespaceSplit,
@@ -205,11 +206,17 @@ impl Lengths {
             && normalizer.charsmap().is_none()
             && !(normalizer.user_defined().iter()).any(|piece| piece.contains(is_space))
             && model.proto().trainer().algorithm == Algorithm::Bpe;
-        let front = match white_space.add_dummy_prefix {
+        let front = |is_there: bool| match is_there {
             true => Front::Always,
             false => Front::Never,
         };
-        fits.then(|| Self::of(None, true, [front, front, Front::Never], false))
+        let first = white_space.add_dummy_prefix;
+        let fronts = [
+            front(first),
+            front(first && white_space.legacy),
+            Front::Never,
+        ];
+        fits.then(|| Self::of(None, true, fronts, false))
     }
 
     /// Adds the spans of these tokens of a section; none if they do not fit it.
@@ -228,19 +235,21 @@ impl Lengths {
         let table = self.tables.of(stages, unit, spaces)?;
         let changed = match (section.origin, &self.changing) {
             (None, None) => None,
-            (None, Some(changing)) => Some(changing.of(section.text)?),
-            (Some(_), _) => Some(Changed::from(section.text)),
+            (None, Some(changing)) => Some(changing.of(section.stretch.text)?),
+            (Some(_), _) => Some(Changed::from(section.stretch.text)),
         };
         let is_form = matches!(self.changing, Some(Changing::Form(_)));
         // It would be told from a space no longer.
-        if self.marks && (section.origin.is_some() || is_form) && has_mark(section.text.as_bytes())
+        if self.marks
+            && (section.origin.is_some() || is_form)
+            && has_mark(section.stretch.text.as_bytes())
         {
             return None;
         }
         match changed {
             // Tokens of characters may be unknown.
             Some(unchanged) if is_form && self.marks && unchanged.is_empty() => {
-                let unchanged = Changed::from(section.text);
+                let unchanged = Changed::from(section.stretch.text);
                 self.walk_changed(table, stages, section, unchanged, ids, output)
             }
             Some(changed) if section.origin.is_some() || !changed.is_empty() || !is_form => {
@@ -266,7 +275,7 @@ impl Lengths {
     }
 
     pub(super) fn front(&self, section: &Section<'_>, text: &[u8]) -> bool {
-        let at = match section.place {
+        let at = match section.stretch.place {
             Place::First => 0,
             Place::Section => 1,
             Place::Inner => 2,
@@ -292,10 +301,10 @@ impl Lengths {
             lengths: self,
             table,
             stages,
-            text: section.text,
+            text: section.stretch.text,
             unit: output.ruler.unit(),
-            has_marks: self.marks && has_mark(section.text.as_bytes()),
-            front: self.front(section, section.text.as_bytes()),
+            has_marks: self.marks && has_mark(section.stretch.text.as_bytes()),
+            front: self.front(section, section.stretch.text.as_bytes()),
             byte: 0,
             units: output.ruler.at(section.start),
         };
@@ -324,7 +333,7 @@ impl Lengths {
                 next += 1;
             }
         }
-        if call.byte != section.text.len() || call.front {
+        if call.byte != section.stretch.text.len() || call.front {
             return None;
         }
         output.ruler.set(section.start + call.byte, call.units);

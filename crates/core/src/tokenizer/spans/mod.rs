@@ -38,7 +38,7 @@ use std::rc::Rc;
 
 use super::frames::Frame;
 use super::{EncodeOptions, Tokenizer};
-use jeton_fast::{Compiled, Place};
+use jeton_fast::{Compiled, Place, Stretch};
 use jeton_models::model::{Model, Sampling};
 use jeton_models::stages::Stages;
 use jeton_stages::added_tokens::TextOrToken;
@@ -72,8 +72,7 @@ enum Way {
 
 /// Text between added tokens.
 struct Section<'t> {
-    text: &'t str,
-    place: Place,
+    stretch: Stretch<'t>,
     /// Where it begins in its part of the text.
     start: usize,
     /// Where it came from, if it is not as it stands there.
@@ -254,15 +253,12 @@ impl Tokenizer {
         let limit = Rc::new(LengthLimit::of(text.len()));
         let section = |section: Section<'_>, ids: &mut Vec<u32>, output: &mut _| {
             let first = ids.len();
-            let is_normalized = normalizer.is_some();
-            let Section { text, place, .. } = section;
-            compiled.encode(&self.stages, text, place, is_normalized, &limit, ids)?;
+            compiled.encode(&self.stages, section.stretch, &limit, ids)?;
             Ok(walk.section(&self.stages, &section, &ids[first..], output))
         };
         if self.added_tokens.finds_nothing(&options.special) {
             let whole = Section {
-                text,
-                place,
+                stretch: Stretch::whole(text, place),
                 start: 0,
                 origin: None,
             };
@@ -282,11 +278,9 @@ impl Tokenizer {
                         output.push_trimmed(span, || Margins::of_text(token.as_str()));
                     }
                     TextOrToken::Text(stretch) => {
-                        let start = stretch.original_start();
                         let between = Section {
-                            text: stretch.as_str(),
-                            place: place.of_section(start),
-                            start,
+                            stretch: Stretch::of(&stretch, place, normalizer.is_some()),
+                            start: stretch.original_start(),
                             origin: stretch.is_rewritten().then_some(&stretch),
                         };
                         if !section(between, ids, &mut output)? {

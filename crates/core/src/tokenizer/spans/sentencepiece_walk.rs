@@ -127,7 +127,7 @@ impl Steps {
             known: &self.known,
             model: &stages.model,
             normalizer,
-            text: section.text,
+            text: section.stretch.text,
             unk_id: model.unk_id().filter(|_| model.byte_ids().is_none()),
             collapses,
             at: 0,
@@ -138,7 +138,10 @@ impl Steps {
             ends_unknown: false,
             after_unknown: false,
         };
-        if section.place != Place::Inner {
+        let legacy = normalizer.white_space().legacy;
+        if section.stretch.place == Place::First
+            || legacy && section.stretch.place == Place::Section
+        {
             call.begin()?;
         }
         let mut next = 0;
@@ -161,7 +164,8 @@ impl Steps {
                 next += 1;
             }
         }
-        call.is_done().then_some(())
+        call.is_done(legacy || section.stretch.is_last)
+            .then_some(())
     }
 }
 
@@ -400,9 +404,9 @@ impl<'c> Call<'c> {
         Some(self.at)
     }
 
-    /// Whether nothing is left but spaces that are removed at the end.
-    fn is_done(&mut self) -> bool {
-        let collapses = self.collapses;
+    /// Whether nothing is left but spaces that are removed at the end of a text.
+    fn is_done(&mut self, is_last: bool) -> bool {
+        let collapses = self.collapses && is_last;
         while let Some(written) = self.next() {
             let rest = &written.text.as_bytes()[written.done..];
             if !collapses || rest.iter().any(|byte| *byte != b' ') {

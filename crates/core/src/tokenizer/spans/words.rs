@@ -98,7 +98,7 @@ impl Words {
             stages,
             ascii: self.row(stages, 0),
             unk_token,
-            text: section.text,
+            text: section.stretch.text,
             at: 0,
             inside: false,
             pending: None,
@@ -151,7 +151,7 @@ impl Words {
             if end == from {
                 return None;
             }
-            let tokens = staged(stages, &section.text[from..end])?;
+            let tokens = staged(stages, &section.stretch.text[from..end])?;
             next = first;
             for (id, span) in tokens {
                 if ids.get(next) != Some(&id) {

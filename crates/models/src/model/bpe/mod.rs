@@ -76,7 +76,8 @@ pub struct BpeOptions {
     /// The suffix is a symbol of its own, which merges may join to the last character, as in
     /// Sennrich's paper, and not a part of the last character, as in `tokenizers`.
     pub separate_suffix: bool,
-    /// The probability of leaving a merge out.
+    /// The probability of leaving a merge out, as the file says it. Encoding does not read this: a call
+    /// says what it drops. It is kept for the caller and for writing the file again.
     pub dropout: Option<f32>,
 }
 
@@ -349,10 +350,10 @@ impl Bpe {
         list
     }
 
-    /// Whether it begins with the bytes of a piece as they are, and leaves no merge out.
+    /// Whether it begins with the bytes of a piece as they are.
     pub fn merges_bytes_only(&self) -> bool {
         let options = &self.options;
-        options.alphabet == Alphabet::Bytes && options.dropout.is_none() && !options.has_affixes()
+        options.alphabet == Alphabet::Bytes && !options.has_affixes()
     }
 
     /// All pairs that may be merged.

@@ -59,7 +59,7 @@ impl Bpe {
         sampler: &mut Sampler,
         tokens: &mut Vec<Token>,
     ) -> Result<()> {
-        let dropout = sampler.dropout(self.options.dropout);
+        let dropout = sampler.dropout().unwrap_or(0.0);
         check_dropout(dropout)?;
         let whole = self.rule == MergeRule::Ranks || self.options.ignore_merges;
         if piece.is_empty() {

@@ -122,7 +122,7 @@ impl Merging<'_> {
     }
 
     fn run(&mut self, sampler: &mut Sampler) {
-        let dropout = sampler.dropout(sampler.alpha());
+        let dropout = sampler.dropout().or(sampler.alpha()).unwrap_or(0.0);
         let mut pace = Pace::default();
         while let Some(candidate) = self.candidates.pop() {
             pace.step();
