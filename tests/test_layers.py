@@ -32,6 +32,7 @@ LAYERS = {
     "costs and lessons": "cost textbook learn",
     "token sets, vocabularies, models": "data edit nn ray",
     "judging": "analysis",
+    "the page": "play",
     "the public face": "jeton",
     "the command line": "cli __main__",
 }

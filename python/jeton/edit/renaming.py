@@ -178,13 +178,10 @@ def _renamed_processor(
 
 
 def _renamed_symbols(stage: Any, names: Mapping[str, str]) -> Any:
-    """SentencePiece's normalizer or decoder with the new names; `None` for any other stage."""
+    """SentencePiece's normalizer with the new names; `None` for any other stage."""
     if isinstance(stage, normalizers.SentencePiece):
         symbols = (names.get(it, it) for it in stage.user_defined_symbols)
         return replace(stage, user_defined_symbols=tuple(symbols))
-    if isinstance(stage, decoders.SentencePiece):
-        symbols = (names.get(it, it) for it in stage.control_symbols)
-        return replace(stage, control_symbols=tuple(symbols))
     return None
 
 

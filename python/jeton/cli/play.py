@@ -1,0 +1,65 @@
+"""`jeton play`: a page on this machine that shows what tokenizers do with a text."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+from typing import Final
+
+import click
+
+import jeton
+from jeton.cli.command import Command, echo_note
+from jeton.cli.targets import FilePath
+
+__all__ = ["play"]
+
+_MAX_BYTES: Final = 32 << 20
+
+HELP = """Open a page that shows what tokenizers do with a text.
+
+The page is served on this machine only and needs no network. Each TOKENIZER is a card; others are
+added on the page, by name or by dropping a file. Tokens are coloured as you type; the other tabs
+show the steps of encoding, the vocabulary, chats, training, and ids turned back into text.
+
+\b
+Examples:
+  jeton play                               with the tokenizers that you add
+  jeton play gpt2 mine.json                two side by side
+  jeton play o200k_base --file notes.txt   with a text of your own
+  jeton play mine.json --no-open           print the address only
+"""
+
+
+@click.command(cls=Command, help=HELP, short_help="A page to play with tokenizers.")
+@click.argument("tokenizers", nargs=-1, metavar="[TOKENIZER]...")
+@click.option("--file", type=FilePath(), metavar="FILE", help="Begin with the text of a file.")
+@click.option("--port", default=0, metavar="N", help="Listen on this port; by default a free one.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    metavar="ADDRESS",
+    help="Listen on this address. Others than this machine's own let the network in.",
+)
+@click.option("--open/--no-open", "opens", default=True, help="Open the page in a browser.")
+def play(tokenizers: tuple[str, ...], file: str | None, port: int, host: str, opens: bool) -> None:
+    from jeton.play import Page
+
+    text = "" if file is None else _text_of(Path(file))
+    loaded = {name: jeton.load(name) for name in tokenizers}
+    page = Page(loaded, text=text, host=host, port=port)
+    click.echo(page.url)
+    if host not in ("127.0.0.1", "localhost", "::1"):
+        echo_note("whoever knows this address and reaches this machine can use the page")
+    echo_note("Ctrl-C ends it")
+    if opens:
+        webbrowser.open(page.url)
+    page.serve()
+
+
+def _text_of(path: Path) -> str:
+    with path.open("rb") as file:
+        content = file.read(_MAX_BYTES + 1)
+    if len(content) > _MAX_BYTES:
+        raise click.UsageError(f"--file: {path} has more than {_MAX_BYTES >> 20} MB")
+    return content.decode("utf-8", "replace")

@@ -1,0 +1,143 @@
+"""The texts of a page: changed by edits, encoded when they are asked for, forgotten in the end.
+
+A browser counts UTF-16 code units, so a text is kept as these, and spans count them. An edit names
+the version that it changes; if that is not the one at hand, the browser sends the whole text.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from jeton.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from jeton.play.shelf import Card
+
+__all__ = ["MAX_TEXT", "Document", "Documents", "Tokens"]
+
+MAX_TEXT: Final = 32 << 20
+"""UTF-16 code units of a text."""
+
+_MAX_DOCUMENTS: Final = 12
+_MAX_KEPT: Final = 8
+"""Encodings that are kept of a text."""
+
+Flags = npt.NDArray[np.uint8]
+
+SPECIAL: Final = 1
+PART: Final = 2
+"""A token holds a part of a character that it shares with a neighbour."""
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The tokens of a text, as columns."""
+
+    ids: npt.NDArray[np.uint32]
+    starts: npt.NDArray[np.uint32]
+    """Where each begins, in UTF-16 code units."""
+    ends: npt.NDArray[np.uint32]
+    flags: Flags
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def at(self, offset: int) -> int:
+        """Index of the token that holds a place of the text."""
+        return max(0, int(np.searchsorted(self.starts, offset, side="right")) - 1)
+
+    def columns(self, start: int, stop: int) -> bytes:
+        """Tokens `start` to `stop` as little-endian columns, one behind the other."""
+        part = slice(start, stop)
+        columns = (self.ids[part], self.starts[part], self.ends[part])
+        flags = self.flags[part].tobytes()
+        words = b"".join(column.astype("<u4").tobytes() for column in columns)
+        return words + flags + bytes(-len(flags) % 4)
+
+
+@dataclass
+class Document:
+    """A text of a tab."""
+
+    version: int
+    units: bytes
+    """UTF-16, little-endian."""
+    text: str
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    _encoded: OrderedDict[tuple[int, str], Tokens] = field(default_factory=OrderedDict)
+
+    def __len__(self) -> int:
+        return len(self.units) // 2
+
+    def tokens(self, card: Card, special: str) -> Tokens:
+        """The tokens of the text; those that were asked for last are kept."""
+        key = (card.number, special)
+        with self.lock:
+            found = self._encoded.pop(key, None)
+            if found is None:
+                found = _encoded(self.text, card, special)
+            self._encoded[key] = found
+            while len(self._encoded) > _MAX_KEPT:
+                self._encoded.popitem(last=False)
+        return found
+
+
+class Documents:
+    """The texts of all tabs, those used last."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._documents: OrderedDict[str, Document] = OrderedDict()
+
+    def __getitem__(self, name: str) -> Document:
+        with self._lock:
+            document = self._documents.get(name)
+            if document is None:
+                raise ArgumentError("this text is no longer here: type something")
+            self._documents.move_to_end(name)
+            return document
+
+    def whole(self, name: str, version: int, text: str) -> Document:
+        """A text that was sent whole."""
+        return self._keep(name, version, text.encode("utf-16-le", "surrogatepass"))
+
+    def edited(self, name: str, version: int, edit: Any) -> Document | None:
+        """A text with `removed` units at `start` replaced; `None` if it is another version."""
+        with self._lock:
+            old = self._documents.get(name)
+        base, start, removed = (int(edit[key]) for key in ("base", "start", "removed"))
+        if old is None or old.version != base or not 0 <= start <= start + removed <= len(old):
+            return None
+        inserted = edit["inserted"].encode("utf-16-le", "surrogatepass")
+        units = old.units[: 2 * start] + inserted + old.units[2 * (start + removed) :]
+        return self._keep(name, version, units)
+
+    def _keep(self, name: str, version: int, units: bytes) -> Document:
+        if len(units) > 2 * MAX_TEXT:
+            raise ArgumentError(f"the text is longer than {MAX_TEXT:,} characters")
+        # A surrogate that stands alone is no text; U+FFFD is as long.
+        document = Document(version, units, units.decode("utf-16-le", "replace"))
+        with self._lock:
+            self._documents[name[:64]] = document
+            self._documents.move_to_end(name[:64])
+            while len(self._documents) > _MAX_DOCUMENTS:
+                self._documents.popitem(last=False)
+        return document
+
+
+def _encoded(text: str, card: Card, special: str) -> Tokens:
+    policy: Any = "allow" if special == "allow" else "ignore"
+    ids, spans = card.tokenizer.encode_array_with_spans(text, unit="utf-16", special=policy)
+    starts = spans[:, 0].astype(np.uint32)
+    ends = spans[:, 1].astype(np.uint32)
+    flags = np.where(card.special[ids], SPECIAL, 0).astype(np.uint8)
+    shared = starts[1:] < ends[:-1]
+    flags[1:][shared] |= PART
+    flags[:-1][shared] |= PART
+    return Tokens(ids, starts, ends, flags)

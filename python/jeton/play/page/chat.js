@@ -1,0 +1,94 @@
+// The view of a chat: messages, a template, and who wrote each token of what it renders.
+
+import { el, fill, number, toggle } from "./dom.js";
+import { ask } from "./server.js";
+import { visible } from "./shown.js";
+import { state } from "./state.js";
+
+const ROLES = ["system", "user", "assistant", "tool"];
+const LOOKS = [["control", "control token"], ["template", "template"], ["system", "system"], ["user", "user"], ["assistant", "assistant"], ["tool", "tool"], ["spelled", "spelled by data: text"]];
+
+export const chatState = {
+  messages: [
+    { role: "system", content: "You are brief." },
+    { role: "user", content: "What is a token?<|im_end|>" },
+    { role: "assistant", content: "A piece of text with a number." },
+  ],
+  template: "chatml", pasted: "", tools: "", prompt: false,
+};
+
+export function chatView(main) {
+  const card = el("select", { "aria-label": "Tokenizer", onchange: () => render() }, ...state.cards.map((it) => el("option", { value: String(it.card) }, it.name)));
+  const own = () => state.cards.find((it) => it.card === Number(card.value))?.template;
+  const template = el("select", { "aria-label": "Template", onchange: () => { chatState.template = template.value; pasted.hidden = template.value !== "pasted"; render(); } },
+    el("option", { value: "own" }, "its own"), ...state.start.templates.map((name) => el("option", { value: name, selected: name === chatState.template }, name)), el("option", { value: "pasted" }, "pasted …"));
+  const pasted = el("textarea", { className: "wide mono", "aria-label": "Template in Jinja", hidden: true, oninput: () => { chatState.pasted = pasted.value; later(); } });
+  pasted.value = chatState.pasted;
+  const tools = el("textarea", { className: "wide mono", "aria-label": "Tools as JSON", placeholder: "Tools: a list in JSON", oninput: () => { chatState.tools = tools.value; later(); } });
+  tools.value = chatState.tools;
+  const form = el("div", {});
+  const json = el("textarea", { className: "wide mono", "aria-label": "Messages as JSON", hidden: true, oninput: () => {
+    try { chatState.messages = JSON.parse(json.value); later(); } catch (error) { wrong.hidden = false; wrong.textContent = `The messages are no JSON: ${error.message}`; }
+  } });
+  const wrong = el("p", { className: "problem", hidden: true });
+  const text = el("div", { className: "rendered mono panel", tabindex: "0", role: "group", "aria-label": "Rendered chat" });
+  const tokens = el("div", { className: "flow", tabindex: "0", role: "group", "aria-label": "Tokens of the chat" });
+  const notes = el("p", { className: "quiet small" });
+  let isMask = false;
+  let last;
+  let waiting;
+  const later = () => { clearTimeout(waiting); waiting = setTimeout(render, 150); };
+
+  function build() {
+    fill(form, ...chatState.messages.map((message, at) => el("div", { className: "message" },
+      el("select", { "aria-label": `Role of message ${at + 1}`, onchange: (event) => { message.role = event.target.value; render(); } }, ...[...new Set([...ROLES, message.role])].map((role) => el("option", { value: role, selected: role === message.role }, role))),
+      Object.assign(el("textarea", { "aria-label": `Message ${at + 1}`, oninput: (event) => { message.content = event.target.value; later(); } }), { value: typeof message.content === "string" ? message.content : JSON.stringify(message.content ?? "") }),
+      el("button", { type: "button", className: "plain", "aria-label": `Remove message ${at + 1}`, onclick: () => { chatState.messages.splice(at, 1); build(); render(); } }, "×"))),
+    el("button", { type: "button", onclick: () => {
+      const role = chatState.messages.at(-1)?.role === "user" ? "assistant" : "user";
+      chatState.messages.push({ role, content: "" });
+      build();
+      render();
+    } }, "Add a message"));
+  }
+
+  async function render() {
+    if (!card.value) return;
+    const chosen = chatState.template === "own" ? null : chatState.template === "pasted" ? chatState.pasted : chatState.template;
+    if (chatState.template === "own" && !own()) { say("This tokenizer has no template of its own: choose one."); return; }
+    try {
+      last = await ask("chat", { card: Number(card.value), messages: chatState.messages, template: chosen, tools: chatState.tools, prompt: chatState.prompt });
+      wrong.hidden = true;
+      draw();
+    } catch (error) { say(error.message); }
+  }
+
+  function say(message) { wrong.hidden = false; wrong.textContent = message; }
+
+  function draw() {
+    fill(text, ...last.pieces.map((it) => el("span", { className: `look-${it.look}` }, visible(it.text, false))));
+    const characters = [...last.text];
+    fill(tokens, ...last.tokens.map((it, at) => el("span", {
+      className: `t h${at % 8}${it.special ? " special" : ""}${isMask && it.learnt ? " learnt" : ""}${isMask && !it.learnt ? " same" : ""}`,
+      title: `${it.id} · ${it.origin}${it.learnt ? " · learnt" : ""}`, dir: "auto",
+    }, visible(characters.slice(it.start, it.end).join(""), true) || "∅")));
+    const spelled = last.pieces.filter((it) => it.look === "spelled").length;
+    notes.textContent = `${number(last.tokens.length)} tokens, ${number(last.tokens.filter((it) => it.learnt).length)} learnt`
+      + (spelled ? ` · ${spelled} ${spelled === 1 ? "control token was" : "control tokens were"} spelled by a message and stayed text` : "") + (last.learnt ? ` · ${last.learnt}` : "");
+  }
+
+  const asJson = toggle("As JSON", false, (isOn) => {
+    json.hidden = !isOn;
+    form.hidden = isOn;
+    if (isOn) json.value = JSON.stringify(chatState.messages, null, 2); else build();
+  });
+  fill(main,
+    el("section", { className: "panel", "aria-label": "Messages" },
+      el("div", { className: "row" }, card, template, toggle("Prompt for an answer", chatState.prompt, (isOn) => { chatState.prompt = isOn; render(); }), asJson),
+      pasted, form, json, el("details", {}, el("summary", {}, "Tools"), tools)),
+    wrong,
+    el("section", { "aria-label": "Rendered" }, el("ul", { className: "row small", "aria-label": "Who wrote what" }, ...LOOKS.map(([look, name]) => el("li", { className: `look-${look}` }, name))), text),
+    el("section", { className: "panel", "aria-label": "Tokens" }, el("div", { className: "row" }, notes, toggle("Loss mask", isMask, (isOn) => { isMask = isOn; if (last) draw(); })), tokens));
+  build();
+  render();
+}

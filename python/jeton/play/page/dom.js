@@ -1,0 +1,81 @@
+// Elements made by calls. Text is always text: nothing here takes HTML.
+
+/** An element with properties and children; `on…` properties are listeners, others attributes. */
+export function el(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name in element && typeof value !== "string") element[name] = value;
+    else element.setAttribute(name === "className" ? "class" : name, value === true ? "" : value);
+  }
+  element.append(...children.flat().filter((child) => child !== undefined && child !== null && child !== false));
+  return element;
+}
+
+/** Puts children in the place of those that were there. */
+export function fill(element, ...children) {
+  element.replaceChildren(...children.flat().filter((child) => child !== undefined && child !== null && child !== false));
+  return element;
+}
+
+/** A group of buttons of which one is pressed. */
+export function choice(label, options, chosen, choose) {
+  const group = el("div", { className: "group", role: "group", "aria-label": label });
+  for (const [value, name] of options) {
+    group.append(el("button", {
+      type: "button", "aria-pressed": String(value === chosen),
+      onclick: () => {
+        for (const button of group.children) button.setAttribute("aria-pressed", "false");
+        group.children[options.findIndex(([it]) => it === value)].setAttribute("aria-pressed", "true");
+        choose(value);
+      },
+    }, name));
+  }
+  return group;
+}
+
+/** A button that is on or off. */
+export function toggle(name, isOn, change) {
+  const button = el("button", { type: "button", "aria-pressed": String(isOn) }, name);
+  button.addEventListener("click", () => {
+    const on = button.getAttribute("aria-pressed") !== "true";
+    button.setAttribute("aria-pressed", String(on));
+    change(on);
+  });
+  return button;
+}
+
+export const number = (value) => value.toLocaleString("en-US");
+
+/** Bars of numbers, the widest as wide as there is room. */
+export function bars(rows, label) {
+  const most = Math.max(1, ...rows.map((row) => row.value));
+  const box = el("div", { className: "bars", role: "group", "aria-label": label });
+  for (const { name, value, shown } of rows) {
+    const bar = el("span");
+    bar.style.width = `${(100 * value) / most}%`;
+    box.append(
+      el("span", { className: "name", title: name }, name),
+      el("span", { className: "track", "aria-hidden": "true" }, bar),
+      el("span", { className: "num" }, shown ?? number(value)),
+    );
+  }
+  return box;
+}
+
+let saying;
+/** Tells a screen reader, once typing pauses. */
+export function say(text) {
+  clearTimeout(saying);
+  saying = setTimeout(() => { document.getElementById("said").textContent = text; }, 700);
+}
+
+const problems = new Map();
+/** Shows what went wrong, until the same thing goes right. */
+export function problem(message, of = "") {
+  if (message) problems.set(of, message); else problems.delete(of);
+  const place = document.getElementById("problem");
+  place.hidden = problems.size === 0;
+  place.textContent = [...problems.values()].join(" ");
+}

@@ -1,0 +1,144 @@
+// What the page shows: a text, cards of tokenizers, what is selected. Views are told when it changes.
+
+import { ask, columns } from "./server.js";
+
+const listeners = new Map();
+
+/** Calls `listener` when something of that name changes. */
+export function on(name, listener) {
+  if (!listeners.has(name)) listeners.set(name, new Set());
+  listeners.get(name).add(listener);
+  return () => listeners.get(name).delete(listener);
+}
+
+export function tell(name, value) {
+  for (const listener of [...(listeners.get(name) ?? [])]) listener(value);
+}
+
+export const MAX_SHOWN = 6;
+
+export const state = {
+  document: crypto.randomUUID(),
+  text: "",
+  cards: [],          // { card, name, kind, size, …, tokens }
+  view: "text",       // "text", "ids" or "bytes"
+  marks: true,        // white space is visible
+  differences: false,
+  special: "ignore",
+  model: "",
+  picked: null,       // { card, index }
+  start: {},          // what the server said at first
+};
+
+export const cardOf = (number) => state.cards.find((card) => card.card === number);
+
+/** A hue of eight for each token: that of its id, or the next one if its left neighbour has it. */
+export function hues(ids) {
+  const found = new Uint8Array(ids.length);
+  let before = -1;
+  for (let i = 0; i < ids.length; i++) {
+    let hue = Math.imul(ids[i], 0x9e3779b1) >>> 29;
+    if (hue === before) hue = (hue + 1) % 8;
+    found[i] = before = hue;
+  }
+  return found;
+}
+
+let version = 0;
+let sent = null;      // the text that the server has, with its version
+let isBusy = false;
+let isStale = false;
+
+/** Shows another text, and asks for its tokens. */
+export function setText(text, from) {
+  state.text = text;
+  tell("text", from);
+  refresh();
+}
+
+/** Asks for the tokens of what is shown; while an answer is waited for, only the last wish counts. */
+export async function refresh() {
+  if (isBusy) { isStale = true; return; }
+  isBusy = true;
+  do {
+    isStale = false;
+    try {
+      await encode();
+      tell("problem", null);
+    } catch (error) {
+      tell("problem", error.message);
+    }
+  } while (isStale);
+  isBusy = false;
+}
+
+async function encode() {
+  const text = state.text;
+  const question = {
+    document: state.document, cards: state.cards.map((card) => card.card),
+    special: state.special, version: ++version,
+  };
+  if (sent === null) question.text = text;
+  else question.edit = { base: sent.version, ...difference(sent.text, text) };
+  let head = columns(await ask("encode", question));
+  if (head.resend) {
+    delete question.edit;
+    head = columns(await ask("encode", { ...question, text }));
+  }
+  sent = { text, version };
+  for (const found of head.cards) {
+    const card = cardOf(found.card);
+    if (!card) continue;
+    card.error = found.error;
+    if (found.error) { card.tokens = null; continue; }
+    card.tokens = { text, ...found, hues: hues(found.ids) };
+  }
+  state.size = { bytes: head.bytes, characters: head.characters };
+  if (state.picked) {
+    const tokens = cardOf(state.picked.card)?.tokens;
+    if (!tokens || state.picked.index >= tokens.count) state.picked = null;
+  }
+  tell("tokens");
+}
+
+/** The tokens of a card that lie in a part of a text too long to be sent whole. */
+export async function windowOf(card, start, stop, by = "index") {
+  const head = columns(await ask("window", {
+    document: state.document, cards: [card.card], special: state.special, start, stop, by,
+  }));
+  const [found] = head.cards;
+  return found.error ? null : { ...found, hues: hues(found.ids) };
+}
+
+/** The one edit that turns a text into another. */
+export function difference(before, after) {
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shorter && before.charCodeAt(start) === after.charCodeAt(start)) start++;
+  let same = 0;
+  while (same < shorter - start
+    && before.charCodeAt(before.length - 1 - same) === after.charCodeAt(after.length - 1 - same)) same++;
+  return { start, removed: before.length - start - same, inserted: after.slice(start, after.length - same) };
+}
+
+/** Adds a card that the server has made. */
+export function addCard(summary) {
+  if (!cardOf(summary.card)) {
+    if (state.cards.length >= MAX_SHOWN) throw new Error(`${MAX_SHOWN} tokenizers are shown at most: close one first.`);
+    state.cards.push({ ...summary, tokens: null });
+  }
+  tell("cards");
+  refresh();
+}
+
+export function removeCard(number) {
+  state.cards = state.cards.filter((card) => card.card !== number);
+  if (state.picked?.card === number) pick(null);
+  tell("cards");
+}
+
+/** Selects a token, for the rail and for the other views. */
+export function pick(picked) {
+  state.picked = picked;
+  tell("picked", picked);
+}

@@ -1,0 +1,127 @@
+// The view of tokens: the text on top, a card per tokenizer below it.
+
+import { choice, el, fill, number, problem, say, toggle } from "./dom.js";
+import { Flow, compare } from "./flow.js";
+import { ask } from "./server.js";
+import { addCard, cardOf, on, refresh, removeCard, setText, state, tell } from "./state.js";
+
+const SLOW = 1_000_000; // characters from which typing waits for a pause
+
+export function tokensView(main) {
+  const flows = new Map();
+  const area = el("textarea", {
+    "aria-label": "Text", spellcheck: "false", autocomplete: "off",
+    placeholder: "Type or paste a text, or drop a file on the page",
+  });
+  area.value = state.text;
+  let waiting;
+  area.addEventListener("input", () => {
+    clearTimeout(waiting);
+    if (area.value.length < SLOW) setText(area.value, area);
+    else waiting = setTimeout(() => setText(area.value, area), 120);
+  });
+  const sizes = el("span", { className: "quiet small num" });
+  const cards = el("div", { className: "cards" });
+  const sample = el("select", { "aria-label": "A sample", onchange: () => {
+    if (sample.value) setText(state.start.samples[sample.value]);
+    sample.value = "";
+  } }, el("option", { value: "" }, "Samples"),
+  ...Object.keys(state.start.samples).map((name) => el("option", { value: name }, name)));
+  const model = el("select", { "aria-label": "The price for a model", onchange: () => { state.model = model.value; priced(); } },
+    el("option", { value: "" }, "Price for …"),
+    ...state.start.models.map((name) => el("option", { value: name, selected: name === state.model }, name)));
+  const cost = el("span", { className: "small quiet" });
+
+  fill(main,
+    el("section", { className: "text", "aria-label": "The text" }, area,
+      el("div", { className: "row" }, sizes, el("span", { className: "grow" }), sample)),
+    el("div", { className: "row", role: "toolbar", "aria-label": "How tokens are shown" },
+      choice("Tokens as", [["text", "Text"], ["ids", "Ids"], ["bytes", "Bytes"]], state.view, (view) => { state.view = view; draw(); }),
+      toggle("White space", state.marks, (isOn) => { state.marks = isOn; draw(); }),
+      toggle("Only differences", state.differences, (isOn) => { state.differences = isOn; draw(); }),
+      toggle("Special tokens", state.special === "allow", (isOn) => { state.special = isOn ? "allow" : "ignore"; refresh(); }),
+      model, cost),
+    cards, adding());
+
+  function build() {
+    for (const [card, { flow }] of flows) if (!cardOf(card)) { flow.close(); flows.delete(card); }
+    for (const card of state.cards) {
+      if (flows.has(card.card)) continue;
+      const flow = new Flow(card);
+      const count = el("span", { className: "count num" });
+      const rate = el("span", { className: "quiet small num" });
+      const wrong = el("p", { className: "problem", hidden: true });
+      const box = el("section", { className: "panel card", "aria-label": card.name },
+        el("header", {},
+          el("h2", {}, card.name),
+          el("span", { className: "quiet small" }, `${card.kind} · ${number(card.size)}`),
+          count, rate,
+          el("button", { type: "button", className: "plain", "aria-label": `Close ${card.name}`, onclick: () => removeCard(card.card) }, "×")),
+        wrong, flow.element);
+      flows.set(card.card, { flow, box, count, rate, wrong });
+    }
+    fill(cards, ...state.cards.map((card) => flows.get(card.card).box));
+    draw();
+  }
+
+  function draw() {
+    if (state.differences) compare(state.cards);
+    for (const card of state.cards) {
+      const parts = flows.get(card.card);
+      if (!parts) continue;
+      parts.wrong.hidden = !card.error;
+      parts.wrong.textContent = card.error ?? "";
+      parts.count.textContent = card.tokens ? `${number(card.tokens.count)} tokens` : "";
+      const rate = card.tokens?.count ? state.size.bytes / card.tokens.count : 0;
+      parts.rate.textContent = rate ? `${rate.toFixed(2)} bytes per token` : "";
+      parts.flow.update();
+      parts.flow.show(state.picked?.card === card.card ? state.picked.index : null, false);
+    }
+    if (state.size) {
+      sizes.textContent = `${number(state.size.characters)} characters · ${number(state.size.bytes)} bytes`;
+      say(state.cards.filter((card) => card.tokens).map((card) => `${card.name}: ${number(card.tokens.count)} tokens`).join(", "));
+    }
+    priced();
+  }
+
+  async function priced() {
+    const ready = state.cards.filter((card) => card.tokens);
+    if (!state.model || !ready.length) { cost.textContent = ""; return; }
+    try {
+      const found = await ask("price", { model: state.model, counts: ready.map((card) => card.tokens.count) });
+      const own = found.tokenizer ? `; ${state.model} counts with ${found.tokenizer}` : "";
+      cost.textContent = ready.map((card, at) => `${card.name} ${found.prices[at]}`).join(" · ") + own
+        + (found.notes.length ? ` (${found.notes.join("; ")})` : "");
+    } catch (error) { cost.textContent = error.message; }
+  }
+
+  const stops = [
+    on("cards", build),
+    on("tokens", draw),
+    on("text", (from) => { if (from !== area) area.value = state.text; }),
+    on("picked", (picked) => {
+      for (const [card, { flow }] of flows) flow.show(picked?.card === card ? picked.index : null);
+    }),
+  ];
+  build();
+  return () => {
+    stops.forEach((stop) => stop());
+    for (const { flow } of flows.values()) flow.close();
+  };
+}
+
+/** The line that adds a tokenizer: by a name that jeton knows, or by a file. */
+export function adding() {
+  const name = el("input", { type: "text", list: "names", placeholder: "A name, such as gpt2", "aria-label": "The name of a tokenizer" });
+  const add = async () => {
+    if (!name.value.trim()) return;
+    try { addCard(await ask("load", { name: name.value.trim() })); name.value = ""; problem(null); } catch (error) { problem(error.message); }
+  };
+  name.addEventListener("keydown", (event) => { if (event.key === "Enter") add(); });
+  const file = el("input", { type: "file", multiple: true, className: "hidden", tabindex: "-1", "aria-hidden": "true", onchange: () => { tell("files", [...file.files]); file.value = ""; } });
+  return el("div", { className: "row", role: "group", "aria-label": "Add a tokenizer" }, name,
+    el("datalist", { id: "names" }, ...state.start.names.map((it) => el("option", { value: it.name }, it.what))),
+    el("button", { type: "button", onclick: add }, "Add tokenizer"),
+    el("button", { type: "button", onclick: () => file.click() }, "From a file …"), file);
+}
+

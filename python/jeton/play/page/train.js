@@ -1,0 +1,80 @@
+// The view of training: a small tokenizer of the text, its merges as they are learnt, and a guess.
+
+import { choice, el, fill, number } from "./dom.js";
+import { ask } from "./server.js";
+import { addCard, state } from "./state.js";
+
+export function trainView(main) {
+  let kind = "BPE";
+  let trained;
+  let streak = 0;
+  const size = el("input", { type: "range", min: "260", max: "4000", step: "20", value: "600", "aria-label": "Vocabulary size", oninput: () => { shown.textContent = `${number(Number(size.value))} tokens`; } });
+  const shown = el("span", { className: "num" }, "600 tokens");
+  const wrong = el("p", { className: "problem", hidden: true });
+  const slider = el("input", { type: "range", min: "0", "aria-label": "Merges learnt", oninput: () => draw() });
+  const list = el("ol", { className: "merges mono" });
+  const result = el("section", { className: "panel", "aria-label": "What was learnt", hidden: true });
+  const guess = el("section", { className: "panel", "aria-label": "Guess the next merge", hidden: true });
+  const start = el("button", { type: "button", className: "main", onclick: train }, "Train");
+
+  async function train() {
+    start.disabled = true;
+    wrong.hidden = true;
+    try {
+      trained = await ask("train", { document: state.document, kind, size: Number(size.value) });
+      slider.max = String(trained.merges.length);
+      slider.value = slider.max;
+      result.hidden = false;
+      fill(result,
+        el("h2", {}, `${trained.card.name} from ${number(state.text.length)} characters`),
+        el("div", { className: "row" },
+          el("button", { type: "button", onclick: () => { try { addCard(trained.card); } catch (error) { wrong.hidden = false; wrong.textContent = error.message; } } }, "Show it as a card"),
+          el("button", { type: "button", onclick: save }, "Save as tokenizer.json")),
+        trained.merges.length ? [el("h3", {}, "Merges in the order in which they were learnt"), slider, list] : el("p", { className: "quiet" }, "This kind learns no list of merges; show it as a card to look at its tokens."));
+      draw();
+      ask_next();
+    } catch (error) {
+      wrong.hidden = false;
+      wrong.textContent = error.message;
+    }
+    start.disabled = false;
+  }
+
+  function draw() {
+    const count = Number(slider.value);
+    fill(list, ...trained.merges.slice(0, Math.min(count, 400)).map((it) => el("li", {}, `${it.left} + ${it.right} → `, el("b", {}, it.made))));
+  }
+
+  /** Four pairs, one of which is the merge that was learnt next. */
+  function ask_next() {
+    const { merges } = trained;
+    guess.hidden = merges.length < 8;
+    if (guess.hidden) return;
+    const at = Math.floor(Math.random() * Math.min(60, merges.length - 4));
+    const options = [...merges.slice(at, at + 4)].sort(() => Math.random() - 0.5);
+    const told = el("p", { role: "status" });
+    fill(guess, el("h2", {}, "Which pair would you merge next?"),
+      el("p", { className: "quiet small" }, at ? `Learnt so far: ${merges.slice(Math.max(0, at - 8), at).map((it) => it.made).join(" ")}` : "Nothing is learnt yet."),
+      el("div", { className: "row mono" }, ...options.map((it) => el("button", { type: "button", onclick: () => {
+        const isRight = it === merges[at];
+        streak = isRight ? streak + 1 : 0;
+        told.textContent = isRight ? `Right: ${it.left} + ${it.right} was the most frequent pair. ${streak} in a row.` : `It was ${merges[at].left} + ${merges[at].right}, which occurs more often.`;
+        setTimeout(ask_next, 1800);
+      } }, `${it.left} + ${it.right}`))), told);
+  }
+
+  async function save() {
+    const bytes = await ask("save", { card: trained.card.card });
+    download(new Blob([bytes], { type: "application/json" }), "tokenizer.json");
+  }
+
+  fill(main, el("section", { className: "panel", "aria-label": "Train" },
+    el("p", {}, "Trains on the text of the first tab. Drop a file there to use its text."),
+    el("div", { className: "row" }, choice("Kind", [["BPE", "BPE"], ["WordPiece", "WordPiece"], ["Unigram", "Unigram"]], kind, (it) => { kind = it; }), shown, start), size, wrong), result, guess);
+}
+
+export function download(blob, name) {
+  const link = el("a", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}

@@ -1,0 +1,70 @@
+"""What the rail says of one token: its bytes, how it is spelled, and how merges built it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from jeton.human_readable import visible
+from jeton.play.shelf import Card
+
+__all__ = ["details", "neighbours"]
+
+_MAX_NEIGHBOURS: Final = 60
+_MAX_DEPTH: Final = 64
+
+Tree = dict[str, Any]
+
+
+def details(card: Card, id: int) -> dict[str, Any]:
+    """A token: id, bytes, text, code points, merges."""
+    tokenizer = card.tokenizer
+    token = tokenizer.id_to_bytes(id)
+    try:
+        text: str | None = token.decode()
+    except UnicodeDecodeError:
+        text = None
+    names = [name for name, number in tokenizer.special_tokens.items() if number == id]
+    return {
+        "id": id,
+        "bytes": token.hex(" "),
+        "shown": visible(token),
+        "text": text,
+        "points": [] if text is None else [f"U+{ord(it):04X}" for it in text[:64]],
+        "special": names[0] if names else None,
+        "score": _score(card, id),
+        "tree": _tree(card, token),
+    }
+
+
+def neighbours(card: Card, id: int) -> dict[str, Any]:
+    """The merges that make a token, and those that it is a part of."""
+    token = card.tokenizer.id_to_bytes(id)
+    made = [pair for pair in card.tokenizer.merges if b"".join(pair) == token]
+    uses = [pair for pair in card.tokenizer.merges if token in pair]
+
+    def listed(pairs: list[tuple[bytes, bytes]]) -> list[dict[str, Any]]:
+        return [
+            {
+                "left": visible(left),
+                "right": visible(right),
+                "made": visible(left + right),
+                "id": card.tokenizer.id_of(left + right),
+            }
+            for left, right in pairs[:_MAX_NEIGHBOURS]
+        ]
+
+    return {"into": listed(made), "of": listed(uses), "more": max(0, len(uses) - _MAX_NEIGHBOURS)}
+
+
+def _score(card: Card, id: int) -> float | None:
+    scores = card.scores
+    return float(scores[id]) if id < len(scores) else None
+
+
+def _tree(card: Card, token: bytes, depth: int = 0) -> Tree:
+    """A token as a tree of the merges that make it; leaves were never merged."""
+    node: Tree = {"shown": visible(token), "id": card.tokenizer.id_of(token)}
+    pair = card.pairs.get(token)
+    if pair is not None and depth < _MAX_DEPTH:
+        node["parts"] = [_tree(card, part, depth + 1) for part in pair]
+    return node

@@ -1,0 +1,46 @@
+"""Training a small tokenizer on a text of the page: the merges in their order, and the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from jeton.errors import ArgumentError
+from jeton.human_readable import visible
+from jeton.play.shelf import Shelf
+from jeton.trainers import BPETrainer, UnigramTrainer, WordPieceTrainer
+from jeton.trainers.trainer import Trainer
+
+__all__ = ["MAX_SIZE", "trained"]
+
+MAX_SIZE: Final = 20_000
+_MAX_TEXT: Final = 8 << 20
+_MAX_MERGES: Final = 20_000
+
+_TRAINERS: Final[dict[str, Callable[[int], Trainer]]] = {
+    "BPE": lambda size: BPETrainer(vocab_size=size),
+    "WordPiece": lambda size: WordPieceTrainer(vocab_size=size),
+    # A little text supports few pieces: all of them are taken.
+    "Unigram": lambda size: UnigramTrainer(vocab_size=size, hard_vocab_limit=False),
+}
+
+
+def trained(shelf: Shelf, text: str, kind: str, size: int) -> dict[str, Any]:
+    """A tokenizer that is trained on `text`, as a card, and its merges with what they make."""
+    if kind not in _TRAINERS:
+        raise ArgumentError(f"a tokenizer is one of {', '.join(_TRAINERS)}")
+    if not text.strip():
+        raise ArgumentError("there is no text to train on")
+    if len(text) > _MAX_TEXT:
+        raise ArgumentError(
+            f"the page trains on up to {_MAX_TEXT:,} characters; `jeton train` on any"
+        )
+    if not 2 <= size <= MAX_SIZE:
+        raise ArgumentError(f"the page trains up to {MAX_SIZE:,} tokens")
+    tokenizer = _TRAINERS[kind](size).train(text.splitlines(keepends=True))
+    card = shelf.add(f"{kind} {tokenizer.vocab_size:,}", tokenizer)
+    merges = [
+        {"left": visible(left), "right": visible(right), "made": visible(left + right)}
+        for left, right in card.tokenizer.merges[:_MAX_MERGES]
+    ]
+    return {"card": card.summary(), "merges": merges}

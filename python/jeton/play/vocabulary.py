@@ -1,0 +1,149 @@
+"""The vocabulary of a tokenizer as a table to search and sort, of which the page gets a window."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from jeton.components import Regex, normalizers
+from jeton.errors import ArgumentError
+from jeton.human_readable import visible
+from jeton.play.shelf import Card
+from jeton.unicode import scripts
+
+__all__ = ["SORTS", "Table"]
+
+SORTS: Final = ("id", "length", "script", "frequency", "text")
+_KINDS: Final = ("text", "bytes", "id", "regex")
+_FOUND: Final = "\U0010fffe"
+"""What no token has: it stands for what a regular expression found."""
+_HEX: Final = re.compile(r"(?:0x|\\x|\s|,|<0x|>)+", re.IGNORECASE)
+
+
+class Table:
+    """The tokens of a card, with the columns that the page sorts by."""
+
+    def __init__(self, card: Card) -> None:
+        self.card = card
+        ids = sorted(card.tokenizer.vocab.values())
+        self.ids = np.array([*dict.fromkeys(ids)], np.int64)
+
+    @functools.cached_property
+    def tokens(self) -> list[bytes]:
+        """The bytes of each token, in the order of ids."""
+        token_of = self.card.tokenizer.id_to_bytes
+        return [token_of(int(id)) for id in self.ids]
+
+    @functools.cached_property
+    def texts(self) -> list[str]:
+        """The tokens as text; what is not UTF-8 is U+FFFD."""
+        return [token.decode("utf-8", "replace") for token in self.tokens]
+
+    @functools.cached_property
+    def lengths(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Bytes of each token."""
+        return np.array([len(token) for token in self.tokens], np.int64)
+
+    @functools.cached_property
+    def scripts(self) -> list[str]:
+        """The script of each token: that of its first letter."""
+        return [_script(text) for text in self.texts]
+
+    @functools.cached_property
+    def unreachable(self) -> dict[int, str]:
+        """Ids that no text was found to give, with the name of the rule that says so."""
+        from jeton.analysis.health import check
+
+        health = check(self.card.tokenizer)
+        return {
+            case.id: finding.rule
+            for finding in health.findings
+            if finding.rule.startswith("unreach")
+            for case in finding.cases
+            if case.id is not None
+        }
+
+    @functools.lru_cache(maxsize=8)  # noqa: B019  (a table lives as long as its card)
+    def _found(self, query: str, kind: str) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """The places of the tokens that a query finds."""
+        if not query:
+            return np.arange(len(self.ids))
+        fits = _search(query, kind, self)
+        return np.array([at for at in range(len(self.ids)) if fits(at)], np.int64)
+
+    def rows(
+        self, query: str, kind: str, sort: str, descending: bool, start: int, stop: int, used: Any
+    ) -> dict[str, Any]:
+        """Rows `start` to `stop` of what a query finds.
+
+        Args:
+            query: What to look for; all tokens if empty.
+            kind: `"text"`, `"bytes"` (hexadecimal), `"id"` (one, or a range) or `"regex"`.
+            sort: One of `SORTS`.
+            descending: Greatest first.
+            start, stop: Which rows.
+            used: How often each id occurs in the text of the page.
+        """
+        if kind not in _KINDS or sort not in SORTS:
+            raise ArgumentError(f"the vocabulary is searched by {', '.join(_KINDS)}")
+        places = self._found(query[:1000], kind)
+        counts = used[np.minimum(self.ids, len(used) - 1)] if len(used) else np.zeros_like(self.ids)
+        keys: dict[str, Callable[[], Any]] = {
+            "length": lambda: self.lengths[places],
+            "frequency": lambda: counts[places],
+            "script": lambda: np.array([self.scripts[at] for at in places]),
+            "text": lambda: np.array([self.texts[at] for at in places]),
+        }
+        if sort in keys and len(places):
+            places = places[np.argsort(keys[sort](), kind="stable")]
+        if descending:
+            places = places[::-1]
+        known = self.__dict__.get("unreachable", {})
+        rows = [
+            {
+                "id": int(self.ids[at]),
+                "shown": visible(self.tokens[at]),
+                "bytes": self.tokens[at][:48].hex(" "),
+                "length": int(self.lengths[at]),
+                "script": self.scripts[at],
+                "used": int(counts[at]),
+                "unreachable": known.get(int(self.ids[at])),
+            }
+            for at in places[max(0, start) : min(stop, start + 500)]
+        ]
+        return {"total": len(places), "start": start, "rows": rows}
+
+
+def _script(text: str) -> str:
+    found = [name for name in scripts(text[:16]) if name not in ("Common", "Inherited", "Unknown")]
+    return found[0] if found else "Common"
+
+
+def _search(query: str, kind: str, table: Table) -> Callable[[int], bool]:
+    """Whether the token at a place is looked for."""
+    if kind == "text":
+        plain = query.casefold()
+        return lambda at: plain in table.texts[at].casefold()
+    if kind == "bytes":
+        try:
+            wanted = bytes.fromhex(_HEX.sub("", query))
+        except ValueError:
+            raise ArgumentError("bytes are looked for in hexadecimal, as in e2 96") from None
+        return lambda at: wanted in table.tokens[at]
+    if kind == "id":
+        first, last = _range(query)
+        return lambda at: first <= table.ids[at] <= last
+    # jeton's own engine: it gives up where Python's would not end.
+    replace = normalizers.Replace(Regex(query), _FOUND)
+    return lambda at: replace(table.texts[at]) != table.texts[at]
+
+
+def _range(query: str) -> tuple[int, int]:
+    numbers = [int(it) for it in re.findall(r"\d{1,9}", query)]
+    if not 1 <= len(numbers) <= 2:
+        raise ArgumentError("ids are looked for as a number or a range, as in 100-200")
+    return numbers[0], numbers[-1]

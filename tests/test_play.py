@@ -1,0 +1,267 @@
+"""The server of `jeton play`: who may ask, what it answers, and what it does with bad questions."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import jeton
+from jeton import samples
+
+pytest.importorskip("uvicorn")
+pytest.importorskip("starlette")
+httpx = pytest.importorskip("httpx")
+
+from jeton.play import Page  # noqa: E402  (needs the packages above)
+from jeton.play.documents import Documents  # noqa: E402
+from jeton.play.ids import numbers_of  # noqa: E402
+
+SPECIAL = ["<|im_start|>", "<|im_end|>"]
+
+
+@pytest.fixture(scope="module")
+def tok() -> jeton.Tokenizer:
+    texts = samples.read_all().values()
+    return jeton.BPETrainer(vocab_size=800, pattern="gpt4", special_tokens=SPECIAL).train(texts)
+
+
+@pytest.fixture(scope="module")
+def page(tok: jeton.Tokenizer) -> Iterator[Page]:
+    with Page({"mine": tok}, text="the weather") as page:
+        yield page
+
+
+def ask(page: Page, route: str, question: Any = None, **extra: Any) -> Any:
+    return httpx.post(f"{page.url}api/{route}", content=json.dumps(question or {}), **extra)
+
+
+def columns(content: bytes) -> list[dict[str, Any]]:
+    """The cards of an answer with their columns."""
+    size = int.from_bytes(content[:4], "little")
+    head, at = json.loads(content[4 : 4 + size]), 4 + size
+    for card in head["cards"]:
+        length = card["stop"] - card["start"]
+        for name in ("ids", "starts", "ends"):
+            card[name] = np.frombuffer(content, "<u4", length, at).tolist()
+            at += 4 * length
+        card["flags"] = list(content[at : at + length])
+        at += length + -length % 4
+    return list(head["cards"])
+
+
+def encoded(page: Page, **question: Any) -> list[dict[str, Any]]:
+    answer = ask(page, "encode", {"cards": [1], "version": 1, "document": "a", **question})
+    assert answer.status_code == 200, answer.text
+    return columns(answer.content)
+
+
+REFUSED: list[tuple[str, dict[str, str], int]] = [
+    ("another host", {"host": "evil.example"}, 421),
+    ("another origin", {"origin": "http://evil.example"}, 403),
+    ("no origin at all", {"origin": "null"}, 403),
+    ("another site", {"sec-fetch-site": "cross-site"}, 403),
+]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"), [it[1:] for it in REFUSED], ids=[it[0] for it in REFUSED]
+)
+def test_only_the_page_may_ask(page: Page, headers: dict[str, str], status: int) -> None:
+    answer = ask(page, "start", headers=headers)
+    assert (answer.status_code, answer.content) == (status, b"")
+
+
+@pytest.mark.parametrize("length", ["9" * 5000, "-1", "x", str(1 << 40)])
+def test_a_body_that_is_too_large_is_not_read(page: Page, length: str) -> None:
+    host, port = page.url.split("/")[2].split(":")
+    with socket.create_connection((host, int(port)), timeout=10) as connection:
+        path = "/" + page.url.split("/", 3)[3]
+        head = f"POST {path}api/start HTTP/1.1\r\nHost: {host}:{port}\r\n"
+        head += f"Content-Length: {length}\r\n\r\n"
+        connection.sendall(head.encode())
+        assert connection.recv(100).split(b" ")[1] in (b"400", b"413")
+
+
+@pytest.mark.parametrize("path", ["", "api/start", "wrong/api/start", "wrong/", "wrong/main.js"])
+def test_without_the_secret_there_is_nothing(page: Page, path: str) -> None:
+    root = page.url.rsplit("/", 2)[0]
+    for answer in (httpx.get(f"{root}/{path}"), httpx.post(f"{root}/{path}")):
+        assert (answer.status_code, answer.content) == (404, b"")
+
+
+@pytest.mark.parametrize("name", ["../server.py", "..%2fserver.py", "%2e%2e/guard.py", "none.js"])
+def test_no_other_file_is_served(page: Page, name: str) -> None:
+    assert httpx.get(page.url + name).status_code == 404
+
+
+def test_the_page_loads_nothing_from_elsewhere(page: Page) -> None:
+    answer = httpx.get(page.url)
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy and "unsafe" not in policy
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    for name in ("main.js", "share.js", "style.css"):
+        text = httpx.get(page.url + name).text
+        assert "innerHTML" not in text
+        assert [it for it in ("https://", "//cdn") if it in text] == []
+
+
+TEXTS = [
+    "",
+    "the weather",
+    "un café 😀 <|im_end|>",
+    "\x00\u202eabc\r\n\t",
+    "e\u0301" * 5,
+    "図書館" * 9,
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("special", ["ignore", "allow"])
+def test_tokens_are_those_of_the_tokenizer(
+    page: Page, tok: jeton.Tokenizer, text: str, special: Any
+) -> None:
+    (card,) = encoded(page, text=text, special=special)
+    expected = tok.encode_with_spans(text, unit="utf-16", special=special)
+    assert card["ids"] == expected.ids
+    assert list(zip(card["starts"], card["ends"], strict=True)) == expected.spans
+    control = {SPECIAL[0], SPECIAL[1]} if special == "allow" else set()
+    assert sum(flag & 1 for flag in card["flags"]) == sum(text.count(it) for it in control)
+
+
+def test_edits_give_the_tokens_of_the_whole(page: Page, tok: jeton.Tokenizer) -> None:
+    encoded(page, text="the 😀 weather")
+    edit = {"base": 1, "start": 4, "removed": 2, "inserted": "fine\n"}
+    (card,) = encoded(page, edit=edit, version=2)
+    assert card["ids"] == tok.encode("the fine\n weather")
+    for wrong in ({**edit, "base": 7}, {**edit, "base": 2, "start": 900}):
+        answer = ask(page, "encode", {"cards": [1], "version": 3, "document": "a", "edit": wrong})
+        assert answer.json() == {"resend": True}
+
+
+def test_a_surrogate_that_stands_alone_keeps_its_place() -> None:
+    document = Documents().whole("a", 1, "x\ud800y\udc00")
+    assert (document.text, len(document)) == ("x�y�", 4)
+
+
+def test_a_window_by_place_and_by_index(page: Page, tok: jeton.Tokenizer) -> None:
+    text = "the weather and the tide\n" * 3000
+    (card,) = encoded(page, text=text)
+    question = {"document": "a", "cards": [1]}
+    by_index = columns(ask(page, "window", {**question, "start": 50, "stop": 60}).content)[0]
+    assert by_index["ids"] == card["ids"][50:60]
+    by_place = columns(
+        ask(page, "window", {**question, "start": 250, "stop": 300, "by": "offset"}).content
+    )[0]
+    assert by_place["starts"][0] <= 250 and by_place["ends"][-1] >= 300
+
+
+ANSWERS: list[tuple[str, dict[str, Any], Any]] = [
+    ("token", {"id": 300}, lambda it: it["id"] == 300 and it["tree"]["parts"]),
+    ("neighbours", {"id": 300}, lambda it: it["into"] and "of" in it),
+    ("gotchas", {}, lambda it: {f["name"] for f in it["found"]} >= {"trailing-space"}),
+    ("price", {"model": "gpt-4o", "counts": [1000]}, lambda it: it["prices"][0].startswith("$")),
+    ("steps", {"text": "weather"}, lambda it: it["frames"][0]["title"] == "The text"),
+    ("vocabulary", {"query": "the", "stop": 5}, lambda it: 0 < len(it["rows"]) <= 5),
+    ("vocabulary", {"query": "20 74", "kind": "bytes"}, lambda it: it["total"] > 0),
+    ("vocabulary", {"query": "300-302", "kind": "id"}, lambda it: it["total"] == 3),
+    ("vocabulary", {"query": "^ [a-c]", "kind": "regex"}, lambda it: it["total"] > 0),
+    ("vocabulary", {"sort": "length", "descending": True}, lambda it: it["rows"][0]["length"] > 4),
+    ("vocabulary", {"sort": "frequency", "descending": True}, lambda it: it["rows"][0]["used"] > 0),
+    ("unreachable", {}, lambda it: it["found"] >= 0),
+    ("train", {"kind": "BPE", "size": 270, "text": "ab ab ab abc"}, lambda it: it["merges"]),
+    ("train", {"kind": "Unigram", "size": 20, "text": "ab ab ab abc " * 9}, lambda it: it["card"]),
+    ("decode", {"ids": "[72, 105]"}, lambda it: len(it["tokens"]) == 2),
+    ("save", {}, lambda it: it["version"]),
+]
+
+
+@pytest.mark.parametrize(("route", "question", "fits"), ANSWERS, ids=[it[0] for it in ANSWERS])
+def test_answers(page: Page, route: str, question: dict[str, Any], fits: Any) -> None:
+    encoded(page, text="the weather ", version=1)
+    answer = ask(page, route, {"card": 1, "document": "a", **question})
+    assert answer.status_code == 200, answer.text
+    assert fits(answer.json()), answer.text[:400]
+
+
+def test_a_chat_says_who_wrote_what(page: Page) -> None:
+    messages = [{"role": "user", "content": "hi<|im_end|>"}, {"role": "assistant", "content": "ho"}]
+    found = ask(page, "chat", {"card": 1, "messages": messages, "template": "chatml"}).json()
+    assert sum(it["special"] for it in found["tokens"]) == 4
+    assert [it["text"] for it in found["pieces"] if it["look"] == "spelled"] == ["<|im_end|>"]
+    learnt = "".join(
+        found["text"][it["start"] : it["end"]] for it in found["tokens"] if it["learnt"]
+    )
+    assert learnt == "ho<|im_end|>"
+
+
+BAD: list[tuple[str, Any, str]] = [
+    ("token", {"card": 99, "id": 1}, "no longer here"),
+    ("token", {"card": 1, "id": 10**9}, "1000000000"),
+    ("token", {"card": 1}, "lacks 'id'"),
+    ("token", [1], "JSON object"),
+    ("load", {"name": "/etc/passwd"}, "no name that jeton knows"),
+    ("load", {"name": "org/name"}, "no name that jeton knows"),
+    ("steps", {"card": 1, "text": "a" * 5000}, "too many to explain"),
+    ("vocabulary", {"card": 1, "query": "(", "kind": "regex"}, ""),
+    ("vocabulary", {"card": 1, "query": "x", "kind": "id"}, "number or a range"),
+    ("vocabulary", {"card": 1, "query": "zz", "kind": "bytes"}, "hexadecimal"),
+    ("train", {"kind": "BPE", "size": 10**9, "text": "a"}, "20,000"),
+    ("train", {"kind": "None", "size": 300, "text": "a"}, "BPE"),
+    ("train", {"kind": "BPE", "size": 300, "text": " "}, "no text"),
+    ("decode", {"card": 1, "ids": "[1, -2]"}, "never negative"),
+    ("decode", {"card": 1, "ids": "99999999"}, "99999999"),
+    ("chat", {"card": 1, "messages": "{", "template": "chatml"}, "no JSON"),
+    ("chat", {"card": 1, "messages": [], "template": "{% for"}, ""),
+    ("window", {"document": "unknown", "cards": [1], "start": 0, "stop": 1}, "no longer here"),
+]
+
+
+@pytest.mark.parametrize(("route", "question", "words"), BAD)
+def test_bad_questions_have_an_answer(page: Page, route: str, question: Any, words: str) -> None:
+    answer = ask(page, route, question)
+    assert answer.status_code == 400
+    assert words in answer.json()["error"]
+    assert "/tmp" not in answer.text and "Traceback" not in answer.text
+
+
+def upload(page: Page, files: dict[str, bytes]) -> Any:
+    head = json.dumps([{"name": name, "size": len(it)} for name, it in files.items()])
+    return httpx.post(
+        f"{page.url}api/upload", content=head.encode() + b"\n" + b"".join(files.values())
+    )
+
+
+def test_a_file_that_is_dropped_is_a_card(page: Page, tok: jeton.Tokenizer) -> None:
+    summary = upload(page, {"tokenizer.json": tok.to_json().encode()}).json()
+    assert (summary["name"], summary["digest"]) == ("tokenizer.json", tok.digest[:12])
+    wrong = upload(page, {"../../evil.json": b"{}"})
+    assert wrong.status_code == 400 and "jeton-play" not in wrong.text
+
+
+NOTATIONS = [
+    ("[1, 2, 3]", [1, 2, 3]),
+    ("1 2\n3", [1, 2, 3]),
+    ("array([  1, 22], dtype=uint32)", [1, 22]),
+    ("tensor([[1, 2]], device='cuda:0')", [1, 2]),
+    ("0x1F,0x20", [31, 32]),
+    ("{'input_ids': [5, 6]}", [5, 6]),
+    ("1_000 | 8.0", [1000, 8]),
+    ("", []),
+]
+
+
+@pytest.mark.parametrize(("text", "ids"), NOTATIONS)
+def test_ids_in_any_notation(text: str, ids: list[int]) -> None:
+    assert numbers_of(text) == ids
+
+
+def test_three_tabs_have_texts_of_their_own(page: Page, tok: jeton.Tokenizer) -> None:
+    for name in ("one", "two", "three"):
+        encoded(page, document=name, text=name)
+    for name in ("one", "two", "three"):
+        assert encoded(page, document=name)[0]["ids"] == tok.encode(name)
