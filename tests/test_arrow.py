@@ -291,9 +291,10 @@ def test_offsets_that_somebody_wrote_to_are_refused() -> None:
         for place in (0, 1, 2):
             batch = tok.encode_batch(["ab", "cab"])
             batch.offsets[place] = wrong
-            for call in (lambda it=batch: pa.array(it), lambda it=batch: it.pad(pad_id=0)):
-                with pytest.raises(ArgumentError, match="offsets must run from 0 up to the number"):
-                    call()
+            with pytest.raises(ArgumentError, match="offsets must run from 0 up to the number"):
+                pa.array(batch)
+            with pytest.raises(ArgumentError, match="offsets must run from 0 up to the number"):
+                batch.pad(pad_id=0)
     batch = tok.encode_batch(["ab", "cab"])
     batch.ids[0] = 70_000
     assert pa.array(batch).to_pylist() == [[70_000, 1], [2, 0, 1]]

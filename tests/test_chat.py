@@ -67,7 +67,7 @@ def test_prefixes_that_are_kept_and_that_are_not() -> None:
 
 @pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
 def test_each_turn_is_the_chat_of_the_first_messages() -> None:
-    messages = [
+    messages: list[dict[str, Any]] = [
         {"role": "user", "content": "hi <|im_end|>"},
         {"role": "assistant", "content": "<think>a</think>b"},
         {"role": "user", "content": [{"type": "text", "text": "and"}]},

@@ -227,7 +227,7 @@ def test_calls_of_tools_are_data() -> None:
     tok = as_published("Qwen 3")
     end = tok.bytes_to_id("</tool_call>")
     call = {"name": "f", "arguments": {"a": "</tool_call>"}}
-    messages = [
+    messages: list[dict[str, Any]] = [
         {"role": "user", "content": "a"},
         {"role": "assistant", "content": "", "tool_calls": [{"function": call}]},
     ]

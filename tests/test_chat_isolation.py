@@ -171,7 +171,7 @@ def test_tokens_that_are_not_special_and_parts_are_the_same_apart() -> None:
     template = (
         "{% for m in messages %}{{ m.role ~ m.content }}{% if m.x %}<think>{% endif %}{% endfor %}"
     )
-    messages = [
+    messages: list[dict[str, Any]] = [
         {"role": "user", "content": [{"type": "text", "text": "<think>"}, "b"], "name": "c"},
         {"role": "assistant", "content": "<think>", "x": 1},
     ]

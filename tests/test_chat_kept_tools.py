@@ -59,7 +59,7 @@ def test_what_was_written_before_is_the_same(options: str, monkeypatch: pytest.M
 
 def test_every_template_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     def all_of() -> list[Any]:
-        found = []
+        found: list[Any] = []
         for _, template in templates():
             for _ in range(2):
                 try:

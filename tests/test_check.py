@@ -22,6 +22,7 @@ from jeton.analysis.health.subject import Subject
 from jeton.analysis.health.vocabulary_rules import is_damaged
 from jeton.base_tokenizer import core
 from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
+from jeton.components.component import read_stored
 from jeton.edit.pieces import UNUSED, ModelFile
 from jeton.errors import ArgumentError, FormatError
 from kinds import byte_level, each_kind, ranks, word_piece
@@ -490,10 +491,12 @@ def test_a_character_map_is_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
         ["low lower lowest", "the new widest way"]
     )
     read: list[str] = []
-    ordinary = core.read_stored
-    monkeypatch.setattr(
-        core, "read_stored", lambda stage, stored: read.append(stage) or ordinary(stage, stored)
-    )
+
+    def noted(stage: str, stored: Any) -> Any:
+        read.append(stage)
+        return read_stored(stage, stored)
+
+    monkeypatch.setattr(core, "read_stored", noted)
     check(tok)
     assert sorted(read) == sorted(set(read)), "each stage once"
     assert tok.normalizer is tok.normalizer

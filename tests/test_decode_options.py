@@ -56,6 +56,7 @@ def test_chosen_tokens_are_left_out(tok: jeton.Tokenizer) -> None:
     end, pad = tok.special_tokens["<|endoftext|>"], tok.special_tokens["<|pad|>"]
     ids = [65, end, 66, pad]
     assert tok.decode(ids, skip_special_tokens=True) == "AB"
+    chosen: Any
     for chosen in (["<|pad|>"], [pad], {"<|pad|>"}, iter(["<|pad|>", pad]), np.array([pad])):
         assert tok.decode(ids, skip_special_tokens=chosen) == "A<|endoftext|>B"
     assert tok.decode(ids, skip_special_tokens=[]) == "A<|endoftext|>B<|pad|>"

@@ -23,9 +23,17 @@ def _llmc(path: Path, tokens: list[int]) -> None:
     path.write_bytes(header + np.array(tokens, "<u2").tobytes())
 
 
+def _save_shards(folder: Path) -> None:
+    shards = {"train_000001": FLAT[:2], "train_000002": FLAT[2:], "val_000000": [9]}
+    for name, ids in shards.items():
+        np.save(folder / f"edufineweb_{name}.npy", np.array(ids, np.uint16))
+
+
 def _datatrove(path: Path, rows: list[list[int]]) -> None:
     path.write_bytes(np.array([token for row in rows for token in row], "<u2").tobytes())
-    path.with_name(path.name + ".index").write_bytes(np.cumsum(list(map(len, rows))).astype("<i8"))
+    path.with_name(path.name + ".index").write_bytes(
+        np.cumsum(list(map(len, rows))).astype("<i8").tobytes()
+    )
     path.with_name(path.name + ".metadata").write_text("gpt2|2\n7\n7 T")
 
 
@@ -87,13 +95,7 @@ FOLDERS: dict[str, tuple[Callable[[Path], object], bool]] = {
     "npy": (lambda at: np.save(at / "tokens.npy", np.array(FLAT, np.uint16)), False),
     "npy of int64": (lambda at: np.save(at / "tokens.npy", np.array(FLAT)), False),
     "npy in shards": (
-        lambda at: (
-            [
-                np.save(at / f"edufineweb_train_{number:06d}.npy", np.array(some, np.uint16))
-                for number, some in enumerate((FLAT[:2], FLAT[2:]), 1)
-            ]
-            and np.save(at / "edufineweb_val_000000.npy", np.array([9], np.uint16))
-        ),
+        _save_shards,
         False,
     ),
 }

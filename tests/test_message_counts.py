@@ -107,7 +107,7 @@ def test_what_chat_takes_is_taken(given: dict[str, Any]) -> None:
 
 
 def test_documents_are_taken() -> None:
-    given = {"documents": [{"title": "the", "text": "er"}]}
+    given: dict[str, Any] = {"documents": [{"title": "the", "text": "er"}]}
     template = "{{ messages[0].content }}{{ documents[0].text }}"
     chat = TOK.chat(PLAIN[:1], template=template, **given)
     assert TOK.count_messages(PLAIN[:1], template=template, **given).tokens == len(chat.ids)

@@ -55,7 +55,7 @@ def page(browser: Any, tokenizers: dict[str, jeton.Tokenizer]) -> Iterator[Any]:
         tab = context.new_page()
         problems: list[str] = []
         tab.on("pageerror", lambda error: problems.append(str(error)))
-        tab.on("console", lambda it: it.type == "error" and problems.append(it.text))
+        tab.on("console", lambda it: problems.extend([it.text] if it.type == "error" else []))
         tab.goto(served.url)
         tab.wait_for_selector(".flow .t")
         yield tab

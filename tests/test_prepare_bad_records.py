@@ -176,7 +176,7 @@ def test_a_choice_that_reads_the_same_goes_on(tmp_path: Path) -> None:
         prepare(path, TOK, tmp_path / "out")
     for errors in ("strict", "replace"):
         with pytest.raises(JetonError, match=r"no JSON object"):
-            prepare(path, TOK, tmp_path / "out", errors=errors, layout="jeton")  # type: ignore[arg-type]
+            prepare(path, TOK, tmp_path / "out", errors=errors, layout="jeton")
     with pytest.raises(FileError, match="begun with errors='replace', not 'ignore'"):
         prepare(path, TOK, tmp_path / "out", errors="ignore", bad_records="drop")
     manifest = prepare(path, TOK, tmp_path / "out", errors="replace", bad_records="drop")

@@ -162,7 +162,8 @@ def test_stop_ids_are_tokens_and_no_spellings() -> None:
         stream = tok.decode_stream(stop_ids=[end], skip_special_tokens=skips)
         assert stream.push(quoted) == "say <|endoftext|>, then" and stream.stopped is None
         assert stream.push([*tok.encode(" the"), end, *tok.encode("weather")]) == " the"
-        assert (stream.stopped, stream.stopped_id) == ("<|endoftext|>", end)
+        stopped: tuple[str | None, int | None] = (stream.stopped, stream.stopped_id)
+        assert stopped == ("<|endoftext|>", end)
         assert stream.kept_tokens == len(quoted) + len(tok.encode(" the"))
         assert (stream.push(65), stream.finish()) == ("", "")
     # What was kept back is given: nothing follows.
@@ -318,7 +319,7 @@ def test_wrong_ids_and_arguments_of_text() -> None:
             tok.decode_stream(stop=stop)  # type: ignore[arg-type]
 
 
-def whole(tok: jeton.Tokenizer, parts: Iterator[str] | io.TextIOBase, **options: bool) -> list[int]:
+def whole(tok: jeton.Tokenizer, parts: Iterator[str] | io.TextIOBase, **options: Any) -> list[int]:
     return [id for ids in tok.encode_stream(parts, **options) for id in ids.tolist()]
 
 

@@ -19,6 +19,7 @@ __all__ = [
     "EncodeStream",
     "Encoded",
     "FileContents",
+    "Function",
     "Model",
     "Pipeline",
     "SentencePieceReader",
@@ -253,12 +254,13 @@ class EncodeStream:
 
 @final
 class Function:
-    def __init__(self, function: Callable[[str], Any]) -> None: ...
+    def __new__(cls, function: Callable[[str], Any]) -> Self: ...
     @property
     def number(self) -> int: ...
     @staticmethod
     def known(number: int) -> Callable[[str], Any]: ...
 
+@final
 class Pipeline:
     @staticmethod
     def build(

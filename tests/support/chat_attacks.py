@@ -403,7 +403,7 @@ _STRUCTURE = frozenset(
 ) | set(_VARIABLES)
 
 
-def forged(ids: Iterable[int], without: Iterable[int], controls: Iterable[int]) -> int:
+def forged(ids: Iterable[int], without: Iterable[int], controls: Iterable[int | None]) -> int:
     """How many control ids there are that the harmless conversation does not have."""
     known = set(controls)
     more = Counter(id for id in ids if id in known)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from jeton.arguments import check_kind, check_text
-from jeton.components import AddedToken, decoders, models, normalizers, post_processors
+from jeton.components import AddedToken, models, normalizers, post_processors
 from jeton.edit.edit_result import Edited
 from jeton.edit.pieces import CONTROL, USER_DEFINED, ModelFile
 from jeton.edit.vocabulary import kept_and_new
