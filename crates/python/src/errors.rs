@@ -3,16 +3,15 @@
 //! Look here to learn which exception class an [`ErrorKind`] becomes, and how panics are kept from
 //! crossing the border: every entry runs inside [`guard`].
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use jeton_core::room::NoRoom;
 use jeton_core::{Error, ErrorKind};
 use pyo3::exceptions::{PyMemoryError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-
-use crate::function::exception_of;
 
 /// What a body inside [`guard`] can fail with.
 pub enum Failure {
@@ -198,4 +197,30 @@ fn internal(py: Python<'_>, payload: &(dyn std::any::Any + Send)) -> PyErr {
             place.as_deref().unwrap_or("an unknown place"),
         ),
     )
+}
+
+/// Exceptions on their way through the core, by number. Of those that it drops, the last are kept.
+static RAISED: Mutex<(u64, BTreeMap<u64, PyErr>)> = Mutex::new((0, BTreeMap::new()));
+const MAX_KEPT: usize = 64;
+
+/// The error of the core that stands for an exception.
+pub fn raised(exception: PyErr) -> Error {
+    let dropped;
+    let number = {
+        let mut kept = RAISED.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = kept.0;
+        kept.0 += 1;
+        kept.1.insert(number, exception);
+        dropped = (kept.1.len() > MAX_KEPT).then(|| kept.1.pop_first());
+        number
+    };
+    drop(dropped);
+    Error::new(ErrorKind::Caller, number.to_string())
+}
+
+/// The exception that an error of the core stands for.
+fn exception_of(error: &Error) -> Option<PyErr> {
+    let number = error.message().parse().ok()?;
+    let mut kept = RAISED.lock().unwrap_or_else(PoisonError::into_inner);
+    kept.1.remove(&number)
 }

@@ -1,15 +1,12 @@
 //! Functions of Python as stages: how they are called, and how what they raise reaches the caller.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use jeton_core::function::{Caller, Rewritten};
-use jeton_core::{Error, ErrorKind};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
-use crate::errors::{Outcome, argument, exception, guard, wrong_type};
+use crate::errors::{Outcome, argument, exception, guard, raised, wrong_type};
 
 /// A function of Python, to be a stage.
 #[pyclass(frozen, module = "jeton._core")]
@@ -78,32 +75,6 @@ impl Called {
             read.map_err(|failure| raised(exception(py, failure)))
         })
     }
-}
-
-/// Exceptions on their way through the core, by number. Of those that it drops, the last are kept.
-static RAISED: Mutex<(u64, BTreeMap<u64, PyErr>)> = Mutex::new((0, BTreeMap::new()));
-const MAX_KEPT: usize = 64;
-
-/// The error of the core that stands for an exception.
-fn raised(exception: PyErr) -> Error {
-    let dropped;
-    let number = {
-        let mut kept = RAISED.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = kept.0;
-        kept.0 += 1;
-        kept.1.insert(number, exception);
-        dropped = (kept.1.len() > MAX_KEPT).then(|| kept.1.pop_first());
-        number
-    };
-    drop(dropped);
-    Error::new(ErrorKind::Caller, number.to_string())
-}
-
-/// The exception that an error of the core stands for.
-pub fn exception_of(error: &Error) -> Option<PyErr> {
-    let number = error.message().parse().ok()?;
-    let mut kept = RAISED.lock().unwrap_or_else(PoisonError::into_inner);
-    kept.1.remove(&number)
 }
 
 /// A text, or pairs of a text and the number of characters that it came from.
