@@ -79,6 +79,7 @@ LINES = {
     "report of nothing": ["report", "--from", ABSENT, "-o", "x.html"],
     "sweep": ["sweep", CORPUS, "--sizes", "300,310"],
     "sweep of nothing": ["sweep", ABSENT, "--sizes", "300"],
+    "play": ["play", HOSTILE],
     "learn bpe": ["learn", "bpe", HOSTILE, "--all"],
     "learn bytes": ["learn", "bytes", HOSTILE, "--all"],
     "learn encode": ["learn", "encode", TOKENIZER, HOSTILE, "--all", "--special", "allow"],

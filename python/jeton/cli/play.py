@@ -10,6 +10,7 @@ import click
 
 import jeton
 from jeton.cli.command import Command, echo_note
+from jeton.cli.printing import put
 from jeton.cli.targets import FilePath
 
 __all__ = ["play"]
@@ -48,7 +49,7 @@ def play(tokenizers: tuple[str, ...], file: str | None, port: int, host: str, op
     text = "" if file is None else _text_of(Path(file))
     loaded = {name: jeton.load(name) for name in tokenizers}
     page = Page(loaded, text=text, host=host, port=port)
-    click.echo(page.url)
+    put(page.url)
     if host not in ("127.0.0.1", "localhost", "::1"):
         echo_note("whoever knows this address and reaches this machine can use the page")
     echo_note("Ctrl-C ends it")

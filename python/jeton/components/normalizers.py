@@ -223,9 +223,8 @@ class Function(FunctionStage, Normalizer):
     Example:
         >>> import jeton
         >>> from jeton.components import normalizers
-        >>> tok = jeton.CharTrainer(
-        ...     normalizer=normalizers.Function(lambda text: text.replace("colour", "color"))
-        ... ).train("colour")
+        >>> american = normalizers.Function(lambda text: text.replace("colour", "color"))
+        >>> tok = jeton.BPETrainer(256, normalizer=american).train(["colour"])
         >>> tok.decode(tok.encode("colour"))
         'color'
         >>> normalizers.Function(lambda text: [(c * 2, 1) for c in text])("ab")

@@ -239,8 +239,9 @@ class Function(FunctionStage, PreTokenizer):
         >>> words = pre_tokenizers.Function(str.split)
         >>> words("to  be")
         [('to', (0, 2)), ('be', (4, 6))]
-        >>> jeton.BPETrainer(260, pre_tokenizer=words).train(["to be or not to be"]).tokens("to be")
-        ['to', 'be']
+        >>> tok = jeton.BPETrainer(258, pre_tokenizer=words).train(["to be or not to be"])
+        >>> tok.encode_with_spans("to  be").tokens
+        [b'to', b'be']
     """
 
     TYPE: ClassVar[str] = "Function"

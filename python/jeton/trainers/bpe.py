@@ -217,7 +217,7 @@ class BPETrainer(WordTrainer):
                 "split_digits": split_digits,
                 "max_piece_length": 16 if max_token_length is None else max_token_length,
             }
-            tie_break = tie_break or "sentencepiece"
+            tie_break = "sentencepiece" if tie_break is None else tie_break
         required = checked_characters("initial_alphabet", initial_alphabet)
         if sentencepiece and self.start.tokenizer is None:
             self._algorithm = "sentencepiece bpe"
@@ -283,7 +283,7 @@ class BPETrainer(WordTrainer):
                 "unk_token": unk_token or known.get("unk_token"),
                 **affixes,
                 "separate_suffix": separate_suffix,
-                "tie_break": tie_break or "huggingface",
+                "tie_break": "huggingface" if tie_break is None else tie_break,
                 "start": self.start.parameter,
             },
             pattern=pattern,

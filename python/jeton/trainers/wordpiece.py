@@ -86,6 +86,8 @@ class WordPieceTrainer(WordTrainer):
         check_text("unk_token", unk_token)
         check_text("continuing_subword_prefix", continuing_subword_prefix)
         special_tokens = checked_texts("special_tokens", special_tokens)
+        if unk_token and unk_token not in special_tokens:
+            special_tokens = (unk_token, *special_tokens)
         if post_processor is None and {"[CLS]", "[SEP]"} <= set(special_tokens):
             sep, cls = special_tokens.index("[SEP]"), special_tokens.index("[CLS]")
             post_processor = post_processors.BertProcessing(("[SEP]", sep), ("[CLS]", cls))
