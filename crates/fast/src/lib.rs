@@ -10,11 +10,14 @@
 //! use jeton_fast::Compiled;
 //! use jeton_models::Stages;
 //! use jeton_models::model::{Bpe, Model};
+//! use jeton_stages::pre_tokenizer::named;
 //! use jeton_stages::vocab::Vocab;
 //!
 //! let bytes = (0..=u8::MAX).map(|byte| vec![byte]);
 //! let bpe = Bpe::by_ranks(Vocab::new(bytes.zip(0..))?)?;
-//! let (compiled, plan) = Compiled::new(&Stages::of_model(Model::Bpe(bpe)));
+//! let mut stages = Stages::of_model(Model::Bpe(bpe));
+//! stages.pre_tokenizer = Some(named::find("gpt2")?.pre_tokenizer());
+//! let (compiled, plan) = Compiled::new(&stages);
 //! assert!(compiled.is_some(), "{}", plan.name());
 //! # Ok::<(), jeton_text::Error>(())
 //! ```

@@ -5,6 +5,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use jeton_core::room;
 use numpy::ndarray::{ArrayView1, Axis};
 use numpy::{
     Element, PyArray1, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
@@ -59,7 +60,7 @@ pub fn ids(name: &str, value: &Bound<'_, PyAny>) -> Outcome<Vec<u32>> {
 /// The ids of a list. What `int`s hold is read without a call of theirs; anything else may run
 /// Python, which may change the list.
 fn ids_of_list(name: &str, list: &Bound<'_, PyList>) -> Outcome<Vec<u32>> {
-    let mut ids = Vec::with_capacity(list.len());
+    let mut ids = room::with_capacity(list.len());
     while ids.len() < list.len() {
         let at = ids.len();
         if at.is_multiple_of(POLLED) {
@@ -175,7 +176,7 @@ fn ids_in_parts<T: Element>(
     array: &Bound<'_, PyArray1<T>>,
     mut add: impl FnMut(usize, ArrayView1<'_, T>, &mut Vec<u32>) -> Outcome<()>,
 ) -> Outcome<Vec<u32>> {
-    let mut ids = Vec::with_capacity(array.len());
+    let mut ids = room::with_capacity(array.len());
     let mut start = 0;
     while start < array.len() {
         array.py().check_signals()?;

@@ -113,7 +113,7 @@ impl<T: Copy> Flat<T> {
         let filled = state.overflow.keys().next().copied().unwrap_or(state.start);
         // SAFETY: the tasks before the first of `overflow` have filled the memory up to there.
         unsafe { items.set_len(filled) };
-        items.reserve_exact(state.start - filled);
+        room::reserve_exact(&mut items, state.start - filled);
         for part in state.overflow.values().flat_map(|items| parts(items)) {
             items.extend_from_slice(part);
         }

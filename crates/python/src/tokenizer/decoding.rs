@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use jeton_core::room;
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
@@ -138,7 +139,7 @@ impl Tokenizer {
                 &rows,
                 |ids| 4 * ids.len(),
                 |row, ids| {
-                    let mut bytes = Vec::with_capacity(5 * ids.len());
+                    let mut bytes = room::with_capacity(5 * ids.len());
                     self.core
                         .decode_into(ids, &options, errors == "replace", &mut bytes)
                         .map_err(|error| error.at(format!("batch[{row}]")))?;

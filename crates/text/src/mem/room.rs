@@ -56,6 +56,13 @@ pub fn with_capacity<T>(length: usize) -> Vec<T> {
     vector
 }
 
+/// Makes room for so many more and no others.
+pub fn reserve_exact<T>(vector: &mut Vec<T>, more: usize) {
+    if vector.try_reserve_exact(more).is_err() {
+        none((vector.len() + more).saturating_mul(size_of::<T>()));
+    }
+}
+
 /// Makes room for so many more.
 #[inline(always)]
 pub fn reserve<T>(vector: &mut Vec<T>, more: usize) {

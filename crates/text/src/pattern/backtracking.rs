@@ -60,7 +60,7 @@ impl Fancy {
     pub(super) fn new(source: &str) -> Result<Self, String> {
         let tree = without_panic(|| fancy_regex::Expr::parse_tree(source))?;
         if tree.is_ok_and(|tree| tree.contains_subroutines) {
-            return Err("it calls a group, as \\g<1> and (?R) do".to_owned());
+            return Err("it calls a group, as \\g<1> does".to_owned());
         }
         let mut by_limit = [const { Lazy::new() }; LIMITS.len()];
         let first = without_panic(|| compiled(source, LIMITS[0]))?;

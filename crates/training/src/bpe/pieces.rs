@@ -76,7 +76,7 @@ impl MergedPieces {
 /// let pieces = trainer.train(&words, |_| ControlFlow::Continue(()))?.first(16);
 /// let texts: Vec<&str> = pieces.iter().map(|piece| piece.text.as_str()).collect();
 /// assert_eq!(texts[..4], ["es", "est", "lo", "low"]);
-/// assert_eq!(texts[4..7], ["e", "▁", "w"]);
+/// assert_eq!(texts[4..7], ["e", "w", "▁"]);
 /// # Ok::<(), jeton_text::Error>(())
 /// ```
 ///
