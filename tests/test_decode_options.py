@@ -166,7 +166,7 @@ def test_tokens_that_do_not_add_up_are_refused() -> None:
     tok = tok.replace(decoder=decoders.CTC(pad_token="<pad>", word_delimiter_token="|"))
     assert tok.spans_of([0, 1, 2, 0]) == [(0, 1), (1, 2), (2, 3), (3, 4)]
     with pytest.raises(UnsupportedError, match="do not add up"):
-        tok.spans_of([0, 0, 1])
+        tok.spans_of([1, 0, 0, 1])
 
 
 def test_matches_of_a_decoder_do_not_begin_in_each_other() -> None:
@@ -184,7 +184,7 @@ def test_absent_operators_are_no_fault_of_the_expression() -> None:
         normalizers.Replace(Regex("(?<n"), "x")("aab")
 
 
-@pytest.mark.parametrize("pattern", [r"((a\g<1>?)\g<1>?)b", r"(?i)((é\g<1>?)\g<1>?)b", r"a(?R)?b"])
+@pytest.mark.parametrize("pattern", [r"((a\g<1>?)\g<1>?)b", r"(?i)((é\g<1>?)\g<1>?)b", r"a\g<0>?b"])
 def test_calls_of_groups_are_refused(pattern: str) -> None:
     with pytest.raises(FormatError, match="calls a group"):
         jeton.Tokenizer.from_ranks({bytes([it]): it for it in range(256)}, pattern=pattern)

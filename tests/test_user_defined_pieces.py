@@ -43,7 +43,7 @@ def test_they_have_an_approximation(model: bytes, tmp_path: Path) -> None:
     path.write_bytes(model)
     tok = jeton.load(path)
     with pytest.raises(
-        UnsupportedError, match="a text that is nothing else gets no space in front"
+        UnsupportedError, match="a text that begins with it gets no space in front"
     ):
         tok.save(tmp_path / "x.json")
     near = tok.approximation("tokenizer.json")
@@ -59,7 +59,7 @@ def test_they_have_an_approximation(model: bytes, tmp_path: Path) -> None:
         assert ids == expected.encode(text), text
         found = again.encode(text)
         assert found == near.encode(text) == theirs.encode(text, add_special_tokens=False).ids, text
-        if text not in PIECES:
-            assert found == ids, text
+        if text.startswith(tuple(PIECES)):
+            assert ids == [tok.bytes_to_id("▁"), *found], text
         else:
-            assert found == [tok.bytes_to_id(text)] == ids[-1:], text
+            assert found == ids, text

@@ -89,11 +89,24 @@ def test_truncating_is_training_for_less(family: str) -> None:
 
 
 def test_truncating_gives_the_trained_tokenizer() -> None:
-    for alphabet in ("bytes", "sentencepiece"):
-        large, small = (
-            jeton.BPETrainer(size, alphabet=alphabet).train(some_lines(1)) for size in (600, 560)
-        )
-        assert edit.truncate(large, 560).tok == small
+    large, small = (jeton.BPETrainer(size).train(some_lines(1)) for size in (600, 560))
+    assert edit.truncate(large, 560).tok == small
+
+
+def test_truncating_sentencepiece_gives_the_trained_pieces() -> None:
+    """Characters score one less than the last merge in training, and keep what they had here."""
+    large, small = (
+        jeton.BPETrainer(size, alphabet="sentencepiece").train(some_lines(1)) for size in (600, 560)
+    )
+    tok = edit.truncate(large, 560).tok
+    assert tok.vocab == small.vocab and tok.merges == small.merges
+    assert tok.replace(model=small.model) == small
+    scores, expected = tok.scores, small.scores
+    assert scores is not None and expected is not None
+    merged = {id for token, id in tok.vocab.items() if len(token.decode()) > 1}
+    assert all(scores[id] == expected[id] for id in merged)
+    for text in some_lines(2, 60):
+        assert tok.encode(text) == small.encode(text), text
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -13,7 +13,7 @@ import pytest
 
 import jeton
 from absent import judge_without_specials
-from jeton.errors import ArgumentError, UnsupportedError
+from jeton.errors import ArgumentError, FormatWarning, UnsupportedError
 from kinds import LLAMA
 from nasty import strings
 from test_sentencepiece import LINES, OPTIONS, nasty_strings, train
@@ -109,7 +109,8 @@ def test_published_shapes(shape: str, tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match=r"a Unigram model .*Tokenizer\.approximation"):
         tok.save(tmp_path / "near.model")
     near = tok.approximation(".model")
-    near.save(tmp_path / "near.model")
+    with pytest.warns(FormatWarning, match=r"not hold the spaces behind special tokens in text"):
+        near.save(tmp_path / "near.model")
     pieces = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "near.model"))
 
     texts = [*LINES[:10], "a\nb", " a b ", "a \t b", "Ｈ①㍿ﷺ"]

@@ -18,7 +18,7 @@ import model_pipelines
 import nasty
 import pipelines
 from jeton.errors import EncodeError
-from peer_spans import hold
+from peer_spans import agree
 from test_pipelines import PANIC, SPECIALS, _outcome, _reloaded
 
 NUMBERS = range(60)
@@ -52,6 +52,9 @@ def compare_batch(
         rows = theirs.encode_batch([entry], is_pretokenized=is_split, add_special_tokens=around)
         return rows[0]
 
+    def encoded_again(entry: Any) -> Any:
+        return _outcome(partial(batch_of, entry))
+
     said = [_outcome(partial(batch_of, entry)) for entry in given]
     options: dict[str, Any] = {
         "is_split_into_words": is_split,
@@ -67,7 +70,8 @@ def compare_batch(
     batch, spans = ours.encode_batch_with_spans(encoded, **options)
     for (entry, row), (start, end) in zip(known, pairwise(batch.offsets), strict=True):
         assert batch.ids[start:end].tolist() == row.ids, (entry, around)
-        assert hold(spans[start:end].tolist(), row.offsets, theirs.normalizer), (entry, around)
+        mine = spans[start:end].tolist()
+        assert agree(mine, row, entry, theirs.normalizer, encoded_again), (entry, around)
         first, second = entry if isinstance(entry, tuple) else (entry, None)
         single = ours.encode_with_spans(first, second, **options)
         if is_split:

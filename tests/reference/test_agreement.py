@@ -27,6 +27,7 @@ from jeton.reference import (
     wordpiece,
     words_bpe,
 )
+from kinds import LLAMA
 
 ROUNDS = 10_000 if os.environ.get("JETON_PARITY") == "full" else 150
 
@@ -282,7 +283,7 @@ def test_sentencepiece_encoding(tmp_path: Path) -> None:
                     40, normalizer="identity", character_coverage=1.0, hard_vocab_limit=False
                 ).train(lines),
             ]
-            bpe = jeton.BPETrainer(300, alphabet="sentencepiece").train(lines)
+            bpe = jeton.BPETrainer(300, **LLAMA).train(lines)
         bpe.save(tmp_path / "bpe.model")
         trained.append(jeton.load(tmp_path / "bpe.model"))
         for number, tok in enumerate(trained):

@@ -233,7 +233,7 @@ impl Compiled {
     }
 
     /// A safe split point of `text`, about `reach` bytes after `start`: the text before it and the text
-    /// behind it, each encoded at its [`Place`], have the tokens of both together. The end of the text if
+    /// behind it, each encoded at its [`Place`](crate::Place), have the tokens of both together. The end of the text if
     /// none is known.
     pub fn split_point(&self, stages: &Stages, text: &str, start: usize, reach: usize) -> usize {
         match (self, &stages.normalizer) {

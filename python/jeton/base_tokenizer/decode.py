@@ -105,7 +105,7 @@ class Decodes(Core):
             >>> tok = jeton.WordPieceTrainer(17).train(["hug pug pun bun hugs"] * 5)
             >>> ids = tok.encode("hugs pun")
             >>> tok.decode(ids), tok.spans_of(ids)
-            ('hugs pun', [(0, 1), (1, 3), (3, 4), (4, 6), (6, 8)])
+            ('hugs pun', [(0, 1), (1, 3), (3, 4), (4, 6), (6, 7), (7, 8)])
         """
         return self._core.spans_of(ids, self._skipped(skip_special_tokens), unknown_ids, unit)
 
@@ -199,7 +199,7 @@ class Decodes(Core):
         known = []
         for token in tokens:
             id = self._core.bytes_to_id(token.encode()) if isinstance(token, str) else token
-            if id is None:
+            if id is None and isinstance(token, str):
                 raise UnknownTokenError(f"skip_special_tokens: {token!r} is not a token")
             known.append(id)
         return known

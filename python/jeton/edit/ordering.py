@@ -23,7 +23,9 @@ def truncate(tok: Tokenizer, size: int) -> Edited:
     """The tokenizer that training would have stopped at earlier: the last learned tokens go.
 
     For a byte pair encoding it is the one that training for the smaller size gives; a WordPiece
-    loses its last tokens, a Unigram model those of the lowest scores. Special tokens stay.
+    loses its last tokens, a Unigram or SentencePiece model those of the lowest scores. These are
+    characters in a SentencePiece BPE with byte fallback; without, all characters stay, and the
+    pieces are those that training gives. Special tokens stay.
 
     Args:
         tok: The tokenizer.

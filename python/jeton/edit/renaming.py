@@ -52,7 +52,7 @@ def rename(tok: Tokenizer, names: Mapping[str, str]) -> Edited:
         >>> tok = jeton.CharTrainer(special_tokens=["<|reserved_0|>"]).train("abc")
         >>> edited = edit.rename(tok, {"<|reserved_0|>": "<|tool|>"})
         >>> edited.tok.special_tokens, edited.id_map
-        ({'<|tool|>': 0}, IdMap(4 ids to 4: 4 kept, 0 new))
+        ({'<|tool|>': 3}, IdMap(4 ids to 4: 4 kept, 0 new))
     """
     check_kind("tok", tok, Tokenizer, "a Tokenizer")
     check_kind("names", names, Mapping, "a dict of names")

@@ -128,7 +128,7 @@ class SentencePieceTrainer:
         ...     vocab_size=20,
         ... )
         >>> SentencePieceProcessor(model_proto=model.getvalue()).encode("newest", out_type=str)
-        ['▁newest']
+        ['▁ne', 'west']
     """
 
     @staticmethod
