@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import random
+import re
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -163,10 +164,17 @@ def test_trained_models(number: int, tmp_path: Path) -> None:
         spans = [(begin, end) for begin, end in encoding.spans]
         assert ids == mapping["ids"], (options, text)
         assert spans_agree(judge, text, mapping, spans), (options, text, spans)
-        assert tokenizer.decode(ids, skip_special_tokens=True) == judge.decode(ids), (options, text)
+        decoded = tokenizer.decode(ids, skip_special_tokens=True)
+        assert decoded == judge.decode(ids), (options, text)
     for _ in range(100):
         ids = [rng.randrange(judge.vocab_size()) for _ in range(rng.randint(1, 12))]
-        assert tokenizer.decode(ids, skip_special_tokens=True) == judge.decode(ids), (options, ids)
+        decoded = tokenizer.decode(ids, skip_special_tokens=True)
+        shown = [id for id in ids if not judge.is_control(id)]
+        assert decoded == judge.decode(shown), (options, ids)
+        # A control piece parts bytes there; here those on its sides may make one character.
+        kinds = "".join("b" if judge.is_byte(id) else "pc"[judge.is_control(id)] for id in ids)
+        if not re.search("bc+b", kinds):
+            assert decoded == judge.decode(ids), (options, ids)
 
 
 FIRST = {name: values[0] for name, values in OPTIONS.items()}
@@ -291,8 +299,8 @@ def test_pieces_of_one_spelling(twin: str, model_type: int, tmp_path: Path) -> N
         if model_type == 1 and ids:
             assert tokenizer.nbest(text, 5) == judge.nbest_encode(text, nbest_size=5), text
     for id in range(len(rows)):
-        assert tokenizer.decode([id], skip_special_tokens=True) == judge.decode([id]), id
-        assert tokenizer.decode([id] * 3000, skip_special_tokens=True) == judge.decode([id] * 3000), id
+        for ids in ([id], [id] * 3000):
+            assert tokenizer.decode(ids, skip_special_tokens=True) == judge.decode(ids), id
     tokenizer.save(tmp_path / "again.model")
     assert (tmp_path / "again.model").read_bytes() == file
 

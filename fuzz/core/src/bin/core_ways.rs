@@ -583,7 +583,7 @@ fn decode(tokenizer: &Tokenizer, ids: &[u32], text: &str) {
     let decoded = all();
     let _ = tokenizer.decode(
         &ids.repeat(1_100 / ids.len().max(1) + 1),
-        false,
+        &false.into(),
         InvalidUtf8::Replace,
     );
     same("decode", &all(), &decoded, tokenizer, text);
