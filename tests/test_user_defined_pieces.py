@@ -42,9 +42,7 @@ def test_they_have_an_approximation(model: bytes, tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.model"
     path.write_bytes(model)
     tok = jeton.load(path)
-    with pytest.raises(
-        UnsupportedError, match="a text that begins with it gets no space in front"
-    ):
+    with pytest.raises(UnsupportedError, match="a text that begins with it gets no space in front"):
         tok.save(tmp_path / "x.json")
     near = tok.approximation("tokenizer.json")
     near.save(tmp_path / "x.json")

@@ -21,6 +21,7 @@ import jeton
 import pipelines
 from conftest import Scale
 from jeton.components import decoders, normalizers, post_processors, pre_tokenizers
+from peer_spans import joins, without_removed
 
 NUMBERS = range(60)
 TOKENS = (
@@ -161,10 +162,21 @@ def test_spans_of_normalized_text_are_those_of_the_library() -> None:
         theirs = maker(rng)
         ours = normalizers.from_json(theirs.__getstate__().decode())
         for text in nasty.strings(30, seed=8):
-            judge = NormalizedString(text)
-            theirs.normalize(judge)
             normalized, spans = ours.with_spans(text)
+            assert theirs.normalize_str(text) == normalized
+            # What a map removes moves the spans of what stands around it.
+            kept = without_removed(text) if "Precompiled" in repr(theirs) else text
+            judge = NormalizedString(kept)
+            theirs.normalize(judge)
+            if judge.normalized != normalized:
+                # The characters kept others apart.
+                assert kept != text
+                continue
             for at, (start, end) in enumerate(spans):
                 part: Any = judge[at : at + 1]
                 assert str(part.normalized) == normalized[at]
-                assert str(part.original) == text[start:end], (ours, text, at)
+                mine = text[start:end] if kept == text else without_removed(text[start:end])
+                if joins(theirs):
+                    assert str(part.original) in mine, (ours, text, at)
+                else:
+                    assert str(part.original) == mine, (ours, text, at)

@@ -59,7 +59,7 @@ def agree(mine: Spans, row: Any, given: Any, normalizer: Any, encode: Callable[[
     joined = "".join("".join(words) for words in lists)
     if "Precompiled" not in repr(normalizer) or REMOVED.isdisjoint(joined):
         return hold(mine, row.offsets, normalizer)
-    kept = [_without_removed(text) for text in texts]
+    kept = [without_removed(text) for text in texts]
     again = encode(tuple(kept) if isinstance(given, tuple) else kept[0])
     if not hasattr(again, "ids") or again.ids != row.ids:
         # The characters kept others apart.
@@ -77,7 +77,8 @@ def agree(mine: Spans, row: Any, given: Any, normalizer: Any, encode: Callable[[
     return hold(mine, theirs, normalizer)
 
 
-def _without_removed(text: Any) -> Any:
+def without_removed(text: Any) -> Any:
+    """A text, or each of some words, without the characters that a map removes."""
     if isinstance(text, str):
         return "".join(character for character in text if character not in REMOVED)
-    return [_without_removed(word) for word in text]
+    return [without_removed(word) for word in text]

@@ -198,8 +198,12 @@ class Decodes(Core):
             return tokens
         known = []
         for token in tokens:
-            id = self._core.bytes_to_id(token.encode()) if isinstance(token, str) else token
-            if id is None and isinstance(token, str):
+            if not isinstance(token, str):
+                # The core says what is wrong with what is no id.
+                known.append(token)
+                continue
+            id = self._core.bytes_to_id(token.encode())
+            if id is None:
                 raise UnknownTokenError(f"skip_special_tokens: {token!r} is not a token")
             known.append(id)
         return known

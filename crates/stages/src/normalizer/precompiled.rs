@@ -386,8 +386,10 @@ impl Charsmap {
         let mut add = |at: usize, part: &str, replacement: Option<&str>| {
             changed |= replacement.is_some();
             let replacement = replacement.unwrap_or(part);
+            // What is removed at the front belongs to what is first then: it is the beginning.
+            let from = if new.is_empty() { 0 } else { at };
             new.push_str(replacement);
-            origins.push((at..at + part.len(), replacement.len()));
+            origins.push((from..at + part.len(), replacement.len()));
             new.len() <= room
         };
         for (start, grapheme) in paced(old.as_str().grapheme_indices(true)) {
