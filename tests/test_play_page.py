@@ -145,8 +145,8 @@ def test_gotchas_mend_the_text(page: Any) -> None:
 def test_steps(page: Any) -> None:
     page.click("#tab-steps")
     page.fill("input[aria-label='The word or sentence']", "weather")
-    waits_for(page, "document.querySelector('.frame').innerText.includes('7 characters')")
-    page.wait_for_timeout(1000)
+    waits_for(page, "document.querySelector('.frame')?.innerText.includes('7 characters')")
+    page.wait_for_timeout(2000)
     page.get_by_role("button", name="On", exact=True).click()
     assert "step 2 of" in page.locator("main").inner_text()
     chips = page.locator("[aria-label='Take tokens apart'] .chip:not([disabled])")
@@ -198,7 +198,7 @@ def test_files_that_are_dropped(
     field = page.locator("input[type=file]")
     field.set_input_files([str(tmp_path / "tokenizer.json"), str(tmp_path / "text.md")])
     waits_for(page, "document.querySelectorAll('.card').length === 3")
-    assert page.input_value("textarea[aria-label=Text]") == "a text from a file"
+    waits_for(page, "document.querySelector('textarea').value === 'a text from a file'")
     field.set_input_files([str(tmp_path / "wrong.model")])
     page.wait_for_selector("#problem:not([hidden])")
 
