@@ -52,7 +52,7 @@ def is_text(part: Any) -> bool:
 
 
 def is_media(part: Any) -> bool:
-    """Whether a part of a content is an image, a sound, a file, or of no kind that holds text.
+    """Returns whether a part of a message holds no text: an image, a sound, a file.
 
     >>> is_media({"type": "image_url"}), is_media({"type": "tool_result", "content": "a"})
     (True, False)

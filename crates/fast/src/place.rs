@@ -3,7 +3,7 @@
 
 use jeton_text::text::AlignedText;
 
-/// Where in its text a stretch stands that is encoded by itself.
+/// Position in its text of a stretch that is encoded by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// At the front of its text.

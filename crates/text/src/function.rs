@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use crate::error::Result;
 use crate::text::AlignedText;
 
-/// What a function makes of a text.
+/// The result of calling a function with a text.
 #[derive(Debug)]
 pub enum Rewritten {
     /// The new text. What it has in common with the old one at the front and at the back is that; the rest

@@ -1,6 +1,6 @@
 """`Given`: the values of a call as its template sees them, and the text that comes of them.
 
-Look here for what becomes of parts of text where a template takes only texts.
+Look here for how parts of text are joined for templates that take only strings.
 """
 
 from __future__ import annotations

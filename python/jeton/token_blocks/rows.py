@@ -140,7 +140,7 @@ class Texts(Iterated):
     def _batches(
         self, items: Iterator[object], number: int
     ) -> Iterator[tuple[int, list[str | None]]]:
-        """Texts, about so many characters at a time, each batch with the number of its first;
+        """Batches of texts of about equal size in characters, with the number of its first;
         `None` for what is left out."""
         batch: list[str | None] = []
         characters = 0

@@ -228,7 +228,7 @@ impl<R: Read> Blocks<R> {
             .hint("allow more memory, or cut the line in the file")
     }
 
-    /// The text of bytes, and how many lines of it were left out.
+    /// The bytes as text, and the number of lines that were left out.
     fn decode(&self, bytes: Vec<u8>) -> Result<(String, u64)> {
         let error = match String::from_utf8(bytes) {
             Ok(text) => return Ok((text, 0)),
