@@ -195,7 +195,13 @@ def test_each_rule_has_a_planted_defect() -> None:
     assert not [name for name in RULES if f'"{name}"' not in tests]
 
 
-TRIED_OTHERWISE = {"format-loss", "never-used", "small-embedding", "unused-direction"}
+TRIED_OTHERWISE = {
+    "class-differs",
+    "format-loss",
+    "never-used",
+    "small-embedding",
+    "unused-direction",
+}
 """Rules that see a file or a corpus, not what becomes of a text."""
 
 

@@ -22,7 +22,7 @@ LAYERS = {
     "file_digest ids",
     "stages and results": "padding encoding encoding_plan vocabulary components assembly settings "
     "transformers_classes folder",
-    "names and files": "download registry known_names hub sources",
+    "names and files": "class_folders download registry known_names hub sources",
     "the tokenizer by itself": "base_tokenizer",
     "what a tokenizer is asked for": "calls chunks gotchas chat message_counts views explaining "
     "for_transformers corpus token_blocks usage interfaces",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jeton._core as _core
+from jeton import class_folders
 from jeton.arguments import check_text, checked_path, special_ids
 from jeton.errors import (
     ArgumentError,
@@ -29,7 +30,17 @@ if TYPE_CHECKING:
 
 __all__ = ["read"]
 
-_FILE_ENDINGS = (".json", ".txt", ".model", ".tiktoken", ".bpe", ".spm", ".vocab")
+_FILE_ENDINGS = (
+    ".json",
+    ".txt",
+    ".model",
+    ".tiktoken",
+    ".bpe",
+    ".spm",
+    ".vocab",
+    ".gguf",
+    ".bin",
+)
 
 
 def read(
@@ -128,7 +139,11 @@ def _of_path(
     *,
     lowercase: bool | None = None,
 ) -> tuple[Pipeline, Settings]:
-    core, warnings, roles = _core.load(
+    options = (encoding, pattern, special_tokens, merges, lowercase)
+    if path.is_dir() and class_folders.names_a_class(path) and options == (None,) * len(options):
+        core, roles = class_folders.read(path)
+        return _with_settings(path, core, roles, read_beside(path))
+    core, warnings, roles, beside = _core.load(
         os.fspath(path),
         encoding,
         pattern,
@@ -138,7 +153,13 @@ def _of_path(
     )
     for warning in warnings:
         warn_caller(warning, FormatWarning)
-    files = read_beside(path) if path.is_dir() else {}
+    return _with_settings(path, core, roles, read_beside(path) if path.is_dir() else dict(beside))
+
+
+def _with_settings(
+    path: Path, core: Pipeline, roles: list[tuple[str, str]], files: dict[str, bytes]
+) -> tuple[Pipeline, Settings]:
+    """A tokenizer with what programs go by beside it; warns of what that names in vain."""
     if not (files or roles):
         return core, NO_SETTINGS
     try:

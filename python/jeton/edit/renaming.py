@@ -116,7 +116,10 @@ def _renamed_model(tok: Tokenizer, names: Mapping[str, str]) -> models.Model | N
             return None
         pieces = [(spelled.get(_bytes(piece), piece), score) for piece, score in model.pieces]
         return replace(model, pieces=pieces)
-    assert isinstance(model, (models.BPE, models.WordPiece, models.WordLevel, models.Characters))
+    assert isinstance(
+        model,
+        (models.BPE, models.WordPiece, models.WordLevel, models.Characters, models.LongestMatch),
+    )
     vocab = {_bytes(token): id for token, id in model.vocab.items()}
     changed = vocab.keys() & spelled.keys()
     if isinstance(model, models.BPE):

@@ -70,7 +70,7 @@ impl Lengths {
             }
             Model::Unigram(_) => Self::of_marks(stages),
             Model::SentencePiece(_) => Self::of_file(stages),
-            Model::WordLevel(_) | Model::WordPiece(_) => None,
+            Model::WordLevel(_) | Model::WordPiece(_) | Model::LongestMatch(_) => None,
         };
         own.filter(|_| Tables::have_room(stages))
     }
