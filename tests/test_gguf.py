@@ -179,7 +179,7 @@ def test_a_large_file_is_read_as_far_as_its_tensors(tmp_path: Path) -> None:
     """Four gigabytes that are not there are not read."""
     tok = jeton.load(_file("rwkv", tmp_path))
     path = tmp_path / "large.gguf"
-    path.write_bytes(_with_tensor(tok, tmp_path, len(tok)))
+    path.write_bytes(_with_tensor(tok, tmp_path, tok.max_id + 1))
     os.truncate(path, 4 << 30)
     assert jeton.load(path) == tok
 
@@ -204,7 +204,7 @@ def test_the_gguf_package_reads_what_is_written(tmp_path: Path) -> None:
     tok.save(tmp_path / "again.gguf")
     fields = gguf.GGUFReader(tmp_path / "again.gguf").fields
     assert fields["tokenizer.ggml.pre"].contents() == "gpt-2"
-    assert len(fields["tokenizer.ggml.tokens"].contents()) == len(tok)
+    assert len(fields["tokenizer.ggml.tokens"].contents()) == tok.max_id + 1
 
 
 def test_a_tokenizer_is_put_into_a_model(tmp_path: Path) -> None:
@@ -212,14 +212,14 @@ def test_a_tokenizer_is_put_into_a_model(tmp_path: Path) -> None:
     tok = jeton.load(_file("gpt-2", tmp_path))
     model = tmp_path / "model.gguf"
     weights = os.urandom(1 << 12)
-    model.write_bytes(_with_tensor(tok, tmp_path, len(tok)) + weights)
+    model.write_bytes(_with_tensor(tok, tmp_path, tok.max_id + 1) + weights)
     changed = tok.replace(chat_template="{{ messages }}!")
     changed.save(tmp_path / "new.gguf", into=model)
     written = (tmp_path / "new.gguf").read_bytes()
     assert written.endswith(weights) and len(written) % 32 == 0
     assert jeton.load(tmp_path / "new.gguf").chat_template == "{{ messages }}!"
     assert model.read_bytes().endswith(weights)
-    model.write_bytes(_with_tensor(tok, tmp_path, len(tok) + 1) + weights)
+    model.write_bytes(_with_tensor(tok, tmp_path, tok.max_id + 2) + weights)
     with pytest.raises(UnsupportedError, match="embeddings"):
         changed.save(tmp_path / "other.gguf", into=model)
     assert not (tmp_path / "other.gguf").exists()

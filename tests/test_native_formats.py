@@ -7,8 +7,12 @@ Look here for which conversions there are; `docs/formats.md` holds the same tabl
 from __future__ import annotations
 
 import base64
+import functools
+import gzip
+import json
 import re
 import struct
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -66,6 +70,29 @@ def trained(**options: object) -> Callable[[], jeton.Tokenizer]:
     return lambda: jeton.BPETrainer(**options).train(LINES)  # type: ignore[arg-type]
 
 
+_GGUF = json.loads(
+    (Path(__file__).parents[1] / "testdata" / "gguf.json").read_text(encoding="utf-8")
+)
+
+
+def _gguf(name: str) -> jeton.Tokenizer:
+    """One of the small files of llama.cpp's kinds."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "x.gguf"
+        path.write_bytes(gzip.decompress(base64.b64decode(_GGUF["files"][name])))
+        return jeton.load(path)
+
+
+def _tekken() -> jeton.Tokenizer:
+    """Ranks with the special tokens in front."""
+    tokens = [*(bytes([byte]) for byte in range(256)), b"th", b"the", b" the", b"er"]
+    return jeton.Tokenizer.from_ranks(
+        {token: rank for rank, token in enumerate(tokens, 2)},
+        pattern="tekken",
+        special_tokens={"<s>": 0, "</s>": 1},
+    )
+
+
 MADE: dict[str, Callable[[], jeton.Tokenizer]] = {
     **KINDS,
     "trained: GPT-2's pattern": trained(vocab_size=280, pattern="gpt2"),
@@ -85,9 +112,20 @@ MADE: dict[str, Callable[[], jeton.Tokenizer]] = {
     ".model: BPE": lambda: sentence_piece(BPE),
     ".model: words": lambda: sentence_piece(WORD),
     ".model: characters": lambda: sentence_piece(CHAR),
+    ".model: BPE with bytes": lambda: jeton.BPETrainer(330, **LLAMA).train(LINES),
+    **{f".gguf: {name}": functools.partial(_gguf, name) for name in _GGUF["cases"]},
+    "tekken.json": lambda: _tekken(),
 }
 
-FORMATS = ["tokenizer.json", "x.tiktoken", "vocab.json", "x.model", "vocab.txt"]
+FORMATS = [
+    "tokenizer.json",
+    "x.tiktoken",
+    "vocab.json",
+    "x.model",
+    "vocab.txt",
+    "x.gguf",
+    "tekken.json",
+]
 
 #: What each kind can be saved as. A name alone: the tokenizer read again is equal; with `~`, it
 #: only gives the same ids, since the format spells it in another way.

@@ -314,11 +314,12 @@ impl Keys {
         if model.continuing_subword_prefix() != "##" {
             return Err(cannot_hold(GGUF, "another mark of continuation than ##"));
         }
-        let Some(PostProcessor::Bert { sep, cls }) = &stages.post_processor else {
+        let frame = stages.post_processor.as_ref().and_then(frame_of);
+        let Some((Some(cls), Some(sep))) = frame else {
             let stage = stage("post-processor", stages.post_processor.as_ref());
             return Err(cannot_hold(
                 GGUF,
-                format!("{stage} behind WordPiece, only BERT's"),
+                format!("{stage} behind WordPiece, only one with a token at each end"),
             ));
         };
         if model.max_input_chars_per_word() < u32::MAX as usize {
@@ -346,9 +347,9 @@ impl Keys {
         if let Some(id) = model.vocab().id(unknown.as_bytes()) {
             self.written.set(key_of("unk"), Value::id(id));
         }
-        self.written.set(key_of("bos"), Value::id(cls.1));
-        self.written.set(key_of("cls"), Value::id(cls.1));
-        self.written.set(key_of("sep"), Value::id(sep.1));
+        self.written.set(key_of("bos"), Value::id(cls));
+        self.written.set(key_of("cls"), Value::id(cls));
+        self.written.set(key_of("sep"), Value::id(sep));
         Ok(count)
     }
 
