@@ -144,6 +144,13 @@ _PATH = FilePath(path_type=Path)
     show_default=True,
     help="What becomes of bytes that are not UTF-8.",
 )
+@click.option(
+    "--bad-records",
+    type=click.Choice(["error", "drop"]),
+    default="error",
+    show_default=True,
+    help="What becomes of records and lines that cannot be read.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Progress as JSON lines on standard error.")
 @force_option
 def train(files: tuple[Path, ...], target: Path, **options: Any) -> None:
@@ -176,6 +183,7 @@ def _train(
     field: str | None,
     documents: str,
     errors: str,
+    bad_records: str,
     as_json: bool,
     force: bool,
 ) -> None:
@@ -253,6 +261,7 @@ def _train(
                 field=field,
                 errors=errors,
                 documents=documents,
+                bad_records=bad_records,
                 memory=memory,
                 temp_dir=temp_dir,
                 watch=watch,
@@ -300,6 +309,7 @@ _COUNTING = (
     "field",
     "errors",
     "documents",
+    "bad_records",
     "temp_dir",
     "min_word_count",
     "max_word_length",
