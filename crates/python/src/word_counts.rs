@@ -9,9 +9,7 @@ use jeton_core::model::WordLevel;
 use jeton_core::model::bpe::{Alphabet, BpeOptions};
 use jeton_core::text::InvalidUtf8;
 use jeton_core::train::corpus;
-use jeton_core::train::corpus::{
-    BadRecords, Corpus, CorpusOptions, DocumentUnit, PATIENCE, Step,
-};
+use jeton_core::train::corpus::{BadRecords, Corpus, CorpusOptions, DocumentUnit, PATIENCE, Step};
 use jeton_core::train::word_counts;
 use jeton_core::train::word_counts::{CountingOptions, FirstStages, MemoryBudget, WordMemory};
 use jeton_core::vocab::Vocab;
@@ -150,7 +148,10 @@ impl WordCounter {
     /// Counts the words of files, on all cores. Calls `watch`, if there is one, with how many bytes
     /// of text were counted, and how many of the files were read. Returns how many records and lines
     /// were left out, of which there are some only if `drop_bad` is set.
-    #[expect(clippy::too_many_arguments, reason = "what Python says of files, one by one")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what Python says of files, one by one"
+    )]
     fn count_files(
         &self,
         py: Python<'_>,
