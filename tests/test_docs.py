@@ -20,6 +20,7 @@ import pytest
 import commands
 import illustrations
 import jeton
+import man_page
 from guide import FENCED, Page, tools
 from jeton.components import decoders, models
 
@@ -75,6 +76,18 @@ def test_figures(name: str) -> None:
 def test_the_page_of_commands_is_their_help() -> None:
     written = commands.PAGE.read_text(encoding="utf-8")
     assert written == commands.page(), "python site/commands.py writes it anew"
+
+
+def test_the_manual_page_is_their_help() -> None:
+    written = man_page.PAGE.read_text(encoding="utf-8")
+    assert written == man_page.page(), "python site/man_page.py writes it anew"
+    if shutil.which("groff"):
+        checked = subprocess.run(
+            ["groff", "-k", "-Kutf8", "-man", "-Tutf8", "-ww", str(man_page.PAGE)],
+            capture_output=True,
+            text=True,
+        )
+        assert checked.stderr == ""
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)

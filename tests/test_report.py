@@ -330,7 +330,7 @@ class TestCommand:
         for name in ("x", "en", "de"):
             (here / f"{name}.txt").write_text("the weather\nthere\n")
         parts = ["--corpus", "news=x.txt", "--parallel", "en=en.txt", "--parallel", "de=de.txt"]
-        run("report", "a.json", "mine=b.json", *parts, "-o", "r.html", "--json", "c.json")
+        run("report", "a.json", "mine=b.json", *parts, "-o", "r.html", "--save", "c.json")
         pytest.importorskip("matplotlib")
         page = (here / "r.html").read_text()
         assert all(it in page for it in ("news", "mine", ">de<", "Lines side by side"))

@@ -8,13 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from jeton.cli.printing import styled
+from jeton.cli.printing import isolated, styled
 from jeton.cli.terminal import width_of
-from jeton.human_readable import LIGHT, visible
+from jeton.human_readable import LIGHT, visible_pieces
 
-__all__ = ["LEGEND", "Piece", "flow", "paint"]
+__all__ = ["LEGEND", "PALE", "PALES", "SPECIAL", "Piece", "flow", "paint"]
 
-LEGEND = "· space   → tab   ⏎ line end   ‹e2 96› bytes of a part of a character"
+SPECIAL = (231, 61)
+"""The colours, of the 256, of a special token and of what is behind it."""
+
+PALE, PALES = 240, (253, 255)
+"""Those of a token that is not to be learnt, and of what is behind it and its neighbours."""
+
+LEGEND = "· space   → tab   ⏎ line end   図‹1/2› part of a character   ‹e2› odd byte"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +34,11 @@ class Piece:
 
 def paint(shown: str, number: int, special: bool = False, pale: bool = False) -> str:
     """The `number`-th token of a text in its colour, or as one that is not to be learnt."""
+    shown = isolated(shown)
     if pale:
-        return styled(shown, fg=245, bg=255 if number % 2 else 253, bold=special)
+        return styled(shown, fg=PALE, bg=PALES[number % 2], bold=special)
     if special:
-        return styled(shown, fg=231, bg=61, bold=True)
+        return styled(shown, fg=SPECIAL[0], bg=SPECIAL[1], bold=True)
     return styled(shown, fg=16, bg=LIGHT[number % len(LIGHT)])
 
 
@@ -40,8 +47,10 @@ def flow(pieces: Iterable[Piece], width: int, colour: bool, indent: str = "  ") 
     lines = [indent]
     used = len(indent)
     fresh = True
-    for number, piece in enumerate(pieces):
-        shown = visible(piece.data)
+    pieces = list(pieces)
+    for number, (piece, shown) in enumerate(
+        zip(pieces, visible_pieces([piece.data for piece in pieces]), strict=True)
+    ):
         separator = "" if colour or fresh else "│"
         needed = width_of(separator + shown)
         if used + needed > width and not fresh:
@@ -49,7 +58,7 @@ def flow(pieces: Iterable[Piece], width: int, colour: bool, indent: str = "  ") 
             used, separator = len(indent), ""
             needed = width_of(shown)
         lines[-1] += separator + (
-            paint(shown, number, piece.special, piece.pale) if colour else shown
+            paint(shown, number, piece.special, piece.pale) if colour else isolated(shown)
         )
         used += needed
         fresh = False

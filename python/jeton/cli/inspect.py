@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 __all__ = ["inspect"]
 
+_MOST_SHOWN = 1_000
+"""How many tokens are shown in running text: some screens of it, however long the text is."""
+
 HELP = """Show what is in a tokenizer; or, with a text, how it cuts the text.
 
 The first gives sizes, stages in order, special tokens, what the tokens are made of, the longest
@@ -136,24 +139,28 @@ def _show_gotchas(found: Gotchas, form: str) -> None:
 
 def _show_text(tok: jeton.Tokenizer, text: str, options: dict[str, Any], limit: int) -> None:
     encoding = tok.encode_with_spans(text, **options)
-    ids, spans = encoding.ids, encoding.spans
+    most = max(limit, _MOST_SHOWN)
+    ids, spans = encoding.ids[:most], encoding.spans[:most]
     specials = set(tok.special_tokens.values())
-    tokens = encoding.tokens
+    tokens = [tok.id_to_bytes(id) for id in ids]
     # What no text shows, such as a control piece, is shown by its name.
     pieces = [
         Piece(token if number in specials else tok.token_bytes(number) or token, number in specials)
         for number, token in zip(ids, tokens, strict=True)
     ]
     colour = use_colour(sys.stdout)
-    say(_summary(text, len(ids)))
+    count = len(encoding.ids)
+    say(_summary(text, count))
     if not pieces:
         return
     say()
-    say(flow(pieces, columns(), colour))
+    say(flow(pieces[:_MOST_SHOWN], columns(), colour))
+    if count > _MOST_SHOWN:
+        say(styled(f"  … {count - _MOST_SHOWN:,} more tokens", dim=True))
     say()
     say(_rows(ids[:limit], tokens, spans, pieces, columns()))
-    if len(ids) > limit:
-        say(styled(f"  … {len(ids) - limit:,} more (--rows {len(ids)})", dim=True))
+    if count > limit:
+        say(styled(f"  … {count - limit:,} more (--rows {count})", dim=True))
     say()
     say(styled(f"  {shorten(LEGEND, columns() - 2)}", dim=True))
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["shown"]
 
-_CONTROL: Final = "bold color(231) on color(61)"
+CONTROL: Final = "bold color(231) on color(61)"
 _MOST_TEXT: Final = 400
 """Characters of the text that are shown."""
 _MOST_TOKENS: Final = 14
@@ -125,7 +125,7 @@ def _tokens(tok: BaseTokenizer, ids: Sequence[int], spelling: str, colour: bool)
             made.append("│")
         piece = visible(tok.token_bytes(id) or tok.id_to_bytes(id))
         light = f"color(16) on color({LIGHT[number % len(LIGHT)]})"
-        made.append(_cut(piece), _CONTROL if id in control else light)
+        made.append(_cut(piece), CONTROL if id in control else light)
     more = len(ids) - _MOST_TOKENS
     made.append(" …" * (more > 0))
     made.append(

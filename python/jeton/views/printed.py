@@ -34,9 +34,9 @@ STYLES: dict[Mark, str] = {
     "": "black on #bcd9f2",
     "best": "bold black on #ffd479",
     "tie": "black on #f3e3b8",
-    "added": "bold white on #5f5faf",
+    "added": "bold #ffffff on #5f5faf",
     "unknown": "black on #f2a9a0",
-    "dim": "#8a8f98",
+    "dim": "#767676",
 }
 _SECOND = "black on #d7e8c5"
 """What every other plain chip has, so that neighbours can be told apart."""
@@ -47,7 +47,7 @@ _BAR_STYLES: dict[Mark, str] = {
     "tie": "#c9b36a",
     "added": "#5f5faf",
     "unknown": "#d0705f",
-    "dim": "#8a8f98",
+    "dim": "#767676",
 }
 _SIGNS: dict[Mark, str] = {"best": "*", "tie": "=", "added": "+", "unknown": "?", "": "", "dim": ""}
 """What says the same without colour."""
@@ -67,13 +67,13 @@ def renderable(frame: Frame, width: int, *, colour: bool, place: str = "") -> Re
     width = max(width, 20)
     frame = without_controls(frame)
     title = Text()
-    title.append(f"{place}  " if place else "", "#8a8f98")
-    title.append(frame.title, "bold #5b8fc7" if colour else "bold")
+    title.append(f"{place}  " if place else "", "#767676")
+    title.append(frame.title, "bold #3279b5" if colour else "bold")
     parts: list[Text] = [title, *map(Text, _wrapped(frame.note, width))]
     for block in frame.blocks:
         parts.append(Text(""))
         if block_title := getattr(block, "title", ""):
-            parts.append(Text(block_title, "italic #8a8f98"))
+            parts.append(Text(block_title, "italic #767676"))
         for line in _lines(block, width, colour):
             if not colour:
                 line.rstrip()
@@ -132,7 +132,7 @@ def _lines(block: Block, width: int, colour: bool) -> Iterator[Text]:
         case Arcs():
             yield from _arcs(block, width, colour)
     if more := getattr(block, "more", 0):
-        yield Text(f"… and {more:,} more", "#8a8f98")
+        yield Text(f"… and {more:,} more", "#767676")
 
 
 def _row(row: Row, label_width: int, width: int, colour: bool) -> Iterator[Text]:
@@ -140,16 +140,16 @@ def _row(row: Row, label_width: int, width: int, colour: bool) -> Iterator[Text]
     indent = min(label_width + 1, width // 3) if label_width else 0
     room = max(8, width - indent)
     label = set_cell_size(row.label, indent)
-    lines = list(_chip_lines(row.chips, room, colour)) or [Text("(nothing)", "#8a8f98")]
+    lines = list(_chip_lines(row.chips, room, colour)) or [Text("(nothing)", "#767676")]
     if row.note:
         if cell_len(lines[0].plain) + cell_len(row.note) + 3 <= room and len(lines) == 1:
             gap = max(3, min(28, room - cell_len(row.note)) - cell_len(lines[0].plain))
-            lines[0].append(" " * gap + row.note, "#8a8f98")
+            lines[0].append(" " * gap + row.note, "#767676")
         else:
-            lines.append(Text(row.note, "#8a8f98"))
+            lines.append(Text(row.note, "#767676"))
     for number, line in enumerate(lines):
         start = Text()
-        start.append(label if number == 0 else " " * indent, "#8a8f98")
+        start.append(label if number == 0 else " " * indent, "#767676")
         start.append_text(line)
         yield start
 
@@ -182,10 +182,10 @@ def _chip_lines(chips: Sequence[Chip], room: int, colour: bool) -> Iterator[Text
             part, rest = _split(rest, max(free, 1))
             size = max(cell_len(part), cell_len(under))
             if upper.plain:
-                upper.append(" " if colour else "│", "" if colour else "#8a8f98")
+                upper.append(" " if colour else "│", "" if colour else "#767676")
                 lower.append(" ")
             upper.append(set_cell_size(part, size), style if colour else "")
-            lower.append(set_cell_size(under, size), "#8a8f98")
+            lower.append(set_cell_size(under, size), "#767676")
             under = ""
     if upper.plain:
         yield from finished()
@@ -224,9 +224,9 @@ def _table(block: Table, width: int, colour: bool) -> Iterator[Text]:
     widths = [max(map(cell_len, column)) for column in zip(block.head, *block.rows, strict=True)]
     while sum(widths) + 2 * len(widths) > width and max(widths) > 6:
         widths[widths.index(max(widths))] -= 1
-    yield _cells(block.head, widths, "#8a8f98", bool(any(signs)), "")
+    yield _cells(block.head, widths, "#767676", bool(any(signs)), "")
     for number, (row, mark) in enumerate(block.marked()):
-        style = "bold" if mark == "best" else "#8a8f98" if mark == "dim" else ""
+        style = "bold" if mark == "best" else "#767676" if mark == "dim" else ""
         yield _cells(row, widths, style, any(signs), "" if colour else signs[number])
 
 
@@ -272,4 +272,4 @@ def _arcs(block: Arcs, width: int, colour: bool) -> Iterator[Text]:
         line.append("" if colour else f" {_SIGNS[arc.mark]}")
         yield line
     if len(shown) < len(block.arcs):
-        yield Text(f"… and {len(block.arcs) - len(shown):,} more", "#8a8f98")
+        yield Text(f"… and {len(block.arcs) - len(shown):,} more", "#767676")

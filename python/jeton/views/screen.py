@@ -62,8 +62,8 @@ class _Place(Static):
         done = round(room * (app.at + 1) / count)
         line = Text(place, "bold")
         line.append("━" * done, "#e0a020" if app.colour else "")
-        line.append("─" * (room - done), "#8a8f98" if app.colour else "")
-        line.append(keys, "#8a8f98" if app.colour else "")
+        line.append("─" * (room - done), "#767676" if app.colour else "")
+        line.append(keys, "#767676" if app.colour else "")
         return line
 
 
