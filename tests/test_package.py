@@ -223,6 +223,7 @@ print(json.dumps(sorted(set(sys.modules) - before)))
         "jeton.tokenizer.chunk",
         "jeton.tokenizer.explain",
         "jeton.tokenizer.other_libraries",
+        "jeton.tokenizer.play",
         "jeton.vocabulary",
     }
 

@@ -49,14 +49,14 @@ export function tokensView(main) {
       if (flows.has(card.card)) continue;
       const flow = new Flow(card);
       const count = el("span", { className: "count num" });
-      const rate = el("span", { className: "quiet small num" });
+      const rate = el("span", { className: "rate quiet small num" });
       const wrong = el("p", { className: "problem", hidden: true });
       const box = el("section", { className: "panel card", "aria-label": card.name },
         el("header", {},
           el("h2", {}, card.name),
-          el("span", { className: "quiet small" }, `${card.kind} · ${number(card.size)}`),
-          count, rate,
-          el("button", { type: "button", className: "plain", "aria-label": `Close ${card.name}`, onclick: () => removeCard(card.card) }, "×")),
+          count,
+          el("button", { type: "button", className: "plain", "aria-label": `Close ${card.name}`, onclick: () => removeCard(card.card) }, "×"),
+          el("span", { className: "kind quiet small" }, `${card.kind} · ${number(card.size)}`), rate),
         wrong, flow.element);
       flows.set(card.card, { flow, box, count, rate, wrong });
     }
