@@ -14,7 +14,6 @@ from importlib.resources import files
 from jeton.human_readable import without_controls
 from jeton.palette import css
 from jeton.views.frames import (
-    Arc,
     Arcs,
     Bars,
     Block,
@@ -166,28 +165,10 @@ def _arcs(block: Arcs) -> str:
     pieces = "".join(
         f'<span class="piece {_class(arc.mark)}" style="grid-column:{arc.start + 1}/{arc.end + 1};'
         f'grid-row:{lane + 2}"><b>{escape(arc.label)}</b><i>{escape(arc.number)}</i></span>'
-        for arc, lane in _lanes(block.arcs)
+        for arc, lane in block.lanes()
     )
     columns = max(1, len(block.characters))
     style = f"grid-template-columns:repeat({columns},minmax(3.6rem,7rem))"
     return (
         f'<div class="scroll"><div class="lattice" style="{style}">{characters}{pieces}</div></div>'
     )
-
-
-def _lanes(arcs: Sequence[Arc]) -> list[tuple[Arc, int]]:
-    """Each piece with the first lane that is free: what won first, then shorter ones."""
-    taken: list[list[Arc]] = []
-    placed = []
-    for arc in sorted(arcs, key=lambda it: (it.mark != "best", it.end - it.start, it.start)):
-        free = (
-            lane
-            for lane, there in enumerate(taken)
-            if all(arc.end <= it.start or it.end <= arc.start for it in there)
-        )
-        lane = next(free, len(taken))
-        if lane == len(taken):
-            taken.append([])
-        taken[lane].append(arc)
-        placed.append((arc, lane))
-    return placed
