@@ -104,6 +104,7 @@ def test_public_names_of_a_tokenizer() -> None:
         "normalizer",
         "padded_vocab_size",
         "padding",
+        "play",
         "post_processor",
         "pre_tokenizer",
         "replace",
