@@ -354,14 +354,20 @@ def _arcs(drawing: Drawing, block: Arcs, y: float, columns: int) -> float:
     return top + 46 * lanes
 
 
-def of_tokens(texts: Iterable[tuple[str, int]], title: str, columns: int = 84) -> str:
-    """Tokens of a text on coloured ground, with the id of each below it, and no card behind."""
+def of_tokens(texts: Iterable[tuple[str, int]], title: str, columns: int = 50) -> str:
+    """Tokens of a text on coloured ground, with the id of each below it, in centred lines."""
+    lines: list[list[tuple[Chip, float]]] = [[]]
+    for text, id in texts:
+        width = CELL * max(cell_len(text) + 1.2, len(str(id)) + 0.6) + 4
+        if sum(it for _, it in lines[-1]) + width > CELL * columns:
+            lines.append([])
+        lines[-1].append((Chip(text, "", str(id)), width))
     drawing = Drawing(title)
-    x, y = 4.0, 4.0
-    for number, (text, id) in enumerate(texts):
-        width = CELL * max(cell_len(text) + 1.2, len(str(id)) + 0.6)
-        if x + width > CELL * columns:
-            x, y = 4.0, y + 50
-        _chip(drawing, Chip(text, "", str(id)), number, x, y, width)
-        x += width + 4
+    number = 0
+    for y, line in enumerate(lines):
+        x = PAD + (CELL * columns - sum(width for _, width in line)) / 2
+        for chip, width in line:
+            _chip(drawing, chip, number, x, 4.0 + 50 * y, width - 4)
+            x, number = x + width, number + 1
+    drawing.width = max(drawing.width, CELL * columns + PAD)
     return drawing.svg(framed=False)
