@@ -31,16 +31,23 @@ SIZES = {"1 kB": 1_000, "100 kB": 100_000, "1 MB": 1_000_000, "10 MB": 10_000_00
 # Milliseconds from an edit until the frame in which the tokens of the new text are on the screen.
 EDIT = """([at, added]) => new Promise((done) => {
   const area = document.querySelector("textarea");
-  const told = document.querySelector(".text .num");
+  const told = document.querySelector(".text > .row .num");
   const start = performance.now();
   const watcher = new MutationObserver(() => {
     watcher.disconnect();
     requestAnimationFrame(() => setTimeout(() => done(performance.now() - start)));
   });
   watcher.observe(told, { childList: true, characterData: true, subtree: true });
-  area.setRangeText(added, at, at, "end");
+  const from = Number(document.querySelector(".moving input").value);
+  area.setRangeText(added, at - from, at - from, "end");
   area.dispatchEvent(new InputEvent("input"));
 })"""
+# The area holds a part of a long text: the part around a place.
+MOVE = """(at) => {
+  const place = document.querySelector(".moving input");
+  place.value = Math.max(0, at - 50_000);
+  place.dispatchEvent(new Event("change"));
+}"""
 PAINTED = """() => {
   const [it] = performance.getEntriesByName("first-contentful-paint");
   return it ? performance.timeOrigin + it.startTime : 0;
@@ -80,7 +87,10 @@ def keys(browser: Any, shown: dict[str, jeton.Tokenizer], size: int) -> tuple[fl
         tab.wait_for_selector(".flow .t")
         whole = float(tab.evaluate(EDIT, [0, text_of(size)]))
         places = [size * it // KEYS for it in range(KEYS)]
-        times = [float(tab.evaluate(EDIT, [at, "x"])) for at in places]
+        times = []
+        for at in places:
+            tab.evaluate(MOVE, at)
+            times.append(float(tab.evaluate(EDIT, [at, "x"])))
     tab.close()
     return whole, times
 
