@@ -1,7 +1,7 @@
 """Draws pictures for the documents: what a terminal shows, and steps of algorithms, as SVG.
 
 Look here for the look of a picture. Each is drawn for light and for dark ground in one file, in the
-colours of `jeton play` (`palette.css`); a page's own switch reaches a picture by `color-scheme`. A
+colours of `jeton.palette`; a page's own switch reaches a picture by `color-scheme`. A
 picture fetches nothing, has a title for people who do not see it, and every text in it has a
 contrast of at least 4.5 to 1.
 """
@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from pathlib import Path
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -21,9 +20,9 @@ from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
 from jeton.human_readable import without_controls
+from jeton.palette import DARK, LIGHT
 from jeton.views.frames import Arcs, Bars, Block, Chip, Frame, Mark, Rows, Table
 
-PALETTE = Path(__file__).parent.parent / "python/jeton/play/page/palette.css"
 CELL, LINE, SIZE = 8.4, 22, 14
 """Pixels of a column, of a line, and of the letters."""
 PAD = 20
@@ -33,19 +32,6 @@ MONO = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"
 SANS = "system-ui, 'DejaVu Sans', sans-serif"
 
 RGB = tuple[int, int, int]
-
-
-def palettes() -> tuple[dict[str, str], dict[str, str]]:
-    """The names of colours with their values, on light ground and on dark."""
-    css = PALETTE.read_text(encoding="utf-8")
-    light, dark = (
-        dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})\b", css[css.index(start) :].split("}")[0]))
-        for start in (":root {", ':root[data-theme="dark"]')
-    )
-    return light, dark
-
-
-LIGHT, DARK = palettes()
 
 
 def rgb(colour: str) -> RGB:

@@ -1,7 +1,5 @@
-"""Text can be read: the contrast of every pair of colours, by the guidelines for web content.
-
-Each page has its colours as variables of CSS, for light ground and for dark; terminals have them as
-styles. A row names what is written on what.
+"""Text can be read where colours are not the palette's alone: the site, the report's heat map, what
+terminals show, and pictures. `test_palette.py` has the palette itself.
 """
 
 from __future__ import annotations
@@ -14,47 +12,14 @@ import pytest
 from rich.color import Color
 from rich.style import Style
 
+from jeton import palette
 from jeton.chat import showing as chats
-from jeton.cli import colours
-from jeton.gotchas import showing as gotchas
-from jeton.human_readable import LIGHT
 from jeton.views import printed
 from pictures import contrast, rgb
 
 ROOT = Path(__file__).parent.parent
 LEAST = 4.5
 
-
-def variables(css: str, selector: str) -> dict[str, str]:
-    """The colours that the last rule of a selector names."""
-    rule = css[css.rindex(selector) :].split("{", 1)[1].split("}")[0]
-    found = re.findall(r"--([\w-]+):\s*(#[0-9a-fA-F]{3,6})\b", rule)
-    return {name: value if len(value) == 7 else _long(value) for name, value in found}
-
-
-def _long(short: str) -> str:
-    return "#" + "".join(2 * digit for digit in short[1:])
-
-
-PLAY = [("on", f"h{hue}") for hue in range(8)] + [
-    *(("text", ground) for ground in ("ground", "card")),
-    *(("quiet", ground) for ground in ("ground", "card")),
-    *(("accent", ground) for ground in ("ground", "card")),
-    ("on-accent", "accent"),
-    ("on-special", "special"),
-    ("bad", "bad-ground"),
-]
-STEPS = [
-    *(("on", chip) for chip in ("plain", "second", "tie", "unknown")),
-    ("on-best", "best"),
-    ("on-added", "added"),
-    *((text, ground) for text in ("text", "quiet") for ground in ("ground", "card")),
-]
-REPORT = [
-    *(("text", f"t{token}") for token in range(6)),
-    *(("text", f"h{heat}") for heat in range(11)),
-    *((text, ground) for text in ("text", "quiet") for ground in ("ground", "card")),
-]
 CODE = "code-fg code-hl-comment code-hl-operator code-hl-string code-hl-number code-hl-keyword"
 CODE += " code-hl-function code-hl-constant code-hl-special code-hl-punctuation code-hl-generic"
 SITE = [
@@ -65,45 +30,35 @@ SITE = [
     ("md-typeset-a-color", "md-code-bg-color"),
     ("md-accent-fg-color", "md-default-bg-color"),
 ]
-PAGES = {
-    "jeton play": ("play/page/palette.css", ":root {", ':root[data-theme="dark"] {', PLAY),
-    "steps": ("views/page.css", ".jeton {\n  --ground", ".jeton.dark {", STEPS),
-    "report": ("analysis/report/report.css", "", "", REPORT),
-}
 
 
-def text_of(name: str) -> str:
-    return files("jeton").joinpath(name).read_text(encoding="utf-8")
+def variables(rule: str) -> dict[str, str]:
+    return dict(re.findall(r"--([\w-]+):\s*(#[0-9a-f]{6})\b", rule))
 
 
 def pairs() -> dict[str, tuple[str, str]]:
-    """Every pair, by where it is."""
+    """Every pair of a text and its ground, by where it is."""
     found = {}
     site = (ROOT / "docs/assets/site.css").read_text(encoding="utf-8")
-    sheets = {
-        "site light": (variables(site, '[data-md-color-scheme="default"] {'), SITE),
-        "site dark": (variables(site, '[data-md-color-scheme="slate"] {'), SITE),
-    }
-    for name, (file, light, dark, rows) in PAGES.items():
-        css = text_of(file)
-        blocks = re.findall(r"[^{}]*\{[^{}]*--ground:[^{}]*\}", css)
-        first, last = (variables(css, light), variables(css, dark)) if light else (None, None)
-        sheets[f"{name} light"] = (first or variables(blocks[0], "{"), rows)
-        sheets[f"{name} dark"] = (last or variables(blocks[-1], "{"), rows)
-    for sheet, (values, rows) in sheets.items():
-        for text, ground in rows:
-            found[f"{sheet}: {text} on {ground}"] = values[text], values[ground]
+    for scheme in ("default", "slate"):
+        rule = site.split(f'[data-md-color-scheme="{scheme}"] {{')[1].split("}")[0]
+        for text, ground in SITE:
+            found[f"{scheme}: {text} on {ground}"] = variables(rule)[text], variables(rule)[ground]
+    report = files("jeton.analysis.report").joinpath("report.css").read_text(encoding="utf-8")
+    light, *dark = re.findall(r"[^{}]*--heat0:[^{}]*", report)
+    for theme, rules in ((palette.LIGHT, [light]), (palette.DARK, dark)):
+        for number, rule in enumerate(rules):
+            for name, ground in variables(rule).items():
+                found[f"report {len(rules)} {number}: text on {name}"] = theme["text"], ground
     styles = {f"steps {mark or 'plain'}": style for mark, style in printed.STYLES.items()}
     styles |= {f"chat {name}": style for name, (style, _) in chats.STYLES.items()}
-    styles |= {"gotchas control": gotchas.CONTROL}
-    styles |= {f"token {colour}": f"color(16) on color({colour})" for colour in LIGHT}
-    styles |= {"special token": "color({}) on color({})".format(*colours.SPECIAL)}
-    styles |= {f"pale token {it}": f"color({colours.PALE}) on color({it})" for it in colours.PALES}
+    styles |= {f"pale token {it}": f"color(240) on color({it})" for it in (253, 255)}
     for name, written in styles.items():
         style = Style.parse(written)
-        if style.color is not None and style.bgcolor is not None:
+        assert style.color is not None
+        if style.bgcolor is not None:
             found[name] = _hexadecimal(style.color), _hexadecimal(style.bgcolor)
-        elif style.color is not None:  # on the ground of any terminal
+        else:  # on the ground of any terminal
             found[f"{name} on white"] = _hexadecimal(style.color), "#ffffff"
             found[f"{name} on black"] = _hexadecimal(style.color), "#000000"
     return found
@@ -119,7 +74,7 @@ def test_contrast(text: str, ground: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "picture", sorted((ROOT / "docs/pictures").glob("*.svg")), ids=lambda p: p.name
+    "picture", sorted((ROOT / "docs/pictures").glob("*.svg")), ids=lambda path: path.name
 )
 def test_pictures_have_a_title_and_two_grounds(picture: Path) -> None:
     drawn = picture.read_text(encoding="utf-8")

@@ -277,7 +277,7 @@ def test_wrong_values(found: Comparison, options: dict[str, Any], told: str) -> 
 def test_a_premium_of_nothing_is_a_number() -> None:
     chars = compare({"a": word_piece()}, [], parallel={"en": ["the"], "xx": ["\u200d"]})
     assert chars["a"]["xx"]["tokens"] == 0 == chars["a"]["xx"]["premium"]
-    assert '<td data-v="0.0" class="h0">0.00</td>' in chars.html()
+    assert '<td data-v="0.0" class="heat0">0.00</td>' in chars.html()
 
 
 def test_charts_of_odd_numbers() -> None:

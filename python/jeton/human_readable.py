@@ -1,7 +1,7 @@
 """Bytes and numbers as a person reads them: white space, odd bytes, bars, numbers of things.
 
-Look here for what `·`, `⏎` and `‹e2 96›` stand for, wherever a token is shown, for the colours
-behind tokens in a terminal, and for what is done about control characters.
+Look here for what `·`, `⏎` and `‹e2 96›` stand for, wherever a token is shown, and for what is done
+about control characters.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Final, TypeVar
 
 __all__ = [
     "CONTROLS",
-    "LIGHT",
     "bar",
     "counted",
     "leaning",
@@ -24,9 +23,6 @@ __all__ = [
     "visible_pieces",
     "without_controls",
 ]
-
-LIGHT = (153, 223, 157, 225, 229, 189)
-"""Light colours of the 256, easy to tell from their neighbours; black reads well on each."""
 
 _HIDDEN = frozenset(
     map(chr, [0xAD, 0x61C, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070)])

@@ -1,4 +1,4 @@
-"""Tokens one after another, in alternating colours; without colour, `│` stands between them.
+"""Tokens one after another, in their colours; without colour, `│` stands between them.
 
 Look here for how a text is laid out in tokens; `jeton.human_readable` makes a single one visible.
 """
@@ -10,15 +10,10 @@ from dataclasses import dataclass
 
 from jeton.cli.printing import isolated, styled
 from jeton.cli.terminal import width_of
-from jeton.human_readable import LIGHT, visible_pieces
+from jeton.human_readable import visible_pieces
+from jeton.palette import TERMINAL, hues
 
-__all__ = ["LEGEND", "PALE", "PALES", "SPECIAL", "Piece", "flow", "paint"]
-
-SPECIAL = (231, 61)
-"""The colours, of the 256, of a special token and of what is behind it."""
-
-PALE, PALES = 240, (253, 255)
-"""Those of a token that is not to be learnt, and of what is behind it and its neighbours."""
+__all__ = ["LEGEND", "Piece", "flow", "paint"]
 
 LEGEND = "· space   → tab   ⏎ line end   図‹1/2› part of a character   ‹e2› odd byte"
 
@@ -28,18 +23,19 @@ class Piece:
     """A token to show."""
 
     data: bytes
+    id: int
     special: bool = False
     pale: bool = False
 
 
-def paint(shown: str, number: int, special: bool = False, pale: bool = False) -> str:
-    """The `number`-th token of a text in its colour, or as one that is not to be learnt."""
+def paint(shown: str, piece: Piece, hue: int) -> str:
+    """A token in its hue, as a special one, or as one that is not to be learnt."""
     shown = isolated(shown)
-    if pale:
-        return styled(shown, fg=PALE, bg=PALES[number % 2], bold=special)
-    if special:
-        return styled(shown, fg=SPECIAL[0], bg=SPECIAL[1], bold=True)
-    return styled(shown, fg=16, bg=LIGHT[number % len(LIGHT)])
+    if piece.pale:
+        return styled(shown, fg=240, bg=255 if hue % 2 else 253, bold=piece.special)
+    if piece.special:
+        return styled(shown, fg=231, bg=61, bold=True)
+    return styled(shown, fg=16, bg=TERMINAL[hue])
 
 
 def flow(pieces: Iterable[Piece], width: int, colour: bool, indent: str = "  ") -> str:
@@ -48,18 +44,16 @@ def flow(pieces: Iterable[Piece], width: int, colour: bool, indent: str = "  ") 
     used = len(indent)
     fresh = True
     pieces = list(pieces)
-    for number, (piece, shown) in enumerate(
-        zip(pieces, visible_pieces([piece.data for piece in pieces]), strict=True)
-    ):
+    texts = visible_pieces([piece.data for piece in pieces])
+    colours = hues(piece.id for piece in pieces)
+    for piece, shown, hue in zip(pieces, texts, colours, strict=True):
         separator = "" if colour or fresh else "│"
         needed = width_of(separator + shown)
         if used + needed > width and not fresh:
             lines.append(indent)
             used, separator = len(indent), ""
             needed = width_of(shown)
-        lines[-1] += separator + (
-            paint(shown, number, piece.special, piece.pale) if colour else isolated(shown)
-        )
+        lines[-1] += separator + (paint(shown, piece, hue) if colour else isolated(shown))
         used += needed
         fresh = False
         if piece.data.endswith(b"\n"):

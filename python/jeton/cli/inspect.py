@@ -26,6 +26,7 @@ from jeton.cli.tokenizers import (
     tokenizer_options,
 )
 from jeton.human_readable import counted, visible
+from jeton.palette import hues
 
 if TYPE_CHECKING:
     from jeton.gotchas import Gotchas
@@ -145,8 +146,8 @@ def _show_text(tok: jeton.Tokenizer, text: str, options: dict[str, Any], limit: 
     tokens = [tok.id_to_bytes(id) for id in ids]
     # What no text shows, such as a control piece, is shown by its name.
     pieces = [
-        Piece(token if number in specials else tok.token_bytes(number) or token, number in specials)
-        for number, token in zip(ids, tokens, strict=True)
+        Piece(token if id in specials else tok.token_bytes(id) or token, id, id in specials)
+        for id, token in zip(ids, tokens, strict=True)
     ]
     colour = use_colour(sys.stdout)
     count = len(encoding.ids)
@@ -186,6 +187,7 @@ def _rows(
     """
     header = ("", "id", "token", "span", "bytes")
     rows = [tuple(styled(name, dim=True) for name in header)]
+    colours = hues(ids)
     for number, (token_id, span) in enumerate(zip(ids, spans, strict=False)):
         piece = pieces[number]
         shown = shorten(visible(tokens[number]), max(12, width // 3))
@@ -194,7 +196,7 @@ def _rows(
             (
                 styled(str(number), dim=True),
                 str(token_id),
-                paint(shown, number, piece.special),
+                paint(shown, piece, colours[number]),
                 f"{start}–{end}",
                 styled(shorten(piece.data.hex(" "), max(11, width // 3)), dim=True),
             )

@@ -1,8 +1,8 @@
 """Frames as a page: one file that holds all it needs, to step through by keys or buttons.
 
 Look here for `jeton learn --html` and for what a notebook shows of an explanation. The look is in
-`page.css`, the keys in `page.js`; without scripts, and in print, all frames stand one below the
-other. Nothing is loaded from anywhere.
+`page.css`, the colours in `jeton.palette`, the keys in `page.js`; without scripts, and in print,
+all frames stand one below the other. Nothing is loaded from anywhere.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from html import escape
 from importlib.resources import files
 
 from jeton.human_readable import without_controls
+from jeton.palette import css
 from jeton.views.frames import (
     Arcs,
     Bars,
@@ -76,7 +77,7 @@ def page(frames: Sequence[Frame], title: str) -> str:
         policy=_POLICY,
         title=escape(without_controls(title)),
         count=max(1, len(frames)),
-        style=_file("page.css"),
+        style=css(".jeton") + _file("page.css"),
         script=_file("page.js"),
         frames="\n".join(_sections(frames)),
     )
@@ -85,7 +86,8 @@ def page(frames: Sequence[Frame], title: str) -> str:
 def fragment(frames: Sequence[Frame]) -> str:
     """A part of a page with all frames, as a notebook shows it."""
     sections = "\n".join(_sections(frames))
-    return f'<div class="jeton"><style>\n{_file("page.css")}</style>\n{sections}\n</div>'
+    style = css(".jeton") + _file("page.css")
+    return f'<div class="jeton"><style>\n{style}</style>\n{sections}\n</div>'
 
 
 def _file(name: str) -> str:
