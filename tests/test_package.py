@@ -104,6 +104,7 @@ def test_public_names_of_a_tokenizer() -> None:
         "normalizer",
         "padded_vocab_size",
         "padding",
+        "play",
         "post_processor",
         "pre_tokenizer",
         "replace",
@@ -223,6 +224,7 @@ print(json.dumps(sorted(set(sys.modules) - before)))
         "jeton.tokenizer.chunk",
         "jeton.tokenizer.explain",
         "jeton.tokenizer.other_libraries",
+        "jeton.tokenizer.play",
         "jeton.vocabulary",
     }
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from jeton.cli.command import Command, decorated
+from jeton.cli.command import Command, Group, decorated
 from jeton.cli.learn_views import View, read_text, view_options
 from jeton.cli.printing import say
 from jeton.cli.targets import FilePath
@@ -30,7 +30,7 @@ textbooks is shown.
 
 \b
 Examples:
-  jeton learn bpe                            low lower newest widest, as in the textbooks
+  jeton learn bpe                            the example of the textbooks
   jeton learn bpe "a refrain from rain in a train" --no-end
   jeton learn wordpiece --counts hug:10 pug:5 pun:12 bun:4 hugs:5
   jeton learn unigram --size 10
@@ -45,7 +45,10 @@ _MERGES = click.IntRange(0, 200)
 
 
 @click.group(
-    help=HELP, invoke_without_command=True, short_help="Watch the algorithms, step by step."
+    cls=Group,
+    help=HELP,
+    invoke_without_command=True,
+    short_help="Watch the algorithms, step by step.",
 )
 @click.option("--exercise", "number", type=int, metavar="N", help="Be asked, and told why.")
 @click.option("--exercises", "is_list", is_flag=True, help="What can be asked.")

@@ -18,6 +18,7 @@ from textual.containers import VerticalScroll
 from textual.widgets import Static
 
 from jeton.human_readable import without_controls
+from jeton.palette import STRONG
 from jeton.views.frames import Frame
 from jeton.views.printed import renderable
 
@@ -61,9 +62,9 @@ class _Place(Static):
         room = max(0, width - len(place) - len(keys))
         done = round(room * (app.at + 1) / count)
         line = Text(place, "bold")
-        line.append("━" * done, "#e0a020" if app.colour else "")
-        line.append("─" * (room - done), "#8a8f98" if app.colour else "")
-        line.append(keys, "#8a8f98" if app.colour else "")
+        line.append("━" * done, STRONG["best"] if app.colour else "")
+        line.append("─" * (room - done), STRONG["dim"] if app.colour else "")
+        line.append(keys, STRONG["dim"] if app.colour else "")
         return line
 
 
