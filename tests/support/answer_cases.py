@@ -171,8 +171,8 @@ WRITTEN: dict[str, list[tuple[str, str, str, list[tuple[str, Any]]]]] = {
     ],
     "deepseek-v4.1": [
         (
-            '<｜DSML｜ calls>\n<｜DSML｜ invoke name="get_weather">\n<｜DSML｜ parameter name="city" '
-            'string="true">Bergen</｜DSML｜ parameter>\n</｜DSML｜ invoke>\n</｜DSML｜ calls>',
+            '<｜DSML｜ calls>\n<｜DSML｜ invoke name="get_weather">\n<｜DSML｜ parameter '
+            'name="city" string="true">Bergen</｜DSML｜ parameter>\n</｜DSML｜ invoke>\n</｜DSML｜ calls>',
             "", "", [("get_weather", {"city": "Bergen"})],
         )
     ],
@@ -423,9 +423,9 @@ def _message(content: str = "", **more: Any) -> Message:
     return {"role": "assistant", "content": content, **more}
 
 
-_ONE = {"tool_calls": [_call(1, {"text": "a", "more": {"b": [1, None, True]}})]}
-_TWO = {"tool_calls": [_call(1, {"text": "a"}), _call(2, {"count": 2})]}
-_REASON = {"reasoning_content": "Because of it.", "reasoning": "Because of it."}
+_ONE: dict[str, Any] = {"tool_calls": [_call(1, {"text": "a", "more": {"b": [1, None, True]}})]}
+_TWO: dict[str, Any] = {"tool_calls": [_call(1, {"text": "a"}), _call(2, {"count": 2})]}
+_REASON: dict[str, Any] = {"reasoning_content": "Because of it.", "reasoning": "Because of it."}
 
 
 def losses(tok: jeton.Tokenizer, template: str) -> list[str]:

@@ -6,6 +6,7 @@ account: what it has of the answer, and the tools that it tells of.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from jeton.chat.parsing.turns import Turn, turn_of
 from jeton.chat.renderer import Renderer, questions
 from jeton.chat.schemas import tools_of
 from jeton.chat.templates import template_of
-from jeton.errors import ArgumentTypeError, UnknownNameError
+from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 
 if TYPE_CHECKING:
     from jeton.base_tokenizer import BaseTokenizer
@@ -57,7 +58,7 @@ def parse_stream(
     if isinstance(prompt, str):
         text, anchor = map(turn.compiled.with_symbols, (prompt, anchor))
     elif prompt is not None:
-        ids = prompt.ids if isinstance(prompt, Chat) else list(prompt)
+        ids = prompt.ids if isinstance(prompt, Chat) else _ids(prompt)
         before = ids[-1] if ids else None
         anchor = turn.compiled.with_symbols(anchor)
         text = _end_of(turn, prompt) if isinstance(prompt, Chat) else _in_symbols(tok, turn, ids)
@@ -79,7 +80,19 @@ def parse_stream(
     return ParseStream(tok, turn, parameters_of(schemas), prefix, space, before)
 
 
+def _ids(prompt: Iterable[Any]) -> list[int]:
+    try:
+        ids = [operator.index(id) for id in prompt]
+    except TypeError as error:
+        raise ArgumentTypeError(f"prompt must hold ids: {error}") from None
+    if ids and not 0 <= min(ids) <= max(ids) < 2**32:
+        raise ArgumentError("prompt must hold ids, which run from 0 to 2**32 - 1")
+    return ids
+
+
 def _turn(tok: BaseTokenizer, prompt: object, template: str, format: str | None) -> Turn:
+    if not isinstance(format, (str, type(None))):
+        raise ArgumentTypeError(f"format must be a str, not {type(format).__name__}")
     if format is not None and format not in FORMATS:
         raise UnknownNameError(
             f"there is no format {format!r:.60} (there are {', '.join(FORMATS)})"
@@ -103,7 +116,7 @@ def _in_symbols(tok: BaseTokenizer, turn: Turn, ids: list[int]) -> str:
     start = 0
     for at, id in enumerate(chain(ids, [-1])):
         if at == len(ids) or id in symbols:
-            texts.append(tok.decode(ids[start:at]))
+            texts.append(tok.decode(ids[start:at], unknown_ids="show"))
             texts.append("" if at == len(ids) else symbols[id])
             start = at + 1
     return "".join(texts)

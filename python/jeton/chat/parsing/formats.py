@@ -133,7 +133,7 @@ def _tagged(
 def _parameters(
     call: tuple[str, str, str], parameter: tuple[str, str, str], end: str
 ) -> dict[str, State]:
-    """Calls with marks around each argument, as `<function=f><parameter=a>1</parameter></function>`.
+    """Calls with marks around arguments, as `<function=f><parameter=a>1</parameter></function>`.
 
     Args:
         call: What is in front of a name, behind it, and behind the call.

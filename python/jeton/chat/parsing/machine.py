@@ -15,7 +15,7 @@ from typing import Any, Final
 from jeton.chat.parsing import readers
 from jeton.chat.parsing.arguments import as_text, takes_only_text, typed
 from jeton.chat.parsing.formats import END, Shape
-from jeton.chat.parsing.parsed import Event, ParsedCall, event
+from jeton.chat.parsing.parsed import Event, Kind, ParsedCall, event
 from jeton.chat.parsing.symbols import Compiled, CompiledState
 
 __all__ = ["Machine"]
@@ -156,7 +156,8 @@ class Machine:
         """Notes what text is more of the same, and nothing else."""
         self._is_cold = _never
         self.cold = {}
-        self._kind, self._said, self._number = "content", [], -1
+        self._said, self._number = [], -1
+        self._kind: Kind = "content"
         if self._held or self._drop or self._fresh:
             return
         if self._flows and self._from is not None:

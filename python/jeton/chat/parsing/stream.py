@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from itertools import accumulate
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
     from jeton.chat.parsing.turns import Turn
 
 __all__ = ["ParseStream"]
+
+
+def _id(id: Any) -> int:
+    try:
+        return operator.index(id)
+    except TypeError:
+        raise ArgumentTypeError(f"ids must hold ints, not {type(id).__name__}") from None
 
 
 class ParseStream:
@@ -148,7 +156,7 @@ class ParseStream:
             raise ArgumentTypeError(
                 f"ids must be an int, an iterable of them or a str, not {type(ids).__name__}"
             )
-        return iter(ids)
+        return map(_id, ids)
 
     def _push_text(self, text: str) -> None:
         if self._takes_ids:
