@@ -172,7 +172,8 @@ WRITTEN: dict[str, list[tuple[str, str, str, list[tuple[str, Any]]]]] = {
     "deepseek-v4.1": [
         (
             '<｜DSML｜ calls>\n<｜DSML｜ invoke name="get_weather">\n<｜DSML｜ parameter '
-            'name="city" string="true">Bergen</｜DSML｜ parameter>\n</｜DSML｜ invoke>\n</｜DSML｜ calls>',
+            'name="city" string="true">Bergen</｜DSML｜ parameter>\n</｜DSML｜ invoke>\n'
+            "</｜DSML｜ calls>",
             "", "", [("get_weather", {"city": "Bergen"})],
         )
     ],

@@ -150,8 +150,8 @@ class ParseStream:
         raise ArgumentError("the stream has taken text: it takes no ids")
 
     def _listed(self, ids: Any) -> Iterable[int]:
-        if hasattr(ids, "__index__"):
-            return (ids,)
+        if hasattr(ids, "__index__") and not isinstance(ids, Iterable):
+            return (operator.index(ids),)
         if isinstance(ids, (bytes, dict)) or not isinstance(ids, Iterable):
             raise ArgumentTypeError(
                 f"ids must be an int, an iterable of them or a str, not {type(ids).__name__}"
