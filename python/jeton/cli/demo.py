@@ -142,6 +142,7 @@ def demo(vocab_size: int, out: str, force: bool) -> None:
                 (f"jeton count {path} README.md", "tokens in a file"),
                 (f"jeton decode {path} {out}/tokens.npy", "the text again"),
                 ("jeton --help", "everything else"),
+                ("jeton learn", "how it works, step by step"),
             ],
             "<<",
         )
