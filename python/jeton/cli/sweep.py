@@ -37,7 +37,8 @@ With --folder the tokenizers are kept there, and a sweep that was interrupted go
 Examples:
   jeton sweep corpus/ --sizes 4000,8000,16000,32000
   jeton sweep train.txt --held-out valid.txt --family bpe --folder sweep/
-  jeton sweep corpus/ --width 2048 --depth 24 --context 4096 --format csv -o sweep.csv
+  jeton sweep corpus/ --width 2048 --depth 24 --context 4096 --format csv \\
+      -o sweep.csv
 """
 
 
@@ -79,9 +80,27 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
 @documents_option
 @invalid_option
 @click.option("--pattern", default="gpt4", show_default=True, help="How BPE cuts words.")
-@click.option("--width", type=click.IntRange(1, 1 << 24), default=768, show_default=True)
-@click.option("--depth", type=click.IntRange(1, 1 << 24), default=12, show_default=True)
-@click.option("--context", type=click.IntRange(1, 1 << 32), default=1024, show_default=True)
+@click.option(
+    "--width",
+    type=click.IntRange(1, 1 << 24),
+    default=768,
+    show_default=True,
+    help="Of the model: numbers in an embedding.",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(1, 1 << 24),
+    default=12,
+    show_default=True,
+    help="Of the model: its layers.",
+)
+@click.option(
+    "--context",
+    type=click.IntRange(1, 1 << 32),
+    default=1024,
+    show_default=True,
+    help="Of the model: tokens that it sees at once.",
+)
 @click.option(
     "--bytes-per-parameter",
     type=click.IntRange(1, 16),
@@ -101,6 +120,7 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     type=click.Choice(["table", "json", "csv"]),
     default="table",
     show_default=True,
+    help="A table for people, JSON with everything, or a line for each tokenizer.",
 )
 @output_option
 @force_option

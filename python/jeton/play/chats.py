@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from jeton.chat.chat import Request
 from jeton.chat.showing import pieces
 from jeton.errors import ArgumentError, JetonError
 
@@ -24,13 +25,16 @@ def shown_chat(card: Card, asked: dict[str, Any]) -> dict[str, Any]:
     """
     messages = _parsed("messages", asked.get("messages"))
     tools = _parsed("tools", asked["tools"]) if asked.get("tools") else None
-    chat = card.tokenizer.chat(
+    left_out: list[str] = []
+    chat = Request(
+        card.tokenizer,
         messages,
-        template=asked.get("template") or None,
-        tools=tools,
+        asked.get("template") or None,
+        tools,
         add_generation_prompt=bool(asked.get("prompt")),
         isolate=True,
-    )
+        says=left_out.append,
+    ).made()
     if len(chat.text) > _MAX_TEXT:
         raise ArgumentError(f"the chat has {len(chat.text):,} characters; {_MAX_TEXT:,} are shown")
     try:
@@ -56,6 +60,7 @@ def shown_chat(card: Card, asked: dict[str, Any]) -> dict[str, Any]:
             )
         ],
         "learnt": learnt,
+        "left_out": left_out,
     }
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from jeton import cost, samples
+from jeton import cost, palette, samples
 from jeton._core import __version__
 from jeton.chat import TEMPLATES
 from jeton.errors import ArgumentError, JetonError, UnsupportedError
@@ -388,11 +388,12 @@ class _Answers:
 def _files() -> dict[str, tuple[str, bytes]]:
     """The files of the page, by name."""
     folder = files(__package__).joinpath("page")
-    return {
+    found = {
         it.name: (_KINDS[it.name.rsplit(".", 1)[-1]], it.read_bytes())
         for it in folder.iterdir()
         if it.name.rsplit(".", 1)[-1] in _KINDS
     }
+    return found | {"palette.css": (_KINDS["css"], palette.css().encode())}
 
 
 def _object(body: bytes) -> Asked:

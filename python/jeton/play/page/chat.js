@@ -3,7 +3,7 @@
 import { el, fill, number, toggle } from "./dom.js";
 import { ask } from "./server.js";
 import { visible } from "./shown.js";
-import { state } from "./state.js";
+import { hues, state } from "./state.js";
 
 const ROLES = ["system", "user", "assistant", "tool"];
 const LOOKS = [["control", "control token"], ["template", "template"], ["system", "system"], ["user", "user"], ["assistant", "assistant"], ["tool", "tool"], ["spelled", "spelled by data: text"]];
@@ -68,13 +68,14 @@ export function chatView(main) {
   function draw() {
     fill(text, ...last.pieces.map((it) => el("span", { className: `look-${it.look}` }, visible(it.text, false))));
     const characters = [...last.text];
+    const colours = hues(last.tokens.map((it) => it.id));
     fill(tokens, ...last.tokens.map((it, at) => el("span", {
-      className: `t h${at % 8}${it.special ? " special" : ""}${isMask && it.learnt ? " learnt" : ""}${isMask && !it.learnt ? " same" : ""}`,
+      className: `t h${colours[at]}${it.special ? " special" : ""}${isMask && it.learnt ? " learnt" : ""}${isMask && !it.learnt ? " same" : ""}`,
       title: `${it.id} · ${it.origin}${it.learnt ? " · learnt" : ""}`, dir: "auto",
     }, visible(characters.slice(it.start, it.end).join(""), true) || "∅")));
     const spelled = last.pieces.filter((it) => it.look === "spelled").length;
     notes.textContent = `${number(last.tokens.length)} tokens, ${number(last.tokens.filter((it) => it.learnt).length)} learnt`
-      + (spelled ? ` · ${spelled} ${spelled === 1 ? "control token was" : "control tokens were"} spelled by a message and stayed text` : "") + (last.learnt ? ` · ${last.learnt}` : "");
+      + (spelled ? ` · ${spelled} ${spelled === 1 ? "control token was" : "control tokens were"} spelled by a message and stayed text` : "") + [last.learnt, ...last.left_out].map((it) => it && ` · ${it}`).join("");
   }
 
   const asJson = toggle("As JSON", false, (isOn) => {
