@@ -271,7 +271,7 @@ def test_ids_to_text(page: Any, tokenizers: dict[str, jeton.Tokenizer]) -> None:
     page.click("#tab-ids")
     ids = tokenizers["bytes"].encode("the weather")
     page.fill("textarea[aria-label=Ids]", f"tensor({ids})")
-    expect(page.get_by_label("Rendered chat")).to_have_text("the weather")
+    expect(page.locator(".rendered")).to_have_text("the weather")
     page.fill("textarea[aria-label=Ids]", "1 2 4000000")
     expect(page.locator(".panel .problem")).to_be_visible()
 

@@ -1,4 +1,4 @@
-"""A chat as the page shows it: the rendered text, who wrote each token, what is learnt; an answer."""
+"""A chat as the page shows it: its text, who wrote each token, what is learnt; and an answer."""
 
 from __future__ import annotations
 
