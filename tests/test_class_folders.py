@@ -104,7 +104,6 @@ def _class(name: str, **options: object) -> dict[str, str]:
 
 BROKEN = [
     ("unknown class", "llama", _class("XyzTokenizer"), "XyzTokenizer"),
-    ("no class", "llama", {_CONFIG: "{}"}, "names no class"),
     ("no vocabulary", "bert", _class("LlamaTokenizer"), "needs tokenizer.model"),
     ("no model", "llama", {"tokenizer.model": "\x0a\x7f"}, "no SentencePiece model"),
     ("a flag", "llama", _class("Llama", legacy=7), "legacy: expected true"),

@@ -9,25 +9,21 @@ from jeton import assembly
 from jeton.class_folders.classes import CLASSES, MODEL_TYPES
 from jeton.class_folders.configuration import Configuration, Tokens
 from jeton.errors import FormatError, UnsupportedError
-from jeton.settings import ADDED_TOKENS, CONFIG, SPECIAL_TOKENS
 
 if TYPE_CHECKING:
     from jeton._core import Pipeline
 
 __all__ = ["names_a_class", "read"]
 
-_BESIDE = (CONFIG, SPECIAL_TOKENS, ADDED_TOKENS)
-
-
 def names_a_class(folder: Path) -> bool:
-    """Whether a folder has no `tokenizer.json`, but files that say what its vocabulary means."""
+    """Whether a folder has no `tokenizer.json`, but names a class that says what else it holds."""
     if (folder / "tokenizer.json").is_file():
         return False
-    return any((folder / name).is_file() for name in _BESIDE)
+    return Configuration.of(folder, MODEL_TYPES).name is not None
 
 
 def read(folder: Path) -> tuple[Pipeline, list[tuple[str, str]]]:
-    """The core's tokenizer of a folder, and the roles that its class gives.
+    """The core's tokenizer of a folder that names a class, and the roles that the class gives.
 
     Raises:
         UnsupportedError: A class that is not known, or what of it no stage here does.
@@ -35,12 +31,7 @@ def read(folder: Path) -> tuple[Pipeline, list[tuple[str, str]]]:
     """
     configuration = Configuration.of(folder, MODEL_TYPES)
     name = configuration.name
-    if name is None:
-        raise UnsupportedError(
-            f"{folder}: there is no tokenizer.json, and {CONFIG} names no class that says what is "
-            f'made of the vocabulary (set "tokenizer_class", or load the vocabulary alone)'
-        )
-    if name not in CLASSES:
+    if name is None or name not in CLASSES:
         raise UnsupportedError(
             f"{folder}: there is no tokenizer.json, and the class {name}Tokenizer is not known; "
             f"known are {', '.join(sorted(CLASSES))} (load the vocabulary alone, or save a "
