@@ -83,7 +83,11 @@ def test_every_model(name: str, tmp_path: Path) -> None:
         assert tok.encode(text, special="allow", add_special_tokens=True) == ids, text
 
 
-@pytest.mark.parametrize("name", GOLDEN["pres"])
+WAYS = [name for name in GOLDEN["pres"] if name != "sarvam-moe"]
+"""The ways to split text into what bytes spell; the one that is left out has text as tokens."""
+
+
+@pytest.mark.parametrize("name", WAYS)
 def test_every_way_to_split_text(name: str, tmp_path: Path) -> None:
     case = GOLDEN["pres"][name]
     for alias in case["names"]:

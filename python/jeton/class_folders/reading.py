@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["names_a_class", "read"]
 
+
 def names_a_class(folder: Path) -> bool:
     """Whether a folder has no `tokenizer.json`, but names a class that says what else it holds."""
     if (folder / "tokenizer.json").is_file():

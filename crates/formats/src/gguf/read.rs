@@ -18,7 +18,7 @@ use jeton_models::model::{Bpe, LongestMatch, Model, WordPiece, byte_token};
 use jeton_models::stages::Stages;
 use jeton_stages::added_tokens::AddedToken;
 use jeton_stages::decoder::Decoder;
-use jeton_stages::normalizer::Normalizer;
+use jeton_stages::normalizer::{Normalizer, WhiteSpace};
 use jeton_stages::post_processor::{PostProcessor, Sequence, TemplatePiece, TemplateToken};
 use jeton_stages::pre_tokenizer::PreTokenizer;
 use jeton_stages::vocab::{MAX_ID, Vocab, show};
@@ -573,7 +573,11 @@ fn sentencepiece(metadata: &Metadata, tokens: &Tokens, algorithm: Algorithm) -> 
     };
     let mut stages = sentencepiece::stages(ModelProto::new(pieces, trainer, spec))?;
     if let Some(Normalizer::SentencePiece(normalizer)) = &mut stages.normalizer {
-        normalizer.set_legacy(true);
+        let white_space = normalizer.white_space();
+        normalizer.set_white_space(WhiteSpace {
+            legacy: true,
+            ..white_space
+        });
     }
     stages.added_tokens = tokens.added();
     let (adds, ids) = match is_bpe {
