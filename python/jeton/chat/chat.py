@@ -231,6 +231,11 @@ class Chat:
         return self._control.tok.special_tokens
 
     @property
+    def isolates(self) -> bool | None:
+        """Whether its template runs in a process of its own, if `tok.chat` was asked for that."""
+        return self._request.isolate
+
+    @property
     def plain_variables(self) -> dict[str, Any]:
         """What else the template was given that is text, a number or a truth."""
         kinds = (str, bool, int, float, type(None))

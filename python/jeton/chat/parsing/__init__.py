@@ -115,7 +115,8 @@ def _turn(tok: BaseTokenizer, prompt: object, template: str, format: str | None)
         )
     chat = prompt if isinstance(prompt, Chat) else None
     roles = {f"{role}_token": token for role, token in tok.roles.items()}
-    renderer = Renderer(current().isolate)
+    isolates = None if chat is None else chat.isolates
+    renderer = Renderer(current().isolate if isolates is None else isolates)
     tokens = {it.content: it.id for it in tok.added_tokens if it.id is not None}
     if format is not None:
         ends = [it for role in ("eos", "eot") if (it := tok.roles.get(role))]
