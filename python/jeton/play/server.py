@@ -26,7 +26,7 @@ from jeton._core import __version__
 from jeton.chat import TEMPLATES
 from jeton.errors import ArgumentError, JetonError, UnsupportedError
 from jeton.known_names import names
-from jeton.play.chats import shown_chat
+from jeton.play.chats import parsed_answer, shown_chat
 from jeton.play.documents import Document, Documents, Tokens
 from jeton.play.guard import Guard
 from jeton.play.ids import decoded
@@ -206,7 +206,7 @@ class _Answers:
             Route(f"/api/{name}", answering(getattr(self, name)), methods=["POST"])
             for name in (
                 "start load drop encode window token neighbours gotchas price steps vocabulary "
-                "unreachable chat train decode save"
+                "unreachable chat answer train decode save"
             ).split()
         ]
         return Starlette(
@@ -371,6 +371,9 @@ class _Answers:
 
     def chat(self, asked: Asked) -> Any:
         return shown_chat(self.shelf[asked["card"]], asked)
+
+    def answer(self, asked: Asked) -> Any:
+        return parsed_answer(self.shelf[asked["card"]], asked)
 
     def train(self, asked: Asked) -> Any:
         text = asked.get("text")

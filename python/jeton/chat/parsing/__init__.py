@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from jeton.chat.chat import Chat
 from jeton.chat.limits import current
 from jeton.chat.parsing.arguments import parameters_of
+from jeton.chat.parsing.described import DescribedTurn, described
 from jeton.chat.parsing.formats import FORMATS
 from jeton.chat.parsing.parsed import Event, Parsed, ParsedCall, Part, Problem
 from jeton.chat.parsing.stream import ParseStream
@@ -52,7 +53,10 @@ def parse_stream(
         template = prompt.template
     else:
         template = template_of(tok, template, with_tools=bool(schemas)) if format is None else ""
-    turn = _turn(tok, prompt, template, format)
+    turn: Turn | DescribedTurn | None = None
+    if format is None:
+        turn = _described(tok, template)
+    turn = turn or _turn(tok, prompt, template, format)
     before: int | None = None
     text, anchor = "", turn.anchor
     if isinstance(prompt, str):
@@ -65,6 +69,10 @@ def parse_stream(
     # Of a chat it is the end alone, in which a message that goes on may spell what begins one.
     at = text.find(anchor) if isinstance(prompt, Chat) else text.rfind(anchor)
     prefix = text[at + len(anchor) :] if anchor and at >= 0 else ""
+    if isinstance(turn, DescribedTurn):
+        behind = prompt.text if isinstance(prompt, Chat) else text
+        prefix = "" if prompt is None else turn.behind_anchor(behind)
+        return ParseStream(tok, turn, parameters_of(schemas), prefix, "", before)
     if not anchor:
         opened = (text.rpartition(it.core) for it in turn.compiled.states["start"].marks)
         prefix = next(
@@ -78,6 +86,14 @@ def parse_stream(
         prefix = ""
     prefix = prefix.removeprefix(space)
     return ParseStream(tok, turn, parameters_of(schemas), prefix, space, before)
+
+
+def _described(tok: BaseTokenizer, template: str) -> DescribedTurn | None:
+    """The turn that the folder of the tokenizer describes, if the template is its own."""
+    own = tok.chat_template
+    if own is None or "response_template" not in tok.config:
+        return None
+    return described(tok) if template in ([own] if isinstance(own, str) else own.values()) else None
 
 
 def _ids(prompt: Iterable[Any]) -> list[int]:
@@ -99,7 +115,8 @@ def _turn(tok: BaseTokenizer, prompt: object, template: str, format: str | None)
         )
     chat = prompt if isinstance(prompt, Chat) else None
     roles = {f"{role}_token": token for role, token in tok.roles.items()}
-    renderer = Renderer(current().isolate)
+    isolates = None if chat is None else chat.isolates
+    renderer = Renderer(current().isolate if isolates is None else isolates)
     tokens = {it.content: it.id for it in tok.added_tokens if it.id is not None}
     if format is not None:
         ends = [it for role in ("eos", "eot") if (it := tok.roles.get(role))]
@@ -109,7 +126,7 @@ def _turn(tok: BaseTokenizer, prompt: object, template: str, format: str | None)
         return turn_of(tok, tokens, renderer, template, tuple(variables.items()))
 
 
-def _in_symbols(tok: BaseTokenizer, turn: Turn, ids: list[int]) -> str:
+def _in_symbols(tok: BaseTokenizer, turn: Turn | DescribedTurn, ids: list[int]) -> str:
     """The text of ids, with symbols for control tokens."""
     symbols = turn.compiled.symbols
     texts = []
@@ -122,7 +139,7 @@ def _in_symbols(tok: BaseTokenizer, turn: Turn, ids: list[int]) -> str:
     return "".join(texts)
 
 
-def _end_of(turn: Turn, chat: Chat) -> str:
+def _end_of(turn: Turn | DescribedTurn, chat: Chat) -> str:
     """What a chat has behind the last message that is no answer, in symbols."""
     last = len(chat.roles) - 1 if chat.roles[-1] in ("assistant", "model") else len(chat.roles)
     symbols = turn.compiled.symbols

@@ -117,7 +117,7 @@ class Parsed:
     @property
     def content(self) -> str:
         """What is said."""
-        return str(self.message["content"])
+        return str(self.message.get("content") or "")
 
     def __repr__(self) -> str:
         said = self.content

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from jeton.chat.parsing.machine import Machine
 from jeton.chat.parsing.parsed import Event, Finish, Parsed, Part, Problem
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
     from jeton.base_tokenizer import BaseTokenizer
+    from jeton.chat.parsing.described import DescribedTurn
     from jeton.chat.parsing.turns import Turn
 
 __all__ = ["ParseStream"]
@@ -50,7 +50,7 @@ class ParseStream:
     def __init__(
         self,
         tok: BaseTokenizer,
-        turn: Turn,
+        turn: Turn | DescribedTurn,
         tools: Any,
         prefix: str,
         space: str,
@@ -81,12 +81,12 @@ class ParseStream:
         self._finished = False
 
     def _begin(self, prefix: str) -> None:
-        self._machine = Machine(self._compiled, self._tools)
+        self._machine = self._turn.machine(self._compiled, self._tools)
         if prefix:
             self._machine.feed(prefix)
         if self._machine.is_over:
             # What the prompt has is an answer that is over, and no part of this one.
-            self._machine = Machine(self._compiled, self._tools)
+            self._machine = self._turn.machine(self._compiled, self._tools)
         if not self._machine.texts:
             self._machine.skip(self._space)
         self._machine.events = []
@@ -219,16 +219,14 @@ class ParseStream:
         )
         finish: Finish = "complete" if machine.is_complete else "length"
         return Parsed(
-            self._turn.message(
-                "".join(machine.content), "".join(machine.reasoning), tuple(machine.calls)
-            ),
+            self._turn.message_of(machine),
             tuple(machine.calls),
             machine.unfinished,
             "malformed" if problems else finish,
             problems,
             tuple(self._parts()),
             tuple(machine.text_marks),
-            self._turn.compiled.format.name,
+            self._compiled.format.name,
         )
 
     def _parts(self) -> Iterable[Part]:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Final
 from jeton.chat.parsing.arguments import parameters_of
 from jeton.chat.parsing.formats import FORMATS, PLAIN, Format
 from jeton.chat.parsing.machine import Machine
-from jeton.chat.parsing.parsed import ParsedCall
 from jeton.chat.parsing.symbols import Compiled, compiled
 from jeton.chat.probes import Variables, text_of
 from jeton.chat.renderer import Renderer
@@ -81,13 +80,18 @@ class Turn:
     reasoning_field: str = REASONING[0]
     arguments_as_text: bool = False
 
-    def message(self, content: str, reasoning: str, calls: Iterable[ParsedCall]) -> dict[str, Any]:
+    def machine(self, compiled: Compiled, tools: Mapping[str, Mapping[str, Any]] | None) -> Machine:
+        """What reads an answer."""
+        return Machine(compiled, tools)
+
+    def message_of(self, machine: Any) -> dict[str, Any]:
         """The message as the template takes it."""
+        content, reasoning = "".join(machine.content), "".join(machine.reasoning)
         found: dict[str, Any] = {"role": "assistant", "content": content}
         if reasoning.strip():
             found[self.reasoning_field] = reasoning
         listed = []
-        for call in calls:
+        for call in machine.calls:
             arguments = call.arguments
             if self.arguments_as_text and not isinstance(arguments, str):
                 arguments = json.dumps(arguments, ensure_ascii=False)
