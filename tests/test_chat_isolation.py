@@ -16,7 +16,7 @@ import pytest
 import jeton
 import jeton.chat
 from chat_cases import HELLO, byte_level, templates
-from jeton.chat import isolation
+from jeton.chat import isolation, renderer
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
 
 pytestmark = pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
@@ -64,6 +64,16 @@ def test_the_chat_is_the_same(name: str) -> None:
     # Any other text than its own is no template of jeton, which refuses calls of tools.
     options = {"template": f"{jeton.chat.TEMPLATES['chatml']}{{# #}}", **CALLS[name]}
     assert seen(tok.chat(messages, isolate=True, **options)) == seen(tok.chat(messages, **options))
+
+
+def test_an_answer_is_read_where_its_chat_was_rendered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the template writes around an answer is found by running it, in its own process too."""
+    tok = byte_level("<|im_start|><|im_end|>")
+    template = f"{jeton.chat.TEMPLATES['chatml']}{{# asked apart #}}"
+    chat = tok.chat(HELLO, template=template, add_generation_prompt=True, isolate=True)
+    monkeypatch.setattr(renderer, "rendered", lambda *given: pytest.fail("rendered here"))
+    ids = tok.encode("Good.<|im_end|>", special="allow")
+    assert tok.parse(ids, prompt=chat).message == {"role": "assistant", "content": "Good."}
 
 
 def test_every_template_gives_the_same() -> None:
@@ -260,7 +270,7 @@ def test_threads_have_processes_of_their_own() -> None:
 FORKED = """
 import os, sys
 import jeton, jeton.chat
-from jeton.chat import isolation
+from jeton.chat import isolation, renderer
 tok = jeton.BPETrainer(vocab_size=256).train(["a"])
 ask = lambda: tok.chat([{"role": "user", "content": "a"}], template="{{ messages }}", isolate=True).ids
 expected = ask()

@@ -45,7 +45,7 @@ COMMANDS = {
     ),
     "diff": (["diff", "tok.json", "b.json", "--corpus", "a.txt", "-o", "out.txt"], ["out.txt"]),
     "report": (
-        ["report", "tok.json", "--corpus", "a.txt", "-o", "out.html", "--json", "out.json"],
+        ["report", "tok.json", "--corpus", "a.txt", "-o", "out.html", "--save", "out.json"],
         ["out.html", "out.json"],
     ),
     "learn": (["learn", "bytes", "a", "--html", "out.html"], ["out.html"]),

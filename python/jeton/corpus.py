@@ -36,6 +36,7 @@ __all__ = [
     "batches",
     "check_watch",
     "count",
+    "drops_bad",
     "files_of",
     "is_table",
     "is_text",
@@ -47,6 +48,7 @@ __all__ = [
     "warn",
 ]
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _BATCH_CHARACTERS = 4_000_000
 """How much text is counted at a time: enough for all cores, little enough to notice Ctrl-C."""
 
@@ -100,6 +102,17 @@ def are_lines(documents: object) -> bool:
     return documents == "line"
 
 
+def drops_bad(bad_records: object) -> bool:
+    """Whether records that cannot be read are left out.
+
+    Raises:
+        ArgumentError: It is neither `"error"` nor `"drop"`.
+    """
+    if not isinstance(bad_records, str) or bad_records not in ("error", "drop"):
+        raise ArgumentError(f'bad_records must be "error" or "drop", not {bad_records!r}')
+    return bad_records == "drop"
+
+
 def is_text(path: Path, field: str | None) -> bool:
     """Whether a file holds text, and neither records nor a table."""
     name = path.with_suffix("") if path.suffix.lower() in (".gz", ".zst") else path
@@ -118,14 +131,19 @@ def count(
     field: str | None,
     errors: str,
     documents: str,
+    bad_records: str = "error",
     memory: int | None,
     watch: Callable[[Progress], None] | None,
-) -> None:
-    """Counts the words of a corpus: of texts, or of files on all cores."""
+) -> int:
+    """Counts the words of a corpus: of texts, or of files on all cores.
+
+    Returns:
+        How many records, rows, lines and texts were left out because they cannot be read.
+    """
     if field is not None and not isinstance(field, str):
         raise ArgumentTypeError(f"field must be a str or None, not {type(field).__name__}")
     checked_errors(errors)
-    by_line = are_lines(documents)
+    by_line, drop, bad = are_lines(documents), drops_bad(bad_records), 0
     paths, texts = paths_or_texts(data)
     if field is not None and not paths:
         raise ArgumentError(
@@ -139,22 +157,31 @@ def count(
         size = min(size, memory // _BATCHES)
     number = 0
     for batch in batches(texts, size):
-        told.texts(counter.count(batch, number, errors))
+        read = _readable(batch) if drop and errors == "strict" else batch
+        told.texts(counter.count(read, number, errors))
         number += len(batch)
-    tables = iter([Table(path, field or "text", errors) for path in paths if is_table(path)])
+        bad += len(batch) - len(read)
+    tables = iter([Table(path, field or "text", errors, drop) for path in paths if is_table(path)])
     for of_tables, run in groupby(paths, is_table):
         if of_tables:
             for path in run:
                 table = next(tables)
                 for batch in batches(table.texts(size), size):
                     told.table(counter.count(batch, 0, errors), table.share())
+                bad += table.bad
                 told.finished([path])
         else:
             files = list(run)
             names = [os.fspath(path) for path in files]
-            counter.count_files(names, field, errors, by_line, told.files)
+            bad += counter.count_files(names, field, errors, by_line, drop, told.files)
             told.finished(files)
     told.end()
+    return bad
+
+
+def _readable(texts: list[str]) -> list[str]:
+    """The texts without those in which a surrogate stands alone."""
+    return [text for text in texts if text.isascii() or not _SURROGATE.search(text)]
 
 
 class _Told:
@@ -387,7 +414,7 @@ def _too_long(path: Path, place: str) -> UnsupportedError:
 class Table:
     """A column of a Parquet file, which is looked for at once."""
 
-    def __init__(self, path: Path, column: str, errors: str) -> None:
+    def __init__(self, path: Path, column: str, errors: str, drops_bad: bool = False) -> None:
         try:
             from pyarrow import parquet, types
         except ImportError:
@@ -395,7 +422,9 @@ class Table:
                 f"{path}: Parquet is read by pyarrow (pip install 'jeton[parquet]')"
             ) from None
         self._path, self._column, self._errors = path, column, errors
-        self._read = 0
+        self._drops_bad = drops_bad
+        #: How many cells were left out because they are not UTF-8.
+        self.bad = self._read = 0
         try:
             self._table = parquet.ParquetFile(path, buffer_size=1 << 16)
             names: list[str] = self._table.schema_arrow.names
@@ -484,16 +513,21 @@ class Table:
         try:
             cells: list[str | None] = column.to_pylist()
         except UnicodeDecodeError as error:
-            if self._errors == "strict":
+            if self._errors == "strict" and not self._drops_bad:
                 raise FormatError(
                     f"{self._path}: row {self._read} or one soon after it is not UTF-8: "
                     f'{error.reason} (set errors="replace" or errors="ignore")'
                 ) from None
             raw = column.cast("large_binary").to_pylist()
-            cells = [
-                None if value is None else value.decode("utf-8", self._errors) for value in raw
-            ]
+            cells = [None if value is None else self._decoded(value) for value in raw]
         return cells
+
+    def _decoded(self, value: bytes) -> str | None:
+        try:
+            return value.decode("utf-8", self._errors)
+        except UnicodeDecodeError:
+            self.bad += 1
+            return None
 
 
 def _chunked(arrays: list[Any]) -> Any:
