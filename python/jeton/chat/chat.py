@@ -314,8 +314,9 @@ class Chat:
         is asked for, that is it. Otherwise it is what came from messages of these roles, with
         what the template wrote inside of each, and behind it up to the first control token, which
         ends the turn; or up to a later one that follows at once, if that ends the text, a turn of
-        the user, or the chat that ends there. A call of a tool begins behind the generation prompt,
-        or where another answer would if no prompt stands there. What a template says of a call once
+        the user, or the chat that ends there. What the assistant says begins behind the generation
+        prompt, or behind as much of it as its turn has; if the template shows no prompt, where
+        another answer would begin. What a template says of a call once
         more, around the result of it, is not learnt. An answer without text has the token that ends
         it alone, and teaches to say nothing.
 
