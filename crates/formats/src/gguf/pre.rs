@@ -5,9 +5,7 @@
 //! letter beyond ASCII as upper and lower case alike, and knows `~` as no symbol (see [`SYMBOLS`]).
 //! One expression splits what the one before it left, so a list here is a list of splits.
 
-use jeton_stages::pre_tokenizer::named::{
-    self, DEEPSEEK_CJK, DEEPSEEK_LETTERS, DEEPSEEK_SIGNS, GPT2_ORIGINAL,
-};
+use jeton_stages::pre_tokenizer::named::{self, DEEPSEEK_LETTERS, GPT2_ORIGINAL};
 use jeton_stages::pre_tokenizer::{PreTokenizer, SplitBehavior};
 use jeton_text::error::{Error, ErrorKind, Result, did_you_mean};
 use jeton_text::pattern::{Dialect, Regex, SearchPattern};
@@ -280,6 +278,15 @@ const CJK: &str = "[一-龥\u{3040}-ゟ゠-ヿ]+";
 const BLOOM: &str = " ?[^(\\s|.,!?…。，、।۔،)]+";
 const LINES: &str = r"[^\n]+|[\n]+";
 
+/// What DeepSeek's first models take for signs and for scripts without case. Where an expression has no
+/// class of Unicode, llama.cpp lets none but `\s` find white space beyond ASCII.
+const DEEPSEEK_SIGNS: &str = r"\s?[!-/:-~！-／：-～‘-‟、-。]+";
+const DEEPSEEK_CJK: &str = r"[一-龥\x{800}-一가-\x{D7FF}&&\S]+";
+
+/// Groups of three digits as Tiny Aya has them. The look-ahead of llama.cpp's engine sees nothing of what
+/// stands before it, so that a boundary at its beginning is where a word begins.
+const TINY_AYA: &str = "[0-9]{1,3}(?=(?:[0-9]{3})+(?![0-9A-Za-z_])|[0-9A-Za-z_])";
+
 /// The white space that Jais 2 parts: runs whose lengths are powers of two.
 const JAIS2: &str = concat!(
     contractions!(),
@@ -420,7 +427,7 @@ pub const PRES: &[Pre] = &[
         &[
             // What stands in front of a number goes with its first digits, until the next stage.
             r"\P{N}*\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))",
-            "[一-鿿㐀-䶿\u{f900}-\u{faff}\u{3040}-ゟ゠-ヿ･-ﾟ⼀-\u{2fdf}\u{e00}-\u{e7f}\u{e80}-\u{eff}ក-\u{17ff}က-႟ꩠ-\u{aa7f}ꧠ-\u{a9ff}가-\u{d7af}ᄀ-ᇿ]+",
+            "[一-鿿㐀-䶿\u{8c48}-\u{faff}\u{3040}-ゟ゠-ヿ･-ﾟ⼀-\u{2fdf}\u{e00}-\u{e7f}\u{e80}-\u{eff}ក-\u{17ff}က-႟ꩠ-\u{aa7f}ꧠ-\u{a9ff}가-\u{d7af}ᄀ-ᇿ]+",
             deepseek_like!(r"[\r\n]*|\s*[\r\n]+"),
         ],
         None,
@@ -500,7 +507,7 @@ pub const PRES: &[Pre] = &[
     Pre::new(
         &["tiny_aya", "cohere2moe"],
         &[
-            "[0-9]{1,3}(?=(?:[0-9]{3})*(?![0-9A-Za-z_]))",
+            TINY_AYA,
             o200k_like!(
                 r"[\p{L}\p{M}]",
                 r"[\p{L}\p{M}]",

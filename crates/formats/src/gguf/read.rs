@@ -543,8 +543,8 @@ fn sentencepiece(metadata: &Metadata, tokens: &Tokens, algorithm: Algorithm) -> 
     let pieces = tokens.iter().zip(scores).map(|((id, text, kind), score)| {
         let kind = match kind {
             _ if id == unknown => PieceKind::Unknown,
-            Type::Control | Type::Unknown => PieceKind::Control,
-            Type::UserDefined => PieceKind::UserDefined,
+            // What is found by its spelling is cut out before, so no other text becomes it.
+            Type::Control | Type::Unknown | Type::UserDefined => PieceKind::Control,
             Type::Byte => PieceKind::Byte,
             Type::Unused if is_bpe && is_byte(text) => PieceKind::Unused,
             // llama.cpp makes no difference, but that a byte is none where not all bytes are there.

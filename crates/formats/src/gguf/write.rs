@@ -250,8 +250,14 @@ impl Keys {
         let mut types = Vec::new();
         let mut texts = Vec::new();
         let mut scores = Vec::new();
-        for piece in paced(proto.pieces.iter()) {
-            types.extend((type_of(piece.kind) as i32).to_le_bytes());
+        let plain = stages.added_tokens.iter().filter(|token| !token.special);
+        let plain: hashbrown::HashSet<u32> = plain.map(|token| token.id).collect();
+        for (piece, id) in paced(proto.pieces.iter()).zip(0..) {
+            let kind = match plain.contains(&id) {
+                true => Type::UserDefined,
+                false => type_of(piece.kind),
+            };
+            types.extend((kind as i32).to_le_bytes());
             scores.extend(piece.score.to_le_bytes());
             texts.push(match piece.kind {
                 PieceKind::UserDefined => piece.text.replace('▁', " "),
@@ -517,7 +523,13 @@ impl Keys {
             ));
         }
         let given: hashbrown::HashSet<u32> = stages.added_tokens.iter().map(|it| it.id).collect();
-        match held.added_tokens.iter().find(|it| !given.contains(&it.id)) {
+        // The unknown piece is found by its spelling there, and by SentencePiece nowhere.
+        let unknown = match &stages.model {
+            Model::SentencePiece(model) => model.unk_id(),
+            _ => None,
+        };
+        let mut others = held.added_tokens.iter();
+        match others.find(|it| !given.contains(&it.id) && Some(it.id) != unknown) {
             Some(token) if token.special || !matches!(stages.model, Model::SentencePiece(_)) => {
                 Err(cannot_hold(
                     GGUF,
