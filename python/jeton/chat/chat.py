@@ -104,6 +104,13 @@ class Request:
         documents = None if self.documents is None else _documents(self.documents)
         template = template_of(self.tok, self.template, with_tools=tools is not None)
         self._check_variables(template)
+        # As transformers passes them: `bos_token="<s>"` is that token, as the tokenizer's own is.
+        specials = self.tok.special_tokens
+        own = {
+            name: str(it)
+            for name, it in self.variables
+            if name.endswith("_token") and isinstance(it, str) and it in specials
+        }
         if not isinstance(self.isolate, (bool, type(None))):
             raise ArgumentTypeError(f"isolate must be a bool, not {self.isolate!r:.60}")
         return Given(
@@ -115,8 +122,8 @@ class Request:
             tools=tools,
             documents=documents,
             add_generation_prompt=self.add_generation_prompt,
-            tokens={f"{role}_token": token for role, token in self.tok.roles.items()},
-            variables=dict(self.variables),
+            tokens={f"{role}_token": token for role, token in self.tok.roles.items()} | own,
+            variables={name: it for name, it in self.variables if name not in own},
         )
 
     def _check_variables(self, template: str) -> None:
