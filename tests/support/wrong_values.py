@@ -98,6 +98,7 @@ OWNERS: dict[type | str, Callable[[], Any]] = {
     "Tokenizer.chat": lambda: TOK.replace(chat_template="{{ messages[0].content }}"),
     "Tokenizer.count_messages": lambda: TOK.replace(chat_template="{{ messages[0].content }}"),
     jeton.Encoding: lambda: TOK.encode_with_spans("the theory"),
+    jeton.CountedText: lambda: TOK.counted_text("the theory"),
     jeton.TokenBatch: lambda: TOK.encode_batch(["the", "theory there"]),
     jeton.BatchEncoding: lambda: TOK(["the theory", "there"]),
     jeton.PaddedBatch: lambda: TOK.encode_batch(["the", "theory there"]).pad(),
@@ -125,6 +126,8 @@ LINES: list[str] = ["hello hello help", "the weather there"]
 
 GOOD: dict[str, Any] = {
     "text": "the theory",
+    "encoding": TOK.encode_with_spans("the theory"),
+    "max_length": 2,
     "texts": ["the", "theory"],
     "ids": [1, 2],
     "batch": [[1], [2, 3]],

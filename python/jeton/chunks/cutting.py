@@ -78,7 +78,8 @@ class Chunk:
         start, end: Where it stands in the text, half open, in characters.
         tokens: How many tokens it has when it is encoded by itself, behind its `head`.
         head: Of a part that begins among the rows of a table, the head of that table, to be put in
-            front of it; empty otherwise, and wherever `boundaries` is not `"markdown"`.
+            front of it; empty otherwise, and wherever `boundaries` is neither `"markdown"` nor
+            `"html"`.
     """
 
     text: str
@@ -95,7 +96,9 @@ class Chunk:
     def _of(cls, text: str, start: int, end: int, tokens: int, head: str = "") -> Chunk:
         """One whose values are known to be right: a check takes longer than cutting it."""
         chunk = object.__new__(cls)
-        chunk.__dict__.update(text=text, start=start, end=end, tokens=tokens, head=head)
+        fields = chunk.__dict__
+        fields["text"], fields["start"], fields["end"] = text, start, end
+        fields["tokens"], fields["head"] = tokens, head
         return chunk
 
     def __repr__(self) -> str:
@@ -407,7 +410,9 @@ class _Cutter:
             raise _no_room(options, self.frame)
         self.places = _places_of(text, options.boundaries)
         self.levels: tuple[str | int, ...] = (*range(len(self.places)), *_FINER[options.at])
-        self.tables = structure.tables(text) if options.boundaries == "markdown" else []
+        kind = options.boundaries
+        has_tables = isinstance(kind, str) and kind in structure.TABLES
+        self.tables = structure.TABLES[str(kind)](text) if has_tables else []
         self.special = "ignore" if options.special == "raise" else options.special
         self.tokenizer = tokenizer
         self.text = text

@@ -201,7 +201,7 @@ def _row(pieces: list[bytes], colour: bool) -> str:
 
 def _sentence(tok: jeton.Tokenizer) -> None:
     ids = tok.encode(SENTENCE)
-    pieces = [Piece(tok.id_to_bytes(number)) for number in ids]
+    pieces = [Piece(tok.token_spelling(number)) for number in ids]
     say(flow(pieces, columns(), use_colour(sys.stdout)))
     say()
     _say(" ".join(map(str, ids)))

@@ -123,7 +123,7 @@ def _tokens(tok: BaseTokenizer, ids: Sequence[int], spelling: str, colour: bool)
     for number, id in enumerate(ids[:_MOST_TOKENS]):
         if number and not colour:
             made.append("│")
-        piece = visible(tok.token_bytes(id) or tok.id_to_bytes(id))
+        piece = visible(tok.token_bytes(id) or tok.token_spelling(id))
         light = f"color(16) on color({LIGHT[number % len(LIGHT)]})"
         made.append(_cut(piece), _CONTROL if id in control else light)
     more = len(ids) - _MOST_TOKENS
