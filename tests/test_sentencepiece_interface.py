@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
-import random
 import pickle
+import random
 import tempfile
 from collections import Counter
 from pathlib import Path

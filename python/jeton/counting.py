@@ -227,8 +227,8 @@ def named_pre_tokenizer(pattern: str | Sequence[str]) -> pre_tokenizers.PreToken
             raise ArgumentError("pattern is empty; 'none' leaves texts whole")
         steps = tuple(map(named_pre_tokenizer, pattern))
         return steps[0] if len(steps) == 1 else pre_tokenizers.Sequence(steps)
-    if not check_text("pattern", pattern):
+    if not (known := check_text("pattern", pattern)):
         raise ArgumentError("pattern is empty; 'none' leaves texts whole")
-    stages = json.loads(_core.pattern_pre_tokenizer(pattern))
+    stages = json.loads(_core.pattern_pre_tokenizer(known))
     component: pre_tokenizers.PreTokenizer = read_stored("pre_tokenizer", stages["pre_tokenizer"])
     return component

@@ -199,9 +199,12 @@ class Encoding:
             >>> padded.ids, padded.attention_mask
             ([1, 4, 2, 9, 9], [True, True, True, False, False])
         """
-        from jeton.arguments import check_id, checked_int, one_of
-        from jeton.vocabulary import bytes_of
+        from jeton.arguments import check_id, check_kind, checked_int, one_of
 
+        token = pad_token
+        if isinstance(token, str):
+            token = token.encode("utf-8", "surrogatepass")
+        check_kind("pad_token", token, bytes, "bytes or a str")
         missing = max(checked_int("length", length, 0) - len(self), 0)
         check_id("pad_id", pad_id)
         check_id("pad_type_id", pad_type_id)
@@ -213,7 +216,7 @@ class Encoding:
             "type_ids": pad_type_id,
             "sequence_ids": None,
             "special_tokens_mask": True,
-            "tokens": bytes_of(pad_token),
+            "tokens": token,
         }
 
         def extended(column: list[Any], value: object) -> list[Any]:

@@ -99,7 +99,6 @@ IN_JETON: dict[str, str] = {
     "no_truncation": "tok(texts)",
     "num_special_tokens_to_add": "tok.post_processor.added(pair)",
     "pad": "jeton.TokenBatch.from_rows(rows).pad(pad_id=...)",
-    "post_process": "tok.post_process(encoding)",
     "prepare_for_model": "tok(texts)",
     "save_model": "tok.save(path)",
     "save_pretrained": "tok.save(folder)",

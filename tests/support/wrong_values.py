@@ -128,6 +128,8 @@ GOOD: dict[str, Any] = {
     "text": "the theory",
     "encoding": TOK.encode_with_spans("the theory"),
     "max_length": 2,
+    "length": 9,
+    "pad_id": 0,
     "texts": ["the", "theory"],
     "ids": [1, 2],
     "batch": [[1], [2, 3]],

@@ -196,38 +196,6 @@ class Encodes(HasSettings):
         )
         return Encoding._of_core(encoded)
 
-    def post_process(
-        self, encoding: Encoding, pair: Encoding | None = None, *, add_special_tokens: bool = True
-    ) -> Encoding:
-        """What `encode_with_spans` makes of a text, or of two, whose tokens are at hand.
-
-        The post-processor puts its special tokens around them; without one, two encodings follow
-        each other. `Encoding.truncate` cuts them to size before, `Encoding.pad` pads the result.
-
-        Args:
-            encoding: The tokens of the text.
-            pair: Those of a second one.
-            add_special_tokens: Whether special tokens are added.
-
-        Raises:
-            ArgumentTypeError: What is given is no `Encoding`.
-            UnsupportedError: A template that lacks what it names.
-
-        Example:
-            >>> import jeton
-            >>> from jeton.components import post_processors
-            >>> bert = post_processors.BertProcessing(sep=("[SEP]", 102), cls=("[CLS]", 101))
-            >>> tok = jeton.CharTrainer().train("abc")
-            >>> tok = tok.with_added_tokens({"[CLS]": 101, "[SEP]": 102})
-            >>> tok = tok.replace(post_processor=bert)
-            >>> tok.post_process(tok.encode_with_spans("abc").truncate(2)).ids
-            [101, 0, 1, 102]
-        """
-        from jeton.components import post_processors
-
-        processor = self.post_processor or post_processors.Sequence(())
-        return processor(encoding, pair, add_special_tokens=add_special_tokens)
-
     def counted_text(
         self, text: str = "", *, special: SpecialPolicy = "ignore", add_special_tokens: bool = False
     ) -> CountedText:

@@ -122,7 +122,7 @@ def _code(text: str) -> list[list[int]]:
 
 
 def _html(text: str) -> list[list[int]]:
-    """Behind sections, then in front of headings by rank, then behind blocks, then behind entries."""
+    """Behind sections, then in front of headings by rank, then behind blocks, then entries."""
     levels = []
     for tags in _TAGS:
         breaks = "|<br ?/?>" if "li" in tags else ""

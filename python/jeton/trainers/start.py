@@ -124,8 +124,8 @@ def _by_merges(tokenizer: Tokenizer) -> Tokenizer:
         return Tokenizer.from_json(tokenizer.to_json())
     except UnsupportedError as error:
         raise ArgumentError(
-            f"start_from: this SentencePiece model has no equal with merges: {error}; if it merges, "
-            'start_from=tok.approximation("tokenizer.json") continues what is closest to it'
+            f"start_from: this SentencePiece model has no equal with merges: {error}; if it "
+            'merges, start_from=tok.approximation("tokenizer.json") continues what is closest to it'
         ) from None
 
 

@@ -99,6 +99,7 @@ class WordPieceTrainer(WordTrainer):
                 "alphabet": "characters",
                 "byte_order": "printable",
                 "sentencepiece": False,
+                "byte_fallback": False,
                 "initial_alphabet": checked_characters("initial_alphabet", initial_alphabet),
                 "limit_alphabet": limit_alphabet,
                 "character_coverage": character_coverage,

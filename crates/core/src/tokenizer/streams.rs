@@ -301,7 +301,7 @@ impl Cuts {
                 ErrorKind::Unsupported,
                 format!("{refused}: no safe split points are known for it"),
             )
-            .hint("take the whole text, or each line or paragraph as a text of its own")
+            .hint("encode the whole text, or each line or paragraph as a text of its own")
         })
     }
 
