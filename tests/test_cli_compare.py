@@ -114,10 +114,10 @@ def test_json_is_kept_and_compared_with(run: Run) -> None:
 @pytest.mark.usefixtures("files")
 def test_a_report_gives_the_same_names(run: Run) -> None:
     texts = ["--corpus", "news.txt", "--parallel", "en=en.txt"]
-    run("report", "ranks.json", "mine=words.json", *texts, "--json", "r.json", "-o", "r.html")
+    run("report", "ranks.json", "mine=words.json", *texts, "--save", "r.json", "-o", "r.html")
     shown = run("compare", "ranks.json", "mine=words.json", *texts, "--baseline", "r.json").stdout
     assert "nothing has changed" in shown
-    run("report", "--from", "r.json", "--json", "again.json", "-o", "again.html")
+    run("report", "--from", "r.json", "--save", "again.json", "-o", "again.html")
     assert Path("again.json").read_bytes() == Path("r.json").read_bytes()
 
 

@@ -106,6 +106,9 @@ def test_public_names_of_a_tokenizer() -> None:
         "normalizer",
         "padded_vocab_size",
         "padding",
+        "parse",
+        "parse_stream",
+        "play",
         "post_process",
         "post_processor",
         "pre_tokenizer",
@@ -149,7 +152,11 @@ def examples_of(owner: type) -> Iterator[tuple[type, str]]:
 # `Tokenizer` are, and cached properties.
 @pytest.mark.parametrize(
     ("owner", "name"),
-    [*examples_of(jeton.Tokenizer), *examples_of(jeton.chat.Chat)],
+    [
+        *examples_of(jeton.Tokenizer),
+        *examples_of(jeton.chat.Chat),
+        *examples_of(jeton.chat.ParseStream),
+    ],
     ids=lambda value: value if isinstance(value, str) else value.__name__,
 )
 def test_examples_of_methods(owner: type, name: str) -> None:
@@ -227,6 +234,7 @@ print(json.dumps(sorted(set(sys.modules) - before)))
         "jeton.tokenizer.chunk",
         "jeton.tokenizer.explain",
         "jeton.tokenizer.other_libraries",
+        "jeton.tokenizer.play",
         "jeton.vocabulary",
     }
 

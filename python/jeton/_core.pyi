@@ -549,8 +549,9 @@ class WordCounter:
         field: str | None,
         errors: str,
         by_line: bool,
+        drop_bad: bool,
         watch: Callable[[int, int], None] | None,
-    ) -> None: ...
+    ) -> int: ...
     def count_part(
         self, path: str, start: int, stop: int, field: str | None, errors: str
     ) -> None: ...

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import jeton
-from jeton import analysis, components, cost, errors, samples
+from jeton import analysis, chat, components, cost, errors, samples
 from jeton.components import decoders as d
 from jeton.components import models as m
 from jeton.components import normalizers as n
@@ -97,6 +97,8 @@ OWNERS: dict[type | str, Callable[[], Any]] = {
     "Tokenizer.nbest": lambda: PIECES,
     "Tokenizer.chat": lambda: TOK.replace(chat_template="{{ messages[0].content }}"),
     "Tokenizer.count_messages": lambda: TOK.replace(chat_template="{{ messages[0].content }}"),
+    "Tokenizer.parse": lambda: TOK.replace(chat_template=chat.TEMPLATES["chatml"]),
+    "Tokenizer.parse_stream": lambda: TOK.replace(chat_template=chat.TEMPLATES["chatml"]),
     jeton.Encoding: lambda: TOK.encode_with_spans("the theory"),
     jeton.CountedText: lambda: TOK.counted_text("the theory"),
     jeton.TokenBatch: lambda: TOK.encode_batch(["the", "theory there"]),

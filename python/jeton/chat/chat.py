@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import types
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -22,7 +21,7 @@ from jeton.chat.origins import Origin
 from jeton.chat.parts import raw, runs_of
 from jeton.chat.prefixes import Prefixes, Step, compared
 from jeton.chat.renderer import Renderer, questions
-from jeton.chat.schemas import schema_of
+from jeton.chat.schemas import tools_of
 from jeton.chat.templates import name_of, template_of
 from jeton.chat.trust import Trust
 from jeton.chat.unprinted import Unprinted, UnprintedError
@@ -102,7 +101,7 @@ class Request:
         return chat
 
     def _given(self, sent: list[Sent], trust: Trust) -> Given:
-        tools = None if self.tools is None else _tools(self.tools)
+        tools = None if self.tools is None else tools_of(self.tools)
         documents = None if self.documents is None else _documents(self.documents)
         template = template_of(self.tok, self.template, with_tools=tools is not None)
         self._check_variables(template)
@@ -159,25 +158,6 @@ class Request:
         ).made()
 
 
-def _tools(tools: Any) -> list[Any]:
-    if isinstance(tools, (str, bytes, dict)) or not isinstance(tools, Iterable):
-        raise ArgumentTypeError(
-            f"tools must be a list of dicts or functions, not {type(tools).__name__}"
-        )
-    return [_tool(tool, number) for number, tool in enumerate(tools)]
-
-
-def _tool(tool: Any, number: int) -> dict[Any, Any]:
-    if isinstance(tool, dict):
-        return tool
-    if isinstance(tool, (types.FunctionType, types.MethodType)):
-        return schema_of(tool, f"tools[{number}]")
-    raise ArgumentTypeError(
-        f"tools[{number}] must be a function, or a dict with the JSON schema of one, not "
-        f"{type(tool).__name__}"
-    )
-
-
 def _documents(documents: Any) -> list[Any]:
     if isinstance(documents, (str, bytes, dict)) or not isinstance(documents, Iterable):
         raise ArgumentTypeError(
@@ -201,6 +181,7 @@ class Chat:
     Attributes:
         text: The text, as the template wrote it.
         template: The text of the template.
+        tools: The tools, as JSON schemas.
         roles: The role of each message.
         dropped: The indices of the messages that `truncate` left out, in the chat that was cut.
 
@@ -227,6 +208,7 @@ class Chat:
         self._unprinted = Unprinted(given, text)
         self.text = raw(text)
         self.template = given.template
+        self.tools: list[Any] | None = None if request.tools is None else tools_of(request.tools)
         self.roles: list[str | None] = [message.role for message in given.sent]
         self.dropped: list[int] = []
 
@@ -249,6 +231,17 @@ class Chat:
         """The control tokens of this chat, with their ids: the special tokens of the tokenizer, and
         added tokens that its template writes, its configuration names or the call asked for."""
         return self._control.tok.special_tokens
+
+    @property
+    def isolates(self) -> bool | None:
+        """Whether its template runs in a process of its own, if `tok.chat` was asked for that."""
+        return self._request.isolate
+
+    @property
+    def plain_variables(self) -> dict[str, Any]:
+        """What else the template was given that is text, a number or a truth."""
+        kinds = (str, bool, int, float, type(None))
+        return {name: it for name, it in self._request.variables if isinstance(it, kinds)}
 
     @functools.cached_property
     def unprinted(self) -> list[Origin]:
@@ -323,8 +316,9 @@ class Chat:
         is asked for, that is it. Otherwise it is what came from messages of these roles, with
         what the template wrote inside of each, and behind it up to the first control token, which
         ends the turn; or up to a later one that follows at once, if that ends the text, a turn of
-        the user, or the chat that ends there. A call of a tool begins behind the generation prompt,
-        or where another answer would if no prompt stands there. What a template says of a call once
+        the user, or the chat that ends there. What the assistant says begins behind the generation
+        prompt, or behind as much of it as its turn has; if the template shows no prompt, where
+        another answer would begin. What a template says of a call once
         more, around the result of it, is not learnt. An answer without text has the token that ends
         it alone, and teaches to say nothing.
 

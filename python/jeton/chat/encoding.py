@@ -323,8 +323,10 @@ def _with_mark(tok: BaseTokenizer, tokens: _Tokens, stretch: str) -> tuple[BaseT
     A stretch beside it is no beginning of a text, and no end: no space is put in front of it.
     """
     for mark in tokens.marks:
-        found = [match[0] for match in tokens.pattern.finditer(mark + stretch + mark)]
-        if found[:1] == [mark] == found[-1:] and found.count(mark) == 2:
+        beside = mark + stretch + mark
+        last = len(beside) - len(mark)
+        found = [match.span() for match in tokens.pattern.finditer(beside) if match[0] == mark]
+        if found == [(0, len(mark)), (last, len(beside))] and beside.find(mark, 1) == last:
             return tok, mark
     if not tokens.marked or tokens.marked[0][1] in stretch:
         # No other token begins in the stretch and ends in the mark.

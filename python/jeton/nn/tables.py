@@ -204,7 +204,7 @@ def norms_by_frequency(
         numbers = np.asarray(counts)
     except ValueError:
         raise ArgumentTypeError("counts must be integers, one an id") from None
-    if numbers.ndim != 1 or not np.issubdtype(numbers.dtype, np.integer):
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
         raise ArgumentError("counts must be integers, one an id")
     if len(numbers) > len(lengths) or (numbers < 0).any():
         raise ArgumentError(

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from jeton import cost, samples
+from jeton import cost, palette, samples
 from jeton._core import __version__
 from jeton.chat import TEMPLATES
 from jeton.errors import ArgumentError, JetonError, UnsupportedError
 from jeton.known_names import names
-from jeton.play.chats import shown_chat
+from jeton.play.chats import parsed_answer, shown_chat
 from jeton.play.documents import Document, Documents, Tokens
 from jeton.play.guard import Guard
 from jeton.play.ids import decoded
@@ -206,7 +206,7 @@ class _Answers:
             Route(f"/api/{name}", answering(getattr(self, name)), methods=["POST"])
             for name in (
                 "start load drop encode window token neighbours gotchas price steps vocabulary "
-                "unreachable chat train decode save"
+                "unreachable chat answer train decode save"
             ).split()
         ]
         return Starlette(
@@ -372,6 +372,9 @@ class _Answers:
     def chat(self, asked: Asked) -> Any:
         return shown_chat(self.shelf[asked["card"]], asked)
 
+    def answer(self, asked: Asked) -> Any:
+        return parsed_answer(self.shelf[asked["card"]], asked)
+
     def train(self, asked: Asked) -> Any:
         text = asked.get("text")
         if text is None:
@@ -388,11 +391,12 @@ class _Answers:
 def _files() -> dict[str, tuple[str, bytes]]:
     """The files of the page, by name."""
     folder = files(__package__).joinpath("page")
-    return {
+    found = {
         it.name: (_KINDS[it.name.rsplit(".", 1)[-1]], it.read_bytes())
         for it in folder.iterdir()
         if it.name.rsplit(".", 1)[-1] in _KINDS
     }
+    return found | {"palette.css": (_KINDS["css"], palette.css().encode())}
 
 
 def _object(body: bytes) -> Asked:

@@ -32,9 +32,11 @@ _MEMORY: Final = "/dev/shm"
 class Card:
     """A tokenizer with what the page asks of it again and again."""
 
-    def __init__(self, number: int, name: str, tokenizer: Tokenizer) -> None:
+    def __init__(self, number: int, name: str, tokenizer: Tokenizer, hint: str) -> None:
         self.number = number
         self.name = name
+        self.hint = hint
+        """Where it is from, if its name alone does not load it again."""
         self.tokenizer = tokenizer
 
     @functools.cached_property
@@ -63,6 +65,7 @@ class Card:
         return {
             "card": self.number,
             "name": self.name,
+            "hint": self.hint,
             "kind": type(tokenizer.model).__name__,
             "size": tokenizer.vocab_size,
             "special": len(tokenizer.special_tokens),
@@ -92,12 +95,12 @@ class Shelf:
         except (KeyError, TypeError):
             raise ArgumentError("this tokenizer is no longer here: load it again") from None
 
-    def add(self, name: str, tokenizer: Tokenizer) -> Card:
+    def add(self, name: str, tokenizer: Tokenizer, hint: str = "") -> Card:
         """A new card."""
         with self._lock:
             if len(self._cards) >= MAX_CARDS:
                 raise ArgumentError(f"there are {MAX_CARDS} tokenizers already: close one first")
-            card = Card(next(self._numbers), name[:200], tokenizer)
+            card = Card(next(self._numbers), name[:200], tokenizer, hint)
             self._cards[card.number] = card
         return card
 
@@ -138,4 +141,4 @@ class Shelf:
             except Exception as error:
                 message = str(error).replace(f"{folder}{os.sep}", "").replace(folder, "the folder")
                 raise ArgumentError(message) from None
-        return self.add(" + ".join(files), tokenizer)
+        return self.add(" + ".join(files), tokenizer, "dropped on the page: give its path")

@@ -38,7 +38,8 @@ def trained(shelf: Shelf, text: str, kind: str, size: int) -> dict[str, Any]:
     if not 2 <= size <= MAX_SIZE:
         raise ArgumentError(f"the page trains up to {MAX_SIZE:,} tokens")
     tokenizer = _TRAINERS[kind](size).train(text.splitlines(keepends=True))
-    card = shelf.add(f"{kind} {tokenizer.vocab_size:,}", tokenizer)
+    name = f"{kind} {tokenizer.vocab_size:,}"
+    card = shelf.add(name, tokenizer, "trained on the page: save it, and give its path")
     merges = [
         {"left": visible(left), "right": visible(right), "made": visible(left + right)}
         for left, right in card.tokenizer.merges[:_MAX_MERGES]

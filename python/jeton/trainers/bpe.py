@@ -310,6 +310,7 @@ class BPETrainer(WordTrainer):
         field: str | None = None,
         errors: Literal["strict", "replace", "ignore"] = "strict",
         documents: Literal["file", "line"] = "file",
+        bad_records: Literal["error", "drop"] = "error",
         memory: int | str | None = None,
         temp_dir: str | os.PathLike[str] | None = None,
         watch: Callable[[Progress], None] | None = None,
@@ -321,6 +322,7 @@ class BPETrainer(WordTrainer):
             field: As for `train`.
             errors: As for `train`.
             documents: As for `train`.
+            bad_records: As for `train`.
             memory: As for `train`.
             temp_dir: As for `train`.
             watch: As for `train`.
@@ -341,6 +343,7 @@ class BPETrainer(WordTrainer):
             field=field,
             errors=errors,
             documents=documents,
+            bad_records=bad_records,
             memory=memory,
             temp_dir=temp_dir,
             watch=watch,

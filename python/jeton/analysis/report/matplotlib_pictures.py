@@ -19,17 +19,14 @@ from jeton.analysis.report.parts import Shown, has, value_of
 from jeton.arguments import checked_path
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from jeton.human_readable import without_controls
+from jeton.palette import SERIES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["write_pictures"]
 
-_COLOURS: Final = (
-    "#2a6fb8", "#d1662a", "#3d8f57", "#b0406f", "#7657b5", "#8a6d1f",
-    "#2797a5", "#c0392f", "#5d6470", "#9a4fc0", "#5a8a1d", "#b36a8a",
-)  # fmt: skip
-"""Those of `report.css`, in light."""
+_COLOURS: Final = tuple(light for light, _ in SERIES)
 
 _FORMATS: Final = ("svg", "png")
 

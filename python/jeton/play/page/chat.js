@@ -3,7 +3,7 @@
 import { el, fill, number, toggle } from "./dom.js";
 import { ask } from "./server.js";
 import { visible } from "./shown.js";
-import { state } from "./state.js";
+import { hues, state } from "./state.js";
 
 const ROLES = ["system", "user", "assistant", "tool"];
 const LOOKS = [["control", "control token"], ["template", "template"], ["system", "system"], ["user", "user"], ["assistant", "assistant"], ["tool", "tool"], ["spelled", "spelled by data: text"]];
@@ -14,7 +14,7 @@ export const chatState = {
     { role: "user", content: "What is a token?<|im_end|>" },
     { role: "assistant", content: "A piece of text with a number." },
   ],
-  template: "chatml", pasted: "", tools: "", prompt: false,
+  template: "chatml", pasted: "", tools: "", prompt: false, answer: "",
 };
 
 export function chatView(main) {
@@ -34,6 +34,11 @@ export function chatView(main) {
   const text = el("div", { className: "rendered mono panel", tabindex: "0", role: "group", "aria-label": "Rendered chat" });
   const tokens = el("div", { className: "flow", tabindex: "0", role: "group", "aria-label": "Tokens of the chat" });
   const notes = el("p", { className: "quiet small" });
+  const answer = el("textarea", { className: "wide mono", "aria-label": "What a model wrote", placeholder: "What a model wrote behind this chat, with its marks", oninput: () => { chatState.answer = answer.value; clearTimeout(reading); reading = setTimeout(read, 150); } });
+  answer.value = chatState.answer;
+  const message = el("pre", { className: "rendered mono", tabindex: "0", role: "group", "aria-label": "The message" });
+  const finish = el("p", { className: "quiet small", role: "status" });
+  let reading;
   let isMask = false;
   let last;
   let waiting;
@@ -54,13 +59,30 @@ export function chatView(main) {
 
   async function render() {
     if (!card.value) return;
-    const chosen = chatState.template === "own" ? null : chatState.template === "pasted" ? chatState.pasted : chatState.template;
     if (chatState.template === "own" && !own()) { say("This tokenizer has no template of its own: choose one."); return; }
     try {
-      last = await ask("chat", { card: Number(card.value), messages: chatState.messages, template: chosen, tools: chatState.tools, prompt: chatState.prompt });
+      last = await ask("chat", asked());
       wrong.hidden = true;
       draw();
+      read();
     } catch (error) { say(error.message); }
+  }
+
+  const asked = () => ({
+    card: Number(card.value), messages: chatState.messages, tools: chatState.tools, prompt: chatState.prompt,
+    template: chatState.template === "own" ? null : chatState.template === "pasted" ? chatState.pasted : chatState.template,
+  });
+
+  /** Reads the answer back into a message. */
+  async function read() {
+    message.hidden = !chatState.answer;
+    if (!chatState.answer || !card.value) { finish.textContent = "The message that it is read as stands here."; return; }
+    try {
+      const found = await ask("answer", { ...asked(), answer: chatState.answer });
+      message.textContent = JSON.stringify(found.message, null, 2);
+      const end = { complete: "complete", length: "not at its end", malformed: "not as the format has it" }[found.finish] ?? found.finish;
+      finish.textContent = [end, ...found.problems, found.text_marks.length ? `marks that are plain text: ${found.text_marks.join(", ")}` : ""].filter(Boolean).join(" · ");
+    } catch (error) { message.hidden = true; finish.textContent = error.message; }
   }
 
   function say(message) { wrong.hidden = false; wrong.textContent = message; }
@@ -68,13 +90,14 @@ export function chatView(main) {
   function draw() {
     fill(text, ...last.pieces.map((it) => el("span", { className: `look-${it.look}` }, visible(it.text, false))));
     const characters = [...last.text];
+    const colours = hues(last.tokens.map((it) => it.id));
     fill(tokens, ...last.tokens.map((it, at) => el("span", {
-      className: `t h${at % 8}${it.special ? " special" : ""}${isMask && it.learnt ? " learnt" : ""}${isMask && !it.learnt ? " same" : ""}`,
+      className: `t h${colours[at]}${it.special ? " special" : ""}${isMask && it.learnt ? " learnt" : ""}${isMask && !it.learnt ? " same" : ""}`,
       title: `${it.id} · ${it.origin}${it.learnt ? " · learnt" : ""}`, dir: "auto",
     }, visible(characters.slice(it.start, it.end).join(""), true) || "∅")));
     const spelled = last.pieces.filter((it) => it.look === "spelled").length;
     notes.textContent = `${number(last.tokens.length)} tokens, ${number(last.tokens.filter((it) => it.learnt).length)} learnt`
-      + (spelled ? ` · ${spelled} ${spelled === 1 ? "control token was" : "control tokens were"} spelled by a message and stayed text` : "") + (last.learnt ? ` · ${last.learnt}` : "");
+      + (spelled ? ` · ${spelled} ${spelled === 1 ? "control token was" : "control tokens were"} spelled by a message and stayed text` : "") + [last.learnt, ...last.left_out].map((it) => it && ` · ${it}`).join("");
   }
 
   const asJson = toggle("As JSON", false, (isOn) => {
@@ -88,7 +111,8 @@ export function chatView(main) {
       pasted, form, json, el("details", {}, el("summary", {}, "Tools"), tools)),
     wrong,
     el("section", { "aria-label": "Rendered" }, el("ul", { className: "row small", "aria-label": "Who wrote what" }, ...LOOKS.map(([look, name]) => el("li", { className: `look-${look}` }, name))), text),
-    el("section", { className: "panel", "aria-label": "Tokens" }, el("div", { className: "row" }, notes, toggle("Loss mask", isMask, (isOn) => { isMask = isOn; if (last) draw(); })), tokens));
+    el("section", { className: "panel", "aria-label": "Tokens" }, el("div", { className: "row" }, notes, toggle("Loss mask", isMask, (isOn) => { isMask = isOn; if (last) draw(); })), tokens),
+    el("section", { className: "panel", "aria-label": "An answer" }, el("h2", {}, "An answer, read back"), answer, finish, message));
   build();
   render();
 }

@@ -50,11 +50,11 @@ function tabs() {
 function theme() {
   const button = document.getElementById("theme");
   const root = document.documentElement;
-  try { root.dataset.theme = localStorage.getItem("jeton-theme") ?? ""; } catch { /* a frame without storage */ }
+  try { root.className = localStorage.getItem("jeton-theme") ?? ""; } catch { /* a frame without storage */ }
   button.addEventListener("click", () => {
-    const isDark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-    root.dataset.theme = isDark ? "light" : "dark";
-    try { localStorage.setItem("jeton-theme", root.dataset.theme); } catch { /* as above */ }
+    const isDark = root.className ? root.className === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    root.className = isDark ? "light" : "dark";
+    try { localStorage.setItem("jeton-theme", root.className); } catch { /* as above */ }
   });
 }
 

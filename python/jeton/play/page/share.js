@@ -54,7 +54,7 @@ export async function share(dialog, view) {
 function python() {
   const lines = ["import jeton", "", `text = ${JSON.stringify(state.text)}`];
   for (const card of state.cards) {
-    lines.push(`tok = jeton.load(${JSON.stringify(card.name)})`, `print(${JSON.stringify(card.name)}, tok.encode(text${state.special === "allow" ? ', special="allow"' : ""}))`);
+    lines.push(`tok = jeton.load(${JSON.stringify(card.name)})${card.hint ? `  # ${card.hint}` : ""}`, `print(${JSON.stringify(card.name)}, tok.encode(text${state.special === "allow" ? ', special="allow"' : ""}))`);
   }
   return `${lines.join("\n")}\n`;
 }

@@ -32,7 +32,7 @@ export const state = {
 
 export const cardOf = (number) => state.cards.find((card) => card.card === number);
 
-/** A hue of eight for each token: that of its id, or the next one if its left neighbour has it. */
+/** A hue of eight for each token, as `jeton.palette.hues` has it. */
 export function hues(ids) {
   const found = new Uint8Array(ids.length);
   let before = -1;

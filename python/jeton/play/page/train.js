@@ -30,7 +30,7 @@ export function trainView(main) {
         el("div", { className: "row" },
           el("button", { type: "button", onclick: () => { try { addCard(trained.card); } catch (error) { wrong.hidden = false; wrong.textContent = error.message; } } }, "Show it as a card"),
           el("button", { type: "button", onclick: save }, "Save as tokenizer.json")),
-        trained.merges.length ? [el("h3", {}, "Merges in the order in which they were learnt"), slider, list] : el("p", { className: "quiet" }, "This kind learns no list of merges; show it as a card to look at its tokens."));
+        trained.merges.length ? [el("h3", {}, "Merges in the order in which they were learnt"), slider, el("div", { className: "tall", tabindex: "0", role: "group", "aria-label": "Merges" }, list)] : el("p", { className: "quiet" }, "This kind learns no list of merges; show it as a card to look at its tokens."));
       draw();
       ask_next();
     } catch (error) {
