@@ -90,9 +90,6 @@ apart, where UAX #29 cuts between any two ideographs: here they are cut at token
 """
 _PATTERNS: Final = {"sentence": _SENTENCE, "line": _LINE, "word": _WORD}
 
-_PLAIN_END: Final = re.compile(r"[a-z][.!?] [A-Z]")
-"""What most sentences end with, of which the pattern of sentences says all there is to say."""
-
 _TITLE: Final = re.compile(rf"\b(?:{'|'.join(_TITLES)})\.$")
 _NUMBER_OF_A_LINE: Final = re.compile(r"(?:^|[\n\r\x85\u2028\u2029])[ \t]*\d{1,4}\.$")
 _CONTEXT = 32
@@ -129,12 +126,11 @@ def last(unit: str, text: str, low: int, high: int) -> int | None:
     """
     if high == len(text):
         return high if high > low else None
-    search, size = _PATTERNS[unit].finditer, _BLOCK
+    size = _BLOCK
     while True:
         begin = max(low, high - size)
-        around = max(0, begin - _CONTEXT), min(len(text), high + _CONTEXT)
-        for match in reversed([*search(text, *around)]):
-            if begin < match.end() <= high and _is_end(unit, text, match, low):
+        for match in reversed(list(_matches(unit, text, begin, high))):
+            if _is_end(unit, text, match, low):
                 return match.end()
         if begin == low:
             return None
@@ -171,13 +167,9 @@ def _matches(unit: str, text: str, low: int, high: int) -> Iterator[re.Match[str
 
 
 def _is_end(unit: str, text: str, match: re.Match[str], since: int) -> bool:
-    start, end = match.span()
-    if unit == "sentence":
-        if _PLAIN_END.match(text, start - 1):
-            return True
-        if text[start] in _NEEDS_SPACE and _goes_on(text, match):
-            return False
-    return is_between_characters(text, end, since)
+    if unit == "sentence" and text[match.start()] in _NEEDS_SPACE and _goes_on(text, match):
+        return False
+    return is_between_characters(text, match.end(), since)
 
 
 def _goes_on(text: str, match: re.Match[str]) -> bool:

@@ -96,9 +96,7 @@ class Chunk:
     def _of(cls, text: str, start: int, end: int, tokens: int, head: str = "") -> Chunk:
         """One whose values are known to be right: a check takes longer than cutting it."""
         chunk = object.__new__(cls)
-        fields = chunk.__dict__
-        fields["text"], fields["start"], fields["end"] = text, start, end
-        fields["tokens"], fields["head"] = tokens, head
+        chunk.__dict__.update(text=text, start=start, end=end, tokens=tokens, head=head)
         return chunk
 
     def __repr__(self) -> str:

@@ -33,19 +33,17 @@ class TokenPlaces:
     def __init__(self, spans: npt.NDArray[np.int64], start: int, end: int) -> None:
         starts, ends = spans[:, 0], spans[:, 1]
         self.start, self.end = start, end
-        self.before: Sequence[int] = range(len(spans) + 1)
-        if len(spans) and (ends[:-1] == starts[1:]).all():  # each ends where the next one begins
-            between = starts
+        if (ends[:-1] == starts[1:]).all():  # each token ends where the next one begins
+            parted: Sequence[int] = range(1, len(spans))
+            between = starts[1:]
         else:
             reached = np.maximum.accumulate(ends)
             ahead = np.minimum.accumulate(starts[::-1])[::-1]
             places = np.flatnonzero(reached[:-1] <= ahead[1:]) + 1
-            self.before = [0, *places.tolist(), len(spans)]
-            between = np.concatenate([[0], ahead[places]])
-        # A list, since places are looked up one by one.
-        self.at: list[int] = (between + start).tolist()
-        self.at[0] = start
-        self.at.append(end)
+            parted, between = places.tolist(), ahead[places]
+        # Lists, since places are looked up one by one.
+        self.at: list[int] = [start, *(between + start).tolist(), end]
+        self.before: list[int] = [0, *parted, len(spans)]
 
     @property
     def tokens(self) -> int:
