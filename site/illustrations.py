@@ -14,9 +14,10 @@ from pathlib import Path
 
 import jeton
 import speed
+import worked_examples
 from jeton import learn, samples, textbook
 from jeton.data import pack
-from jeton.explaining.steps import ModelStep
+from jeton.explaining.steps import ModelStep, TextStep
 from jeton.explaining.view_frames import frames_of_pieces
 from jeton.human_readable import visible, visible_pieces
 from jeton.learn.merging import frames_of_merging, marked_rows, start_rows
@@ -161,16 +162,10 @@ def split_patterns() -> str:
 
 
 def splits(text: str, pattern: str) -> list[str]:
-    """Where a named pattern splits a text."""
-    stage = jeton.BPETrainer(256, pattern=pattern).pre_tokenizer
-    assert stage is not None
-    return [visible(text[start:end].encode()) for start, end in places(text, stage)]
-
-
-def places(text: str, stage: object) -> list[tuple[int, int]]:
-    tok = small().replace(pre_tokenizer=stage)  # type: ignore[arg-type]
-    [step] = [it for it in tok.explain(text).steps if it.stage == "pre-tokenizer"]
-    return [it.span for it in step.after]  # type: ignore[union-attr]
+    """The pieces of a text by a named pattern."""
+    tok = small().replace(pre_tokenizer=jeton.BPETrainer(256, pattern=pattern).pre_tokenizer)
+    [step] = [it for it in tok.explain(text).steps if isinstance(it, TextStep)][1:]
+    return [visible(it.text.encode()) for it in step.after]
 
 
 def split_gpt2_rules() -> str:
@@ -325,6 +320,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "ids-to-vectors": ids_to_vectors,
     "control-and-text": control_and_text,
     "parts-and-whole": parts_and_whole,
+    **worked_examples.FIGURES,
 }
 """What draws a picture, by the name of its file."""
 
