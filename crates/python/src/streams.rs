@@ -339,18 +339,19 @@ fn place(
     let Some(given) = given else {
         return Ok(default);
     };
-    let place: isize = match given.cast::<PyInt>() {
-        Ok(number) => {
-            let ends = (isize::MIN, isize::MAX);
-            let is_negative = number.lt(0)?;
-            let clamped = if is_negative { ends.0 } else { ends.1 };
-            number.extract().unwrap_or(clamped)
-        }
-        Err(_) => return Err(wrong_type(name, "an int", given)),
+    let number = given
+        .cast::<PyInt>()
+        .map_err(|_| wrong_type(name, "an int", given))?;
+    let farthest = if number.lt(0)? {
+        isize::MIN
+    } else {
+        isize::MAX
     };
-    let from_start = match place < 0 {
-        true => length.saturating_sub(place.unsigned_abs()),
-        false => place.unsigned_abs(),
+    let place: isize = number.extract().unwrap_or(farthest);
+    let from_start = if place < 0 {
+        length.saturating_sub(place.unsigned_abs())
+    } else {
+        place.unsigned_abs()
     };
     Ok(from_start.min(length))
 }
