@@ -96,7 +96,9 @@ def units() -> str:
         "Characters, words, subwords",
         Row(chips([visible(it.encode()) for it in text]), "characters"),
         Row(chips(text.split()), "words"),
-        Row(chips([visible(small().token_spelling(id)) for id in small().encode(text)]), "subwords"),
+        Row(
+            chips([visible(small().token_spelling(id)) for id in small().encode(text)]), "subwords"
+        ),
     )
 
 
