@@ -45,6 +45,8 @@ __all__ = ["Chat", "Request"]
 _FLAGS: Final = ("add_generation_prompt", "continue_final_message")
 """Parameters of such names that no variable of a template is like one by chance."""
 _SYSTEM: Final = ("system", "developer")
+_MOST_RENDERINGS: Final = 64
+"""How many beginnings of a conversation are rendered to compare them: two a turn."""
 
 
 def _warn(losses: str) -> None:
@@ -383,6 +385,9 @@ class Chat:
         Some templates change what they wrote: they leave out the reasoning of turns that are over,
         or put the tools in front of the last question.
 
+        Each turn takes a rendering of all messages up to it, so of a long conversation only the
+        last 32 turns are rendered; `left_out` says how many renderings were not made.
+
         Example:
             >>> import jeton
             >>> tok = jeton.CharTrainer(special_tokens=["<|im_start|>", "<|im_end|>"]).train(
@@ -396,22 +401,24 @@ class Chat:
             Prefixes(kept: 2 renderings, each begins the next)
         """
         messages = self._request.messages
+        asked = [
+            (count, prompt)
+            for at, role in enumerate(self.roles)
+            if role in ("assistant", "model")
+            for count, prompt in ((at, True), (at + 1, False))
+            if count and (count < len(messages) or self._request.add_generation_prompt)
+        ]
         steps: list[tuple[Step, list[int]]] = []
-        for at, role in enumerate(self.roles):
-            if role not in ("assistant", "model"):
-                continue
-            for count, prompt in ((at, True), (at + 1, False)):
-                is_whole = count == len(messages) and not self._request.add_generation_prompt
-                if not count or is_whole:
-                    continue
-                try:
-                    text = self._given.of_first(count, prompt).text()
-                except JetonError:
-                    continue  # a template may refuse a conversation that ends here
-                ids = encoded_ids(self._control, raw(text), runs_of(text))
-                steps.append((Step(count, prompt), ids))
+        for count, prompt in asked[-_MOST_RENDERINGS:]:
+            try:
+                text = self._given.of_first(count, prompt).text()
+            except JetonError:
+                continue  # a template may refuse a conversation that ends here
+            ids = encoded_ids(self._control, raw(text), runs_of(text))
+            steps.append((Step(count, prompt), ids))
         whole = Step(len(messages), self._request.add_generation_prompt)
-        return compared([*steps, (whole, self.ids)])
+        left_out = max(len(asked) - _MOST_RENDERINGS, 0)
+        return compared([*steps, (whole, self.ids)], left_out)
 
     def extend(
         self,
