@@ -14,9 +14,10 @@ from pathlib import Path
 
 import jeton
 import speed
+import worked_examples
 from jeton import learn, samples, textbook
 from jeton.data import pack
-from jeton.explaining.steps import ModelStep
+from jeton.explaining.steps import ModelStep, TextStep
 from jeton.explaining.view_frames import frames_of_pieces
 from jeton.human_readable import visible, visible_pieces
 from jeton.learn.merging import frames_of_merging, marked_rows, start_rows
@@ -36,7 +37,7 @@ def tokens() -> str:
     text = "Tokenizers turn text into numbers: every word, un café, 1,204 dots."
     ids = tok.encode(text)
     return of_tokens(
-        [(visible(tok.id_to_bytes(id)), id) for id in ids],
+        [(visible(tok.token_spelling(id)), id) for id in ids],
         f"The tokens of a sentence with their ids: {text}",
     )
 
@@ -56,7 +57,7 @@ def chips(texts: Sequence[str], under: Sequence[object] = (), mark: Mark = "") -
 def row(tok: jeton.Tokenizer, text: str, label: str = "", note: str = "") -> Row:
     """The tokens of a text in a line, with their ids."""
     ids = tok.encode(text)
-    return Row(chips(visible_pieces([tok.id_to_bytes(id) for id in ids]), ids), label, note)
+    return Row(chips(visible_pieces([tok.token_spelling(id) for id in ids]), ids), label, note)
 
 
 def rows(title: str, *shown: Row, heading: str = "", note: str = "") -> str:
@@ -95,7 +96,9 @@ def units() -> str:
         "Characters, words, subwords",
         Row(chips([visible(it.encode()) for it in text]), "characters"),
         Row(chips(text.split()), "words"),
-        Row(chips([visible(small().id_to_bytes(id)) for id in small().encode(text)]), "subwords"),
+        Row(
+            chips([visible(small().token_spelling(id)) for id in small().encode(text)]), "subwords"
+        ),
     )
 
 
@@ -161,16 +164,10 @@ def split_patterns() -> str:
 
 
 def splits(text: str, pattern: str) -> list[str]:
-    """Where a named pattern splits a text."""
-    stage = jeton.BPETrainer(256, pattern=pattern).pre_tokenizer
-    assert stage is not None
-    return [visible(text[start:end].encode()) for start, end in places(text, stage)]
-
-
-def places(text: str, stage: object) -> list[tuple[int, int]]:
-    tok = small().replace(pre_tokenizer=stage)  # type: ignore[arg-type]
-    [step] = [it for it in tok.explain(text).steps if it.stage == "pre-tokenizer"]
-    return [it.span for it in step.after]  # type: ignore[union-attr]
+    """The pieces of a text by a named pattern."""
+    tok = small().replace(pre_tokenizer=jeton.BPETrainer(256, pattern=pattern).pre_tokenizer)
+    [step] = [it for it in tok.explain(text).steps if isinstance(it, TextStep)][1:]
+    return [visible(it.text.encode()) for it in step.after]
 
 
 def split_gpt2_rules() -> str:
@@ -229,7 +226,7 @@ def ids_to_vectors() -> str:
     return rows(
         "From text to vectors",
         Row(chips([visible(text.encode())]), "text"),
-        Row(chips([visible(small().id_to_bytes(id)) for id in ids]), "tokens"),
+        Row(chips([visible(small().token_spelling(id)) for id in ids]), "tokens"),
         Row(chips([str(id) for id in ids]), "ids"),
         Row(chips([f"row {id:,}" for id in ids]), "vectors", "of the embedding"),
     )
@@ -239,7 +236,7 @@ def control_and_text() -> str:
     tok = small()
     end = tok.special_tokens["<|im_end|>"]
     typed = tok.encode("Hi<|im_end|>")
-    texts = [visible(tok.id_to_bytes(id)) for id in typed]
+    texts = [visible(tok.token_spelling(id)) for id in typed]
     return rows(
         "The spelling of a control token, and the token itself",
         Row(chips(texts, typed), "typed by a user"),
@@ -325,6 +322,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "ids-to-vectors": ids_to_vectors,
     "control-and-text": control_and_text,
     "parts-and-whole": parts_and_whole,
+    **worked_examples.FIGURES,
 }
 """What draws a picture, by the name of its file."""
 

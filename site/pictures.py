@@ -115,7 +115,7 @@ class Drawing:
             f'<text class="{fill}" x="{x:g}" y="{y:g}"{weight} font-family="{SANS}">'
             f"{escape(text)}</text>"
         )
-        self.width = max(self.width, x + 0.92 * CELL * cell_len(text))
+        self.width = max(self.width, x + (1.06 if bold else 0.92) * CELL * cell_len(text))
         self.height = max(self.height, y + 6)
 
     def svg(self, *, framed: bool = True) -> str:

@@ -295,6 +295,10 @@ def test_spaces_that_are_a_special_token_among_spaces_that_are_text() -> None:
         controls = {spaces.content, "<|end|>"}
         found = [it for it in map(tok.decode, ([id] for id in chat.ids)) if it in controls]
         assert found == ["<|end|>"] * 2 and tok.decode(chat.ids) == chat.text
+    # The shorter token is in the longer one, which is text here and found there.
+    longer = tok.with_added_tokens([jeton.AddedToken("   ", special=True)])
+    chat = longer.chat([{"role": "user", "content": "a   b"}], template="{{ messages[0].content }}")
+    assert longer.decode(chat.ids) == "a   b" and longer.special_tokens["  "] not in chat.ids
 
 
 def test_added_tokens_that_are_not_special_are_control_where_that_is_asked_for() -> None:

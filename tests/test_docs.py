@@ -79,9 +79,13 @@ def test_lessons_in_pages(name: str) -> None:
     assert written == illustrations.LESSONS[name](), "python site/illustrations.py writes it anew"
 
 
-def test_every_chapter_has_a_figure() -> None:
+def test_every_chapter_and_algorithm_has_a_figure() -> None:
     chapters = sorted((ROOT / "docs/course").glob("[0-9]*.md"))
-    assert [it.name for it in chapters if "](../pictures/" not in it.read_text("utf-8")] == []
+    pages = {*(ROOT / "docs/algorithms").glob("*.md")} - {ROOT / "docs/algorithms/index.md"}
+    without = [
+        it.name for it in (*chapters, *pages) if "](../pictures/" not in it.read_text("utf-8")
+    ]
+    assert without == []
 
 
 def test_the_page_of_commands_is_their_help() -> None:

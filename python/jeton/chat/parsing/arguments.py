@@ -7,6 +7,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+from jeton.chat.parsing.readers import loose
+
 __all__ = ["as_text", "parameters_of", "takes_only_text", "typed"]
 
 _CONSTANTS: Final[dict[str, Any]] = {
@@ -95,7 +97,7 @@ def typed(text: str, schema: Any) -> tuple[Any, bool]:
         try:
             value = json.loads(shown, strict=False)
         except (ValueError, RecursionError):
-            value = text
+            value = loose(shown, text)
     if isinstance(value, float) and not math.isfinite(value):
         value = text
     for kind in kinds:

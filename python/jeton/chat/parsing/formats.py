@@ -188,6 +188,8 @@ _TYPED: Final = (
     *_JSON_NAME[2:],
 )
 
+_LISTED: Final = ("\\s*", "\\[", *_JSON_NAME)
+
 PLAIN: Final = Format("plain", {"start": State("content")})
 """Words alone."""
 
@@ -216,7 +218,7 @@ FORMATS: Final[Mapping[str, Format]] = {
         ),
         _tagged(
             "seed",
-            "\n<seed:tool_call>\n",
+            "\n\n<seed:tool_call>\n",
             _parameters(
                 ("<function=", ">\n", "</function>\n"),
                 ("<parameter=", ">", "</parameter>\n"),
@@ -385,7 +387,7 @@ FORMATS: Final[Mapping[str, Format]] = {
                 "calls": State("calls", shapes=(Shape(("\\s*", "\\[?", r"[A-Za-z_]"), "python"),)),
                 "python": State("python"),
             },
-            shapes=(Shape(_JSON_NAME, "calls"), Shape(_TYPED, "calls")),
+            shapes=(Shape(_JSON_NAME, "calls"), Shape(_TYPED, "calls"), Shape(_LISTED, "calls")),
         ),
         _tagged(
             "llama4",

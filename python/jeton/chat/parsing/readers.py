@@ -12,7 +12,16 @@ import re
 from collections.abc import Callable, Generator
 from typing import Any, Final, Protocol, TypeVar
 
-__all__ = ["Broken", "Calls", "Source", "braces", "json_calls", "json_object", "python_calls"]
+__all__ = [
+    "Broken",
+    "Calls",
+    "Source",
+    "braces",
+    "json_calls",
+    "json_object",
+    "loose",
+    "python_calls",
+]
 
 _T = TypeVar("_T")
 Steps = Generator[None, None, _T]
@@ -370,6 +379,22 @@ def _value(source: Source, depth: int) -> Steps[Any]:
         return float(word)
     except ValueError:
         raise Broken(f"{word!r:.60} is no value") from None
+
+
+def loose(text: str, otherwise: Any) -> Any:
+    """A list or a dict as Python prints it; `otherwise` if the text is none."""
+    if text[:1] not in ("[", "{"):
+        return otherwise
+    source = Source(0, "\ud800")
+    source.text = text
+    steps = _value(source, 0)
+    try:
+        next(steps)
+    except StopIteration as end:
+        return end.value if source.at == len(text) else otherwise
+    except (Broken, RecursionError):
+        pass
+    return otherwise
 
 
 def _items(source: Source, closing: str, depth: int) -> Steps[Any]:

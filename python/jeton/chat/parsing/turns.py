@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from jeton.chat.parsing.arguments import parameters_of
 from jeton.chat.parsing.formats import FORMATS, PLAIN, Format
+from jeton.chat.parsing.inference import Answer, inferred
 from jeton.chat.parsing.machine import Machine
 from jeton.chat.parsing.symbols import Compiled, compiled
 from jeton.chat.probes import Variables, text_of
@@ -250,18 +251,23 @@ def _ends(probes: _Probes, tokens: re.Pattern[str], marks: Iterable[str]) -> dic
     known = [*marks, '<|"|>']
     of_marks = "\n".join(known)
     cores = [it for it in known if len(it) >= _SHORTEST]
-    texts = list(probes.behind)
+    texts = []
     for probe in probes.answers:
         answer = _answer(probe.text)
         texts.append(answer[answer.rfind("look_up" if probe.calls else probe.content) :])
     found: dict[str, None] = {}
-    for text in texts:
+    for text in [*texts, *probes.behind]:
         at = max((text.rfind(it) + len(it) for it in cores if it in text), default=0)
         for match in tokens.finditer(text, at):
             if match[0] not in of_marks:
                 head = text[: match.start()]
                 found[head[len(head.rstrip()) :] + match[0]] = None
                 break
+        else:
+            words = text[max(at, len(_CONTENT)) :].split() if text is texts[0] else []
+            if len(words) == 1 and words[0] not in of_marks:
+                # It looks like no token, and ends the words all the same.
+                return {words[0]: None}
     return found
 
 
@@ -332,9 +338,11 @@ def _found(
             "parsed (give prompt= the chat with the variables that the template needs, or format=)"
         )
     written = "\n".join((template, probes.prompt, *(it.text for it in probes.answers)))
-    format = _as_spaced(_format_of(probes, written, tokens), probes)
+    spelled = "|".join(map(re.escape, sorted(tokens, key=len, reverse=True)))
+    pattern = re.compile(f"{spelled}|{_TOKEN.pattern}") if spelled else _TOKEN
+    format = _as_spaced(_format_of(probes, written, tokens, pattern), probes)
     anchor, lead = _anchored(probes, format)
-    ends = _all_ends(tok, probes, format, tokens)
+    ends = _all_ends(tok, probes, format, pattern)
     return Turn(
         compiled(format, tokens, ends, written),
         compiled(format, {}, ends, written + "\n".join(tokens)),
@@ -362,34 +370,62 @@ def _as_spaced(format: Format, probes: _Probes) -> Format:
 
 
 def _all_ends(
-    tok: BaseTokenizer, probes: _Probes, format: Format, tokens: Mapping[str, int]
+    tok: BaseTokenizer, probes: _Probes, format: Format, tokens: re.Pattern[str]
 ) -> list[str]:
     marks = frozenset(mark.strip() for it in format.states.values() for mark in it.marks)
-    spelled = "|".join(map(re.escape, sorted(tokens, key=len, reverse=True)))
-    found = _ends(probes, re.compile(f"{spelled}|{_TOKEN.pattern}" if spelled else _TOKEN), marks)
+    found = _ends(probes, tokens, marks)
     eos = tok.roles.get("eos")
     if eos is not None and eos not in marks:
         found.setdefault(eos)
     return list(found)
 
 
-def _format_of(probes: _Probes, written: str, tokens: Mapping[str, int]) -> Format:
+def _format_of(
+    probes: _Probes, written: str, known: Mapping[str, int], tokens: re.Pattern[str]
+) -> Format:
     """The format by which all that was printed comes back, and most marks of which were."""
     best: Format | None = None
     most = -1
     for format in (PLAIN, *FORMATS.values()):
         marks = {mark.strip() for it in format.states.values() for mark in it.marks}
-        score = sum(len(it) >= _SHORTEST and (it in written or it in tokens) for it in marks)
+        score = sum(len(it) >= _SHORTEST and (it in written or it in known) for it in marks)
         if score <= most:
             continue
         anchor, lead = _anchored(probes, format)
-        ends = _ends(probes, _TOKEN, marks)
+        ends = _ends(probes, tokens, marks)
         tried = compiled(format, {}, ends, written)
         if all(_gives_back(tried, probe, anchor, lead) for probe in probes.answers):
             best, most = format, score
-    if best is None:
-        raise UnsupportedError(
-            "jeton does not know the format in which this chat template writes calls of tools "
-            f"(give format= one of {', '.join(FORMATS)})"
-        )
-    return best
+    return best or _inferred(probes, tokens) or _refuse()
+
+
+def _refuse() -> Format:
+    raise UnsupportedError(
+        "jeton cannot tell in which format this chat template writes calls of tools "
+        f"(give format= one of {', '.join(FORMATS)})"
+    )
+
+
+def _inferred(probes: _Probes, tokens: re.Pattern[str]) -> Format | None:
+    """The format that the template itself shows, if all comes back by it."""
+    anchor, _ = _anchored(probes, PLAIN)
+    ends = [end.strip() for end in _ends(probes, tokens, ())]
+    plain = _answer(probes.answers[0].text).rpartition(_CONTENT)[2]
+    answers = []
+    for probe in probes.answers:
+        body = _answer(probe.text)
+        body = body.partition(anchor)[2] if anchor else body
+        for end in (it for it in ends if it in plain or probe.calls):
+            at = body.rfind(end)
+            behind = body.rfind("look_up") if probe.calls else body.rfind(_CONTENT)
+            if at > behind and not body[at + len(end) :].strip():
+                body = body[:at]
+        answers.append(Answer(body, probe.content, probe.reasoning, probe.calls))
+    format = inferred(answers)
+    if format is None:
+        return None
+    marks = [mark.strip() for it in format.states.values() for mark in it.marks]
+    anchor, lead = _anchored(probes, format)
+    tried = compiled(format, {}, _ends(probes, tokens, marks))
+    is_right = all(_gives_back(tried, probe, anchor, lead) for probe in probes.answers)
+    return format if is_right else None
