@@ -23,8 +23,8 @@ from jeton.analysis.health.vocabulary_rules import is_damaged
 from jeton.base_tokenizer import core
 from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
 from jeton.components.component import read_stored
-from jeton.edit.pieces import UNUSED, ModelFile
 from jeton.errors import ArgumentError, FormatError
+from jeton.model_file import UNUSED, ModelFile
 from kinds import byte_level, each_kind, ranks, word_piece
 from sarif_rules import faults
 from shared_data import VOCABULARIES, needed

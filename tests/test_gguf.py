@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 import jeton
+from command_line import Run, here, run  # noqa: F401
 from jeton.components import normalizers, pre_tokenizers
 from jeton.errors import ArgumentError, FormatError, FormatWarning, UnsupportedError
 from shared_data import SHARED, needs
@@ -246,3 +247,17 @@ def test_what_a_gguf_cannot_hold_is_refused_by_name(tmp_path: Path) -> None:
         with pytest.raises(UnsupportedError, match=message):
             tok.save(tmp_path / "refused.gguf")
     assert not (tmp_path / "refused.gguf").exists()
+
+
+def test_the_command_converts_and_compares(here: Path, run: Run) -> None:  # noqa: F811
+    tok = jeton.load(_file("gpt-2", here))
+    (here / "model.gguf").write_bytes(_with_tensor(tok, here, tok.max_id + 1) + bytes(64))
+    run("convert", "gpt-2.gguf", "folder")
+    run("convert", "folder", "new.gguf", "--into", "model.gguf")
+    assert (here / "new.gguf").read_bytes().endswith(bytes(64))
+    again = jeton.load(here / "new.gguf")
+    assert [again.encode(text) for text in TEXTS] == [tok.encode(text) for text in TEXTS]
+    (here / "text.txt").write_text("\n".join(PLAIN), encoding="utf-8", newline="")
+    run("diff", "new.gguf", "folder", "--corpus", "text.txt")
+    refused = run("convert", "folder", "new.json", "--into", "model.gguf", code=1)
+    assert "into= goes with a .gguf" in refused.stderr

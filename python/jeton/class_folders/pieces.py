@@ -19,16 +19,16 @@ from typing import Any
 from jeton.class_folders import languages
 from jeton.class_folders.built import Built, Frame, KnownClass, template
 from jeton.class_folders.configuration import Configuration, Token
-from jeton.class_folders.model_file import CONTROL, NORMAL, UNKNOWN, UNUSED, ModelFile, Piece
 from jeton.components import Regex, models, normalizers
 from jeton.errors import FormatError
+from jeton.model_file import CONTROL, NORMAL, UNKNOWN, UNUSED, ModelFile, Piece
 
 _CLS_SEP = template("cls $A sep", "cls $A sep $B:1 sep:1")
 _ROBERTA = template("cls $A sep", "cls $A sep sep $B sep")
 
 
 def _model(configuration: Configuration, *names: str) -> ModelFile:
-    return ModelFile.of(configuration.read(*names))
+    return ModelFile.parse(configuration.read(*names))
 
 
 def _built(
@@ -37,6 +37,7 @@ def _built(
     *,
     pieces: Sequence[Piece] | None = None,
     legacy: bool = True,
+    add_dummy_prefix: bool | None = None,
     before: Sequence[normalizers.Normalizer] = (),
     **rest: Any,
 ) -> Built:
@@ -52,6 +53,8 @@ def _built(
         return models.SentencePiece(file.with_pieces(list(kept)))
 
     normalizer: normalizers.Normalizer = replace(file.normalizer, legacy=legacy)
+    if add_dummy_prefix is not None:
+        normalizer = replace(normalizer, add_dummy_prefix=add_dummy_prefix)  # type: ignore[call-arg]
     if before:
         normalizer = normalizers.Sequence((*before, normalizer))
     return Built(
@@ -75,19 +78,22 @@ def _ends(configuration: Configuration, *, bos: bool, eos: bool) -> Frame:
 def llama(configuration: Configuration, known: KnownClass) -> Built:
     """Llama, Mistral and their kin."""
     legacy = configuration.flag("legacy", True)
-    file = _model(configuration, "tokenizer.model")
-    if not legacy and not configuration.flag("add_prefix_space", True):
-        file = replace(file, normalizer=replace(file.normalizer, add_dummy_prefix=False))
-    elif not legacy:
-        file = replace(file, normalizer=replace(file.normalizer, add_dummy_prefix=True))
-    return _built(file, _ends(configuration, bos=True, eos=False), legacy=legacy)
+    return _built(
+        _model(configuration, "tokenizer.model"),
+        _ends(configuration, bos=True, eos=False),
+        legacy=legacy,
+        add_dummy_prefix=None if legacy else configuration.flag("add_prefix_space", True),
+    )
 
 
 def code_llama(configuration: Configuration, known: KnownClass) -> Built:
     """Code Llama, without what fills in a middle."""
-    file = _model(configuration, "tokenizer.model")
-    file = replace(file, normalizer=replace(file.normalizer, add_dummy_prefix=True))
-    return _built(file, _ends(configuration, bos=True, eos=False), legacy=False)
+    return _built(
+        _model(configuration, "tokenizer.model"),
+        _ends(configuration, bos=True, eos=False),
+        legacy=False,
+        add_dummy_prefix=True,
+    )
 
 
 def gemma(configuration: Configuration, known: KnownClass) -> Built:
@@ -183,8 +189,8 @@ _FAIRSEQ = ("<s>", "<pad>", "</s>")
 
 def _shifted(file: ModelFile) -> list[Piece]:
     """The pieces as fairseq counts them: four of its own, then those behind the first three."""
-    unknown = Piece("<unk>", UNKNOWN)
-    return [*(Piece(name, CONTROL) for name in _FAIRSEQ), unknown, *file.pieces[3:]]
+    unknown = Piece("<unk>", 0.0, UNKNOWN)
+    return [*(Piece(name, 0.0, CONTROL) for name in _FAIRSEQ), unknown, *file.pieces[3:]]
 
 
 def _of_fairseq(
@@ -209,7 +215,7 @@ def camembert(configuration: Configuration, known: KnownClass) -> Built:
     file = _model(configuration, "sentencepiece.bpe.model")
     names = ("<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>", "<unk>NOTUSED")
     pieces = [
-        *(Piece(name, UNKNOWN if name == "<unk>" else CONTROL) for name in names),
+        *(Piece(name, 0.0, UNKNOWN if name == "<unk>" else CONTROL) for name in names),
         *file.pieces[1:],
     ]
     own: dict[int, Token] = {id: {"content": name} for id, name in enumerate(names)}
@@ -269,7 +275,7 @@ def pegasus(configuration: Configuration, known: KnownClass) -> Built:
     first = first[:offset]
     # Those of the model are the same tokens to the class, and have its first ids.
     pieces = [
-        *(Piece(f"{name}", CONTROL) for name in first),
+        *(Piece(name, 0.0, CONTROL) for name in first),
         *(
             replace(piece, text=f"<{piece.text}>") if piece.text in first else piece
             for piece in file.pieces
@@ -340,9 +346,9 @@ def _by_vocabulary(
     pieces = []
     for token in sorted(vocabulary, key=vocabulary.__getitem__):
         if token == unknown:
-            pieces.append(Piece(token, UNKNOWN))
+            pieces.append(Piece(token, 0.0, UNKNOWN))
         elif token in known and known[token].kind != UNKNOWN:
             pieces.append(known[token])
         else:
-            pieces.append(Piece(token, CONTROL))
+            pieces.append(Piece(token, 0.0, CONTROL))
     return pieces
