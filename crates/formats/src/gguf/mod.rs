@@ -6,6 +6,7 @@
 //!
 //! - of added tokens that overlap, llama.cpp finds the longest first wherever it stands, and jeton that
 //!   which begins first;
+//! - what stands beside a byte without a token is not merged across it there;
 //! - RWKV's control tokens are found in any text there, and here where a caller allows it;
 //! - its Unigram adds scores in 64 bits, as `tokenizers` does, and SentencePiece in 32.
 
