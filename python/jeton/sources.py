@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jeton._core as _core
-from jeton import class_folders
 from jeton.arguments import check_text, checked_path, special_ids
 from jeton.errors import (
     ArgumentError,
@@ -140,9 +139,13 @@ def _of_path(
     lowercase: bool | None = None,
 ) -> tuple[Pipeline, Settings]:
     options = (encoding, pattern, special_tokens, merges, lowercase)
-    if path.is_dir() and class_folders.names_a_class(path) and options == (None,) * len(options):
-        core, roles = class_folders.read(path)
-        return _with_settings(path, core, roles, read_beside(path))
+    is_folder = path.is_dir()
+    if is_folder and not (path / "tokenizer.json").is_file() and options == (None,) * len(options):
+        from jeton import class_folders
+
+        if class_folders.names_a_class(path):
+            core, roles = class_folders.read(path)
+            return _with_settings(path, core, roles, read_beside(path))
     core, warnings, roles, beside = _core.load(
         os.fspath(path),
         encoding,
@@ -153,7 +156,7 @@ def _of_path(
     )
     for warning in warnings:
         warn_caller(warning, FormatWarning)
-    return _with_settings(path, core, roles, read_beside(path) if path.is_dir() else dict(beside))
+    return _with_settings(path, core, roles, read_beside(path) if is_folder else dict(beside))
 
 
 def _with_settings(

@@ -17,9 +17,7 @@ __all__ = ["names_a_class", "read"]
 
 
 def names_a_class(folder: Path) -> bool:
-    """Whether a folder has no `tokenizer.json`, but names a class that says what else it holds."""
-    if (folder / "tokenizer.json").is_file():
-        return False
+    """Whether a folder names a class that says what its files mean."""
     return Configuration.of(folder, MODEL_TYPES).name is not None
 
 

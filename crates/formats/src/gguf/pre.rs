@@ -283,9 +283,8 @@ const LINES: &str = r"[^\n]+|[\n]+";
 const DEEPSEEK_SIGNS: &str = r"\s?[!-/:-~！-／：-～‘-‟、-。]+";
 const DEEPSEEK_CJK: &str = r"[一-龥\x{800}-一가-\x{D7FF}&&\S]+";
 
-/// Groups of three digits as Tiny Aya has them. The look-ahead of llama.cpp's engine sees nothing of what
-/// stands before it, so that a boundary at its beginning is where a word begins.
-const TINY_AYA: &str = "[0-9]{1,3}(?=(?:[0-9]{3})+(?![0-9A-Za-z_])|[0-9A-Za-z_])";
+/// Groups of three digits, the last of them whole.
+const FROM_THE_RIGHT: &str = r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))";
 
 /// The white space that Jais 2 parts: runs whose lengths are powers of two.
 const JAIS2: &str = concat!(
@@ -427,7 +426,7 @@ pub const PRES: &[Pre] = &[
         &[
             // What stands in front of a number goes with its first digits, until the next stage.
             r"\P{N}*\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))",
-            "[一-鿿㐀-䶿\u{8c48}-\u{faff}\u{3040}-ゟ゠-ヿ･-ﾟ⼀-\u{2fdf}\u{e00}-\u{e7f}\u{e80}-\u{eff}ក-\u{17ff}က-႟ꩠ-\u{aa7f}ꧠ-\u{a9ff}가-\u{d7af}ᄀ-ᇿ]+",
+            "[一-鿿㐀-䶿\u{8c48}-\u{faff}\u{3040}-ゟ゠-ヿ･-ﾟ⼀-\u{2fdf}\u{e40}-\u{e7f}\u{e80}-\u{eff}ក-\u{17ff}က-႟ꩠ-\u{aa7f}ꧠ-\u{a9ff}가-\u{d7af}ᄀ-ᇿ]+",
             deepseek_like!(r"[\r\n]*|\s*[\r\n]+"),
         ],
         None,
@@ -507,7 +506,7 @@ pub const PRES: &[Pre] = &[
     Pre::new(
         &["tiny_aya", "cohere2moe"],
         &[
-            TINY_AYA,
+            FROM_THE_RIGHT,
             o200k_like!(
                 r"[\p{L}\p{M}]",
                 r"[\p{L}\p{M}]",
