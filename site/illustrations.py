@@ -37,7 +37,7 @@ def tokens() -> str:
     text = "Tokenizers turn text into numbers: every word, un café, 1,204 dots."
     ids = tok.encode(text)
     return of_tokens(
-        [(visible(tok.id_to_bytes(id)), id) for id in ids],
+        [(visible(tok.token_spelling(id)), id) for id in ids],
         f"The tokens of a sentence with their ids: {text}",
     )
 
@@ -57,7 +57,7 @@ def chips(texts: Sequence[str], under: Sequence[object] = (), mark: Mark = "") -
 def row(tok: jeton.Tokenizer, text: str, label: str = "", note: str = "") -> Row:
     """The tokens of a text in a line, with their ids."""
     ids = tok.encode(text)
-    return Row(chips(visible_pieces([tok.id_to_bytes(id) for id in ids]), ids), label, note)
+    return Row(chips(visible_pieces([tok.token_spelling(id) for id in ids]), ids), label, note)
 
 
 def rows(title: str, *shown: Row, heading: str = "", note: str = "") -> str:
@@ -96,7 +96,9 @@ def units() -> str:
         "Characters, words, subwords",
         Row(chips([visible(it.encode()) for it in text]), "characters"),
         Row(chips(text.split()), "words"),
-        Row(chips([visible(small().id_to_bytes(id)) for id in small().encode(text)]), "subwords"),
+        Row(
+            chips([visible(small().token_spelling(id)) for id in small().encode(text)]), "subwords"
+        ),
     )
 
 
@@ -224,7 +226,7 @@ def ids_to_vectors() -> str:
     return rows(
         "From text to vectors",
         Row(chips([visible(text.encode())]), "text"),
-        Row(chips([visible(small().id_to_bytes(id)) for id in ids]), "tokens"),
+        Row(chips([visible(small().token_spelling(id)) for id in ids]), "tokens"),
         Row(chips([str(id) for id in ids]), "ids"),
         Row(chips([f"row {id:,}" for id in ids]), "vectors", "of the embedding"),
     )
@@ -234,7 +236,7 @@ def control_and_text() -> str:
     tok = small()
     end = tok.special_tokens["<|im_end|>"]
     typed = tok.encode("Hi<|im_end|>")
-    texts = [visible(tok.id_to_bytes(id)) for id in typed]
+    texts = [visible(tok.token_spelling(id)) for id in typed]
     return rows(
         "The spelling of a control token, and the token itself",
         Row(chips(texts, typed), "typed by a user"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -223,10 +223,19 @@ def first_stages(
     return stages, is_raw
 
 
-def named_pre_tokenizer(pattern: str) -> pre_tokenizers.PreTokenizer:
-    """The pre-tokenizer of a pattern: of its name, or of an expression in tiktoken's dialect."""
-    if not check_text("pattern", pattern):
+def named_pre_tokenizer(pattern: str | Sequence[str]) -> pre_tokenizers.PreTokenizer:
+    """The pre-tokenizer of a pattern, or of several that cut one after another.
+
+    Args:
+        pattern: Its name, or an expression in tiktoken's dialect.
+    """
+    if isinstance(pattern, (list, tuple)):
+        if not pattern:
+            raise ArgumentError("pattern is empty; 'none' leaves texts whole")
+        steps = tuple(map(named_pre_tokenizer, pattern))
+        return steps[0] if len(steps) == 1 else pre_tokenizers.Sequence(steps)
+    if not (known := check_text("pattern", pattern)):
         raise ArgumentError("pattern is empty; 'none' leaves texts whole")
-    stages = json.loads(_core.pattern_pre_tokenizer(pattern))
+    stages = json.loads(_core.pattern_pre_tokenizer(known))
     component: pre_tokenizers.PreTokenizer = read_stored("pre_tokenizer", stages["pre_tokenizer"])
     return component

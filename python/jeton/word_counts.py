@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 import jeton._core as _core
@@ -79,7 +79,7 @@ class WordCounts:
         cls,
         data: str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]],
         *,
-        pattern: str | None = None,
+        pattern: str | Sequence[str] | None = None,
         normalizer: normalizers.Normalizer | None = None,
         pre_tokenizer: pre_tokenizers.PreTokenizer | None = None,
         special_tokens: Iterable[str] = (),

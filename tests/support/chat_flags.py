@@ -1,8 +1,8 @@
 """Tokenizers with the flags of published ones: which control tokens are marked special, which not.
 
 The vocabulary is small; the added tokens that a family's templates write are special where the
-family's `tokenizer_config.json` says so. Read in such files: Qwen 2.5 and 3, Phi 3.5, DeepSeek R1.
-The others are from memory.
+family's `tokenizer_config.json` says so. Seen in such files, or quoted from
+them by others: Qwen 2.5 and 3, Phi 3.5, DeepSeek R1. The rest are from memory.
 """
 
 from __future__ import annotations

@@ -100,6 +100,7 @@ OWNERS: dict[type | str, Callable[[], Any]] = {
     "Tokenizer.parse": lambda: TOK.replace(chat_template=chat.TEMPLATES["chatml"]),
     "Tokenizer.parse_stream": lambda: TOK.replace(chat_template=chat.TEMPLATES["chatml"]),
     jeton.Encoding: lambda: TOK.encode_with_spans("the theory"),
+    jeton.CountedText: lambda: TOK.counted_text("the theory"),
     jeton.TokenBatch: lambda: TOK.encode_batch(["the", "theory there"]),
     jeton.BatchEncoding: lambda: TOK(["the theory", "there"]),
     jeton.PaddedBatch: lambda: TOK.encode_batch(["the", "theory there"]).pad(),
@@ -127,6 +128,10 @@ LINES: list[str] = ["hello hello help", "the weather there"]
 
 GOOD: dict[str, Any] = {
     "text": "the theory",
+    "encoding": TOK.encode_with_spans("the theory"),
+    "max_length": 2,
+    "length": 9,
+    "pad_id": 0,
     "texts": ["the", "theory"],
     "ids": [1, 2],
     "batch": [[1], [2, 3]],

@@ -19,6 +19,7 @@ from jeton.chat.origins import Origin
 from jeton.chat.parsing import Event, Parsed, ParsedCall, ParseStream, Part, Problem
 from jeton.chat.parsing.formats import FORMATS
 from jeton.chat.prefixes import Prefixes, Step
+from jeton.chat.rollout import Rewritten, Rollout
 from jeton.chat.templates import TEMPLATES
 
 __all__ = [
@@ -34,6 +35,8 @@ __all__ = [
     "Prefixes",
     "Problem",
     "Request",
+    "Rewritten",
+    "Rollout",
     "Step",
     "limits",
 ]

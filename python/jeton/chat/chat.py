@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +21,7 @@ from jeton.chat.origins import Origin
 from jeton.chat.parts import raw, runs_of
 from jeton.chat.prefixes import Prefixes, Step, compared
 from jeton.chat.renderer import Renderer, questions
+from jeton.chat.rollout import Rollout, extended
 from jeton.chat.schemas import tools_of
 from jeton.chat.templates import name_of, template_of
 from jeton.chat.trust import Trust
@@ -44,6 +45,8 @@ __all__ = ["Chat", "Request"]
 _FLAGS: Final = ("add_generation_prompt", "continue_final_message")
 """Parameters of such names that no variable of a template is like one by chance."""
 _SYSTEM: Final = ("system", "developer")
+_MOST_RENDERINGS: Final = 64
+"""How many beginnings of a conversation are rendered to compare them: two a turn."""
 
 
 def _warn(losses: str) -> None:
@@ -103,6 +106,13 @@ class Request:
         documents = None if self.documents is None else _documents(self.documents)
         template = template_of(self.tok, self.template, with_tools=tools is not None)
         self._check_variables(template)
+        # As transformers passes them: `bos_token="<s>"` is that token, as the tokenizer's own is.
+        specials = self.tok.special_tokens
+        own = {
+            name: str(it)
+            for name, it in self.variables
+            if name.endswith("_token") and isinstance(it, str) and it in specials
+        }
         if not isinstance(self.isolate, (bool, type(None))):
             raise ArgumentTypeError(f"isolate must be a bool, not {self.isolate!r:.60}")
         return Given(
@@ -114,8 +124,8 @@ class Request:
             tools=tools,
             documents=documents,
             add_generation_prompt=self.add_generation_prompt,
-            tokens={f"{role}_token": token for role, token in self.tok.roles.items()},
-            variables=dict(self.variables),
+            tokens={f"{role}_token": token for role, token in self.tok.roles.items()} | own,
+            variables={name: it for name, it in self.variables if name not in own},
         )
 
     def _check_variables(self, template: str) -> None:
@@ -375,6 +385,9 @@ class Chat:
         Some templates change what they wrote: they leave out the reasoning of turns that are over,
         or put the tools in front of the last question.
 
+        Each turn takes a rendering of all messages up to it, so of a long conversation only the
+        last 32 turns are rendered; `left_out` says how many renderings were not made.
+
         Example:
             >>> import jeton
             >>> tok = jeton.CharTrainer(special_tokens=["<|im_start|>", "<|im_end|>"]).train(
@@ -388,22 +401,76 @@ class Chat:
             Prefixes(kept: 2 renderings, each begins the next)
         """
         messages = self._request.messages
+        asked = [
+            (count, prompt)
+            for at, role in enumerate(self.roles)
+            if role in ("assistant", "model")
+            for count, prompt in ((at, True), (at + 1, False))
+            if count and (count < len(messages) or self._request.add_generation_prompt)
+        ]
         steps: list[tuple[Step, list[int]]] = []
-        for at, role in enumerate(self.roles):
-            if role not in ("assistant", "model"):
-                continue
-            for count, prompt in ((at, True), (at + 1, False)):
-                is_whole = count == len(messages) and not self._request.add_generation_prompt
-                if not count or is_whole:
-                    continue
-                try:
-                    text = self._given.of_first(count, prompt).text()
-                except JetonError:
-                    continue  # a template may refuse a conversation that ends here
-                ids = encoded_ids(self._control, raw(text), runs_of(text))
-                steps.append((Step(count, prompt), ids))
+        for count, prompt in asked[-_MOST_RENDERINGS:]:
+            try:
+                text = self._given.of_first(count, prompt).text()
+            except JetonError:
+                continue  # a template may refuse a conversation that ends here
+            ids = encoded_ids(self._control, raw(text), runs_of(text))
+            steps.append((Step(count, prompt), ids))
         whole = Step(len(messages), self._request.add_generation_prompt)
-        return compared([*steps, (whole, self.ids)])
+        left_out = max(len(asked) - _MOST_RENDERINGS, 0)
+        return compared([*steps, (whole, self.ids)], left_out)
+
+    def extend(
+        self,
+        ids: Iterable[int],
+        *,
+        messages: Iterable[Mapping[str, Any]] = (),
+        add_generation_prompt: bool = True,
+    ) -> Rollout:
+        """This prompt with the ids that a model wrote, and with messages that follow them.
+
+        The ids of this chat, and then those that were sampled, begin the ids of the result,
+        always; the template writes what follows. Where it would write something else if the whole
+        conversation were rendered again, `rewritten` of the result says so. Its loss mask is of
+        what was sampled. `extend` of the result goes on in the same way.
+
+        Args:
+            ids: What the model wrote, with the token that ended it, if one did. An answer that
+                stops without one gets the template's, which is not learnt.
+            messages: What follows: results of tools, or a turn of the user.
+            add_generation_prompt: Whether the beginning of the next answer follows these.
+
+        Raises:
+            ArgumentError: This chat asks for no answer; `messages` begins with an answer; the
+                template refuses the conversation.
+            UnsupportedError: It cannot be told how answers through this template are written.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer(special_tokens=["<|im_start|>", "<|im_end|>"]).train(
+            ...     "<|user>\\nsystem im_end assistant hey"
+            ... )
+            >>> chat = tok.chat(
+            ...     [{"role": "user", "content": "hi"}],
+            ...     template="chatml",
+            ...     add_generation_prompt=True,
+            ... )
+            >>> again = {"role": "user", "content": "hm"}
+            >>> rollout = chat.extend(tok.encode("hey"), messages=[again])
+            >>> tok.decode(rollout.ids[len(chat.ids) :])
+            'hey<|im_end|>\\n<|im_start|>user\\nhm<|im_end|>\\n<|im_start|>assistant\\n'
+        """
+        request = self._request
+        if not (request.add_generation_prompt or request.continue_final_message):
+            raise ArgumentError(
+                "the chat asks for no answer: make it with add_generation_prompt=True"
+            )
+        before = list(request.messages)
+        if request.continue_final_message:
+            before = before[:-1]
+        return extended(
+            self, request.of, before, ids, messages, add_generation_prompt=add_generation_prompt
+        )
 
     def truncate(self, max_tokens: int) -> Chat:
         """The same chat without its oldest messages, so that it has at most so many tokens.

@@ -243,7 +243,7 @@ def _unknown(tok: BaseTokenizer) -> set[str]:
     model = tok.model
     named = {getattr(model, "unk_token", None), tok.roles.get("unk")}
     if (id := getattr(model, "unk_id", None)) is not None:
-        named.add(tok.id_to_bytes(id).decode(errors="replace"))
+        named.add(tok.token_spelling(id).decode(errors="replace"))
     return {name for name in named if name is not None}
 
 

@@ -15,7 +15,7 @@ from jeton.chat.renderer import Renderer
 from jeton.chat.trust import Trust
 from jeton.errors import JetonError
 
-__all__ = ["Frames", "frames_of", "takes_parts", "text_of"]
+__all__ = ["Frames", "frames_of", "prints_arguments_as_text", "takes_parts", "text_of"]
 
 _WORDS: Final = "Hello there."
 _USER: Final = {"role": "user", "content": "Who is it?"}
@@ -102,6 +102,16 @@ def takes_parts(
         if alone is not None and _WORDS in alone:
             return alone == as_part
     return None
+
+
+@functools.lru_cache(maxsize=256)
+def prints_arguments_as_text(renderer: Renderer, template: str, variables: Variables) -> bool:
+    """Whether a template prints arguments that are JSON in a text as they are, and writes the same
+    of a dict, or takes none.
+    """
+    as_dict, as_text = (text_of(renderer, template, [_USER, it], variables) for it in _CALLS)
+    arguments = _CALLS[1]["tool_calls"][0]["function"]["arguments"]
+    return as_text is not None and arguments in as_text and as_dict in (None, as_text)
 
 
 def text_of(

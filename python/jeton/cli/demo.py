@@ -202,7 +202,7 @@ def _row(tok: jeton.Tokenizer, pieces: list[bytes], colour: bool) -> str:
 
 def _sentence(tok: jeton.Tokenizer) -> None:
     ids = tok.encode(SENTENCE)
-    pieces = [Piece(tok.id_to_bytes(id), id) for id in ids]
+    pieces = [Piece(tok.token_spelling(id), id) for id in ids]
     say(flow(pieces, columns(), use_colour(sys.stdout)))
     say()
     _say(" ".join(map(str, ids)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, TypeAlias
 
 import jeton._core as _core
@@ -251,7 +251,7 @@ class WordTrainer(Trainer):
         self,
         parameters: dict[str, Any],
         *,
-        pattern: str | None,
+        pattern: str | Sequence[str] | None,
         default_pattern: str | None,
         normalizer: normalizers.Normalizer | None,
         pre_tokenizer: pre_tokenizers.PreTokenizer | None,

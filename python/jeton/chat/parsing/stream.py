@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
+from jeton.chat.parsing.formats import END
 from jeton.chat.parsing.parsed import Event, Finish, Parsed, Part, Problem
 from jeton.errors import ArgumentError, ArgumentTypeError
 
@@ -92,6 +93,16 @@ class ParseStream:
         self._machine.events = []
         self._first = len(self._machine.texts)
         self._start = self._machine.total
+
+    @property
+    def ends(self) -> frozenset[int]:
+        """The ids that end an answer."""
+        symbols = {symbol: id for id, symbol in self._symbols.items()}
+        marks = [mark for state in self._compiled.states.values() for mark in state.marks]
+        done = {name for name, it in self._compiled.states.items() if it.spec.done or name == END}
+        return frozenset(
+            symbols[mark.core] for mark in marks if mark.state in done and mark.core in symbols
+        )
 
     @property
     def marks(self) -> list[str]:
