@@ -18,7 +18,7 @@ __all__ = ["here", "run"]
 def test_bpe_prints_all_steps(run: Run) -> None:
     out = run("learn", "bpe", "--merges", "3").stdout
     assert "Merge 1: e + s = es" in out and "Merge 3: est + </w> = est</w>" in out
-    assert "3 pairs tie; it wins: it was met first." in out
+    assert "3 pairs tie; it wins: it was seen first." in out
     assert "\x1b" not in out
 
 
@@ -95,7 +95,7 @@ def test_exercises(run: Run) -> None:
     out = run("learn", "--exercise", "1", input="w e\n?\ne s\n").stdout
     assert "Not so." in out and "Count the pairs" in out and "Right." in out
     out = run("learn", "--exercise", "1", input="s t\n", code=1).stdout
-    assert "met first" in out and "The answer is e s." in out
+    assert "seen first" in out and "The answer is e s." in out
     assert "Given up." in run("learn", "--exercise", "3", input="\n", code=1).stdout
     out = run("learn", "--exercise", "1", input="a\x1b b\n", code=1).stdout
     assert "\x1b" not in out and "nowhere neighbours" in out
