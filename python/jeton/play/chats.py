@@ -10,6 +10,7 @@ from jeton.chat.showing import pieces
 from jeton.errors import ArgumentError, JetonError
 
 if TYPE_CHECKING:
+    from jeton.play.questions import Question
     from jeton.play.shelf import Card
 
 __all__ = ["shown_chat"]
@@ -18,20 +19,20 @@ _MAX_TEXT: Final = 200_000
 """Characters of a rendered chat that the page draws."""
 
 
-def shown_chat(card: Card, asked: dict[str, Any]) -> dict[str, Any]:
+def shown_chat(card: Card, asked: Question) -> dict[str, Any]:
     """The chat that `messages`, `template` and `tools` give.
 
     Templates come from strangers, so they are rendered in a process of their own.
     """
-    messages = _parsed("messages", asked.get("messages"))
-    tools = _parsed("tools", asked["tools"]) if asked.get("tools") else None
+    messages = _parsed("messages", asked.value("messages"))
+    tools = _parsed("tools", asked.value("tools")) if "tools" in asked else None
     left_out: list[str] = []
     chat = Request(
         card.tokenizer,
         messages,
-        asked.get("template") or None,
+        asked.text("template", "") or None,
         tools,
-        add_generation_prompt=bool(asked.get("prompt")),
+        add_generation_prompt=bool(asked.value("prompt", False)),
         isolate=True,
         says=left_out.append,
     ).made()
@@ -70,5 +71,5 @@ def _parsed(name: str, value: Any) -> Any:
         return value
     try:
         return json.loads(value)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ArgumentError(f"{name} are no JSON: {error}") from None

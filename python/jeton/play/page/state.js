@@ -79,12 +79,9 @@ async function encode() {
     special: state.special, version: ++version,
   };
   if (sent === null) question.text = text;
-  else question.edit = { base: sent.version, ...difference(sent.text, text) };
+  else Object.assign(question, { base: sent.version, ...difference(sent.text, text) });
   let head = columns(await ask("encode", question));
-  if (head.resend) {
-    delete question.edit;
-    head = columns(await ask("encode", { ...question, text }));
-  }
+  if (head.resend) head = columns(await ask("encode", { ...question, text }));
   sent = { text, version };
   for (const found of head.cards) {
     const card = cardOf(found.card);
