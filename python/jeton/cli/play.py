@@ -48,7 +48,7 @@ Examples:
     "--host",
     default="127.0.0.1",
     metavar="ADDRESS",
-    help="Listen on this address (0.0.0.0: all). Others than this machine's own let the network in.",
+    help="Listen on this address, or 0.0.0.0 for all. Not this machine's own lets the network in.",
 )
 @click.option("--open/--no-open", "opens", default=True, help="Open the page in a browser.")
 def play(tokenizers: tuple[str, ...], file: str | None, port: int, host: str, opens: bool) -> None:

@@ -25,7 +25,7 @@ def shown_chat(card: Card, asked: Question) -> dict[str, Any]:
     Templates come from strangers, so they are rendered in a process of their own.
     """
     messages = _parsed("messages", asked.value("messages"))
-    tools = _parsed("tools", asked.value("tools")) if "tools" in asked else None
+    tools = _parsed("tools", asked.value("tools")) if asked.value("tools", "") else None
     left_out: list[str] = []
     chat = Request(
         card.tokenizer,

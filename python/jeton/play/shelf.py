@@ -93,7 +93,9 @@ class Shelf:
         self._added: OrderedDict[int, None] = OrderedDict()
         """Numbers of the cards that came later, those used last at the end."""
         for name, tokenizer in tokenizers.items():
-            number = self.add(name, tokenizer).number
+            known = name in names() or os.path.exists(name)
+            hint = "" if known else "given by a program"
+            number = self.add(name, tokenizer, hint).number
             self._added.pop(number)
 
     def __iter__(self) -> Iterator[Card]:
