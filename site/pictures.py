@@ -115,7 +115,7 @@ class Drawing:
             f'<text class="{fill}" x="{x:g}" y="{y:g}"{weight} font-family="{SANS}">'
             f"{escape(text)}</text>"
         )
-        self.width = max(self.width, x + 0.92 * CELL * cell_len(text))
+        self.width = max(self.width, x + (1.06 if bold else 0.92) * CELL * cell_len(text))
         self.height = max(self.height, y + 6)
 
     def svg(self, *, framed: bool = True) -> str:
@@ -271,9 +271,9 @@ def _rows(drawing: Drawing, block: Rows, y: float, columns: int) -> float:
         if row.label:
             drawing.text(PAD, y + 16, row.label, drawing.named("quiet"))
         x, below = left, any(chip.under for chip in row.chips)
-        step = 44 if below else 28
+        step = 50 if below else 28
         for number, chip in enumerate(row.chips):
-            width = CELL * max(cell_len(chip.text) + 1.2, cell_len(chip.under) * 0.9)
+            width = CELL * max(cell_len(chip.text) + 1.2, cell_len(chip.under) + 0.4)
             if x > left and x + width > right:
                 x, y = left, y + step
             _chip(drawing, chip, number, x, y, width)

@@ -308,6 +308,18 @@ class TestConvert:
         assert jeton.load("out.json").encode(text) == ids_of(text, pair)
         assert [path.name for path in here.iterdir()] == ["out.json"]
 
+    @pytest.mark.filterwarnings("ignore::jeton.errors.FormatWarning")
+    def test_a_dropout_does_not_count(self, run: Run, here: Path) -> None:
+        """tokenizers leaves merges out at random by itself."""
+        trained = jeton.BPETrainer(300, pattern="gpt2").train([samples.read("tales")])
+        document = json.loads(trained.to_json())
+        document["model"]["dropout"] = 0.5
+        (here / "a.json").write_text(json.dumps(document))
+        output = run("convert", "a.json", "folder").stdout
+        assert output.count("  0 differences") == output.count(" differences") >= 2
+        kept = json.loads((here / "folder" / "tokenizer.json").read_text())
+        assert kept["model"]["dropout"] == 0.5
+
     def test_there_and_back(self, run: Run, here: Path, special: list[str]) -> None:
         assert "0 differences" in run("convert", *special, "a.json").stdout
         pair = run("convert", "a.json", "vocab.json").stdout

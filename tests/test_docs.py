@@ -73,6 +73,21 @@ def test_figures(name: str) -> None:
     assert drawn == illustrations.FIGURES[name](), "python site/illustrations.py draws it anew"
 
 
+@pytest.mark.parametrize("name", illustrations.LESSONS)
+def test_lessons_in_pages(name: str) -> None:
+    written = (illustrations.STEPS / f"{name}.html").read_text(encoding="utf-8")
+    assert written == illustrations.LESSONS[name](), "python site/illustrations.py writes it anew"
+
+
+def test_every_chapter_and_algorithm_has_a_figure() -> None:
+    chapters = sorted((ROOT / "docs/course").glob("[0-9]*.md"))
+    pages = {*(ROOT / "docs/algorithms").glob("*.md")} - {ROOT / "docs/algorithms/index.md"}
+    without = [
+        it.name for it in (*chapters, *pages) if "](../pictures/" not in it.read_text("utf-8")
+    ]
+    assert without == []
+
+
 def test_the_page_of_commands_is_their_help() -> None:
     written = commands.PAGE.read_text(encoding="utf-8")
     assert written == commands.page(), "python site/commands.py writes it anew"

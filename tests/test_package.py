@@ -19,6 +19,7 @@ PUBLIC = [
     "BatchEncoding",
     "CharTrainer",
     "Chunk",
+    "CountedText",
     "DecodeStream",
     "Encoding",
     "JetonError",
@@ -75,6 +76,7 @@ def test_public_names_of_a_tokenizer() -> None:
         "count",
         "count_batch",
         "count_messages",
+        "counted_text",
         "decode",
         "decode_batch",
         "decode_bytes",
@@ -104,7 +106,10 @@ def test_public_names_of_a_tokenizer() -> None:
         "normalizer",
         "padded_vocab_size",
         "padding",
+        "parse",
+        "parse_stream",
         "play",
+        "post_process",
         "post_processor",
         "pre_tokenizer",
         "replace",
@@ -117,6 +122,7 @@ def test_public_names_of_a_tokenizer() -> None:
         "split_at",
         "to_json",
         "token_bytes",
+        "token_spelling",
         "truncate",
         "truncation",
         "usage",
@@ -146,7 +152,11 @@ def examples_of(owner: type) -> Iterator[tuple[type, str]]:
 # `Tokenizer` are, and cached properties.
 @pytest.mark.parametrize(
     ("owner", "name"),
-    [*examples_of(jeton.Tokenizer), *examples_of(jeton.chat.Chat)],
+    [
+        *examples_of(jeton.Tokenizer),
+        *examples_of(jeton.chat.Chat),
+        *examples_of(jeton.chat.ParseStream),
+    ],
     ids=lambda value: value if isinstance(value, str) else value.__name__,
 )
 def test_examples_of_methods(owner: type, name: str) -> None:

@@ -234,13 +234,17 @@ def test_chat(page: Any) -> None:
     expect(page.locator("main")).to_contain_text("stayed text")
     page.get_by_role("button", name="Loss mask").click()
     expect(page.locator(".t.learnt").first).to_be_visible()
+    page.fill("textarea[aria-label='What a model wrote']", "A piece of text.<|im_end|>")
+    message = page.locator("[aria-label='The message']")
+    expect(message).to_contain_text('"content": "A piece of text."')
+    expect(page.locator("[aria-label='An answer'] [role=status]")).to_have_text("complete")
     page.get_by_role("button", name="As JSON").click()
     page.fill("textarea[aria-label='Messages as JSON']", '[{"role": "user", "content": "Hi"}]')
-    expect(page.locator(".rendered")).to_contain_text("Hi")
-    expect(page.locator(".rendered")).not_to_contain_text("What is a token?")
+    expect(page.get_by_label("Rendered chat")).to_contain_text("Hi")
+    expect(page.get_by_label("Rendered chat")).not_to_contain_text("What is a token?")
     page.select_option("select[aria-label=Template]", "pasted")
     page.fill("textarea[aria-label='Template in Jinja']", "{{ messages[0].content }}!")
-    expect(page.locator(".rendered")).to_have_text("Hi!")
+    expect(page.get_by_label("Rendered chat")).to_have_text("Hi!")
     page.fill("textarea[aria-label='Template in Jinja']", "{% for it in range(10**9) %}x{% endfor")
     expect(page.locator("main .problem:not([hidden])")).to_be_visible()
 
@@ -384,7 +388,7 @@ def test_the_whole_state_is_shared(page: Any, tokenizers: dict[str, jeton.Tokeni
     again.click("#tab-vocabulary")
     expect(again.locator("input[type=search]")).to_have_value("th")
     again.click("#tab-chat")
-    expect(again.locator(".rendered")).to_have_text("You are brief.!")
+    expect(again.get_by_label("Rendered chat")).to_have_text("You are brief.!")
     expect(again.locator("textarea[aria-label='Template in Jinja']")).to_be_visible()
     again.click("#tab-tokens")
     expect(again.get_by_label("The price for a model")).to_have_value(chosen)
@@ -419,7 +423,7 @@ def test_an_address_that_holds_nonsense_opens(page: Any) -> None:
         page.click(f"#tab-{view}")
         expect(page.locator("main section").first).to_be_visible()
     page.click("#tab-chat")
-    expect(page.locator(".rendered")).to_contain_text("You are brief.")
+    expect(page.get_by_label("Rendered chat")).to_contain_text("You are brief.")
 
 
 def test_a_page_that_another_device_opens(
@@ -622,7 +626,7 @@ def test_a_hostile_tokenizer_is_only_text(browser: Any) -> None:
             tab.click(f"#tab-{view}")
             if view == "chat":
                 tab.select_option("select[aria-label=Template]", "own")
-                expect(tab.locator(".rendered")).to_contain_text("You are brief.")
+                expect(tab.get_by_label("Rendered chat")).to_contain_text("You are brief.")
             expect(tab.locator("main")).to_contain_text("<img")
             assert tab.title() == "jeton play"
             assert tab.locator("main img, main script, aside img, aside script").count() == 0

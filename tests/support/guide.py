@@ -72,7 +72,7 @@ class Page:
                 code = self.session(code, line)
             else:
                 code = self.console(code, line)
-            if block["picture"]:
+            if block["picture"] and block["kind"] == "console":
                 self.picture(self.path.parent / block["picture"], code, block["alt"])
             written += self.text[end : block.start("code")] + code
             end = block.end("code")

@@ -16,7 +16,27 @@ if importlib.util.find_spec("jinja2") is None:
 from jeton.chat.chat import Chat, Request
 from jeton.chat.limits import limits
 from jeton.chat.origins import Origin
+from jeton.chat.parsing import Event, Parsed, ParsedCall, ParseStream, Part, Problem
+from jeton.chat.parsing.formats import FORMATS
 from jeton.chat.prefixes import Prefixes, Step
+from jeton.chat.rollout import Rewritten, Rollout
 from jeton.chat.templates import TEMPLATES
 
-__all__ = ["TEMPLATES", "Chat", "Origin", "Prefixes", "Request", "Step", "limits"]
+__all__ = [
+    "FORMATS",
+    "TEMPLATES",
+    "Chat",
+    "Event",
+    "Origin",
+    "ParseStream",
+    "Parsed",
+    "ParsedCall",
+    "Part",
+    "Prefixes",
+    "Problem",
+    "Request",
+    "Rewritten",
+    "Rollout",
+    "Step",
+    "limits",
+]

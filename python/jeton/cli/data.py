@@ -113,7 +113,7 @@ def show(
     specials = set(tok.special_tokens.values())
     learnt = [True] * len(window) if mask is None else mask
     pieces = [
-        Piece(tok.id_to_bytes(id), id, id in specials, not on)
+        Piece(tok.token_spelling(id), id, id in specials, not on)
         for id, on in zip(window.tolist(), learnt, strict=True)
     ]
     last = f"{at + len(window) - 1:,}"

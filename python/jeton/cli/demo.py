@@ -142,6 +142,7 @@ def demo(vocab_size: int, out: str, force: bool) -> None:
                 (f"jeton count {path} README.md", "tokens in a file"),
                 (f"jeton decode {path} {out}/tokens.npy", "the text again"),
                 ("jeton --help", "everything else"),
+                ("jeton learn", "how it works, step by step"),
             ],
             "<<",
         )
@@ -201,7 +202,7 @@ def _row(tok: jeton.Tokenizer, pieces: list[bytes], colour: bool) -> str:
 
 def _sentence(tok: jeton.Tokenizer) -> None:
     ids = tok.encode(SENTENCE)
-    pieces = [Piece(tok.id_to_bytes(id), id) for id in ids]
+    pieces = [Piece(tok.token_spelling(id), id) for id in ids]
     say(flow(pieces, columns(), use_colour(sys.stdout)))
     say()
     _say(" ".join(map(str, ids)))

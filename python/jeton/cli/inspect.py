@@ -143,7 +143,7 @@ def _show_text(tok: jeton.Tokenizer, text: str, options: dict[str, Any], limit: 
     most = max(limit, _MOST_SHOWN)
     ids, spans = encoding.ids[:most], encoding.spans[:most]
     specials = set(tok.special_tokens.values())
-    tokens = [tok.id_to_bytes(id) for id in ids]
+    tokens = [tok.token_spelling(id) for id in ids]
     # What no text shows, such as a control piece, is shown by its name.
     pieces = [
         Piece(token if id in specials else tok.token_bytes(id) or token, id, id in specials)

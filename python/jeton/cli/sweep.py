@@ -13,7 +13,7 @@ from jeton import saved_json
 from jeton.analysis import FAMILIES, Point, Sweep
 from jeton.analysis import sweep as train
 from jeton.cli.command import Command
-from jeton.cli.documents import invalid_option
+from jeton.cli.documents import documents_option, invalid_option, say_what_documents_are
 from jeton.cli.printing import styled
 from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
@@ -77,6 +77,7 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     metavar="PATH",
     help="Text to measure on; by default a tenth of the corpus's lines, kept out of training.",
 )
+@documents_option
 @invalid_option
 @click.option("--pattern", default="gpt4", show_default=True, help="How BPE cuts words.")
 @click.option(
@@ -128,6 +129,7 @@ def sweep(
     sizes: list[int],
     families: tuple[str, ...],
     held_out: tuple[str, ...],
+    documents: Literal["file", "line"],
     invalid: Literal["strict", "replace"],
     pattern: str,
     width: int,
@@ -161,9 +163,11 @@ def sweep(
             bytes_per_parameter=bytes_per_parameter,
             tied=not untied,
             errors=invalid,
+            documents=documents,
             folder=folder,
             watch=watch,
         )
+    say_what_documents_are(map(Path, corpus), None, documents)
     if form == "json":
         text = saved_json.dumps(found.to_dict(), indent=1)
     else:

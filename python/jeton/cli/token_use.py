@@ -86,4 +86,4 @@ def _never(tok: jeton.Tokenizer, ids: np.ndarray) -> str:
 
 
 def _shown(tok: jeton.Tokenizer, id: int) -> str:
-    return visible(tok.token_bytes(id) or tok.id_to_bytes(id))
+    return visible(tok.token_bytes(id) or tok.token_spelling(id))

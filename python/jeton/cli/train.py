@@ -154,6 +154,13 @@ _PATH = FilePath(path_type=Path)
     show_default=True,
     help="Bytes that are not UTF-8: an error, U+FFFD in their place, or left out.",
 )
+@click.option(
+    "--bad-records",
+    type=click.Choice(["error", "drop"]),
+    default="error",
+    show_default=True,
+    help="What becomes of records and lines that cannot be read.",
+)
 @progress_option
 @force_option
 def train(files: tuple[Path, ...], target: Path, **options: Any) -> None:
@@ -186,6 +193,7 @@ def _train(
     field: str | None,
     documents: str,
     errors: str,
+    bad_records: str,
     progress: str,
     force: bool,
 ) -> None:
@@ -263,6 +271,7 @@ def _train(
                 field=field,
                 errors=errors,
                 documents=documents,
+                bad_records=bad_records,
                 memory=memory,
                 temp_dir=temp_dir,
                 watch=watch,
@@ -310,6 +319,7 @@ _COUNTING = (
     "field",
     "errors",
     "documents",
+    "bad_records",
     "temp_dir",
     "min_word_count",
     "max_word_length",

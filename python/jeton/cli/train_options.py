@@ -49,6 +49,7 @@ _OPTIONS = {
     "field": "--field",
     "errors": "--invalid",
     "documents": "--documents",
+    "bad_records": "--bad-records",
     "memory": "--memory",
     "temp_dir": "--temp-dir",
 }

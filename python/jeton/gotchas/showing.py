@@ -125,7 +125,7 @@ def _tokens(tok: BaseTokenizer, ids: Sequence[int], spelling: str, colour: bool)
     for number, (id, hue) in enumerate(zip(shown, hues(shown), strict=True)):
         if number and not colour:
             made.append("│")
-        piece = visible(tok.token_bytes(id) or tok.id_to_bytes(id))
+        piece = visible(tok.token_bytes(id) or tok.token_spelling(id))
         light = f"color(16) on color({TERMINAL[hue]})"
         made.append(_cut(piece), _CONTROL if id in control else light)
     more = len(ids) - _MOST_TOKENS

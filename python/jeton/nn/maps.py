@@ -249,7 +249,7 @@ def embedding_map(
         ).fit_transform(chosen)
     return EmbeddingMap(
         ids,
-        [_label(tok.id_to_bytes(id)) for id in ids],
+        [_label(tok.token_spelling(id)) for id in ids],
         np.asarray(points, np.float64),
         method,
         explained,

@@ -29,7 +29,7 @@ from jeton._core import __version__
 from jeton.chat import TEMPLATES
 from jeton.errors import ArgumentError, JetonError, UnsupportedError
 from jeton.known_names import names
-from jeton.play.chats import shown_chat
+from jeton.play.chats import parsed_answer, shown_chat
 from jeton.play.documents import Document, Documents, Tokens
 from jeton.play.guard import Guard
 from jeton.play.ids import decoded
@@ -220,7 +220,7 @@ class _Answers:
             Route(f"/api/{name}", responding(answering(getattr(self, name))), methods=["POST"])
             for name in (
                 "start load encode window token neighbours gotchas price steps vocabulary "
-                "unreachable chat train decode save"
+                "unreachable chat answer train decode save"
             ).split()
         ]
         return Starlette(
@@ -387,6 +387,9 @@ class _Answers:
 
     def chat(self, asked: Question) -> Any:
         return shown_chat(self._card(asked), asked)
+
+    def answer(self, asked: Question) -> Any:
+        return parsed_answer(self._card(asked), asked)
 
     def train(self, asked: Question) -> Any:
         text = asked.text("text") if "text" in asked else self._document(asked).text

@@ -37,7 +37,7 @@ class Table:
     @functools.cached_property
     def tokens(self) -> list[bytes]:
         """The bytes of each token, in the order of ids."""
-        token_of = self.card.tokenizer.id_to_bytes
+        token_of = self.card.tokenizer.token_spelling
         return [token_of(int(id)) for id in self.ids]
 
     @functools.cached_property

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from jeton.base_tokenizer import BaseTokenizer
 
 if TYPE_CHECKING:
-    from jeton.chat import Chat
+    from jeton.chat import Chat, Parsed, ParseStream
     from jeton.message_counts import MessageCount
 
 __all__ = ["Chats"]
@@ -105,6 +105,89 @@ class Chats(BaseTokenizer):
             tuple(variables.items()),
             isolate,
         ).made()
+
+    def parse(
+        self,
+        ids: Iterable[int] | str,
+        *,
+        prompt: Chat | Iterable[int] | str | None = None,
+        template: str | None = None,
+        tools: Iterable[Mapping[str, Any] | Callable[..., Any]] | None = None,
+        format: str | None = None,
+    ) -> Parsed:
+        """The message that a model wrote: its words, its reasoning and its calls of tools.
+
+        A control token ends a message or begins a call by its id alone: text that only spells one
+        is text. Where a format has marks of plain text, `text_marks` of the result lists those
+        that were found. Output that does not keep to the format is no error: `finish` and
+        `problems` say what is wrong, and `parts` has all of the text.
+
+        Args:
+            ids: What the model wrote, and nothing in front of that; or its text, in which marks
+                are found by their spelling.
+            prompt: The chat that it answers, with `add_generation_prompt` or
+                `continue_final_message`; or the ids or the text of that. What it has of the answer
+                belongs to the message, and its tools and its template are taken.
+            template: The template, as in `chat`: its answers tell the format, which need not be
+                named. By default the prompt's, or the tokenizer's own.
+            tools: The tools, as in `chat`. Their schemas say which type an argument has where the
+                format does not, and which names a call may have.
+            format: A name of `jeton.chat.FORMATS`, for a model without a template.
+
+        Raises:
+            UnsupportedError: It cannot be told how answers through this template are written.
+            UnknownNameError: No format has this name.
+            ArgumentError: There is no template.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train('<tool_cal>/{}":,fargumnst 1')
+            >>> text = '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'
+            >>> answer = tok.parse(text, format="hermes")
+            >>> answer.calls[0].name, answer.calls[0].arguments, answer.finish
+            ('f', {'a': 1}, 'length')
+        """
+        stream = self.parse_stream(prompt=prompt, template=template, tools=tools, format=format)
+        stream.push(ids)
+        stream.finish()
+        return stream.parsed
+
+    def parse_stream(
+        self,
+        *,
+        prompt: Chat | Iterable[int] | str | None = None,
+        template: str | None = None,
+        tools: Iterable[Mapping[str, Any] | Callable[..., Any]] | None = None,
+        format: str | None = None,
+    ) -> ParseStream:
+        """A stream that reads a message while a model writes it.
+
+        `push(ids)` returns what has become certain: text, reasoning, a call that begins, a piece
+        of its arguments as JSON, a call that is over. No event is ever taken back. `finish()` says
+        that there is no more, and `parsed` is then what `parse` gives.
+
+        Args:
+            prompt: As in `parse`.
+            template: As in `parse`.
+            tools: As in `parse`.
+            format: As in `parse`.
+
+        Raises:
+            As `parse`.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train('<tool_cal>/{}":,fargumnst 1')
+            >>> stream = tok.parse_stream(format="hermes")
+            >>> for piece in ("a <tool", '_call>{"name": "f", ', '"arguments": {}}'):
+            ...     print([tuple(event[:2]) for event in stream.push(piece)])
+            [('content', 'a ')]
+            [('call', 'f')]
+            [('arguments', '{}'), ('call_end', '')]
+        """
+        from jeton.chat.parsing import parse_stream
+
+        return parse_stream(self, prompt, template, tools, format)
 
     def count_messages(
         self,

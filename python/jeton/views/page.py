@@ -48,6 +48,7 @@ _PAGE = """<!doctype html>
 <output id="place"></output>
 <button type="button" id="on" title="On (→ or space)">▶</button>
 <button type="button" id="last" title="Last step (End)">»</button>
+<button type="button" id="play" title="Play or pause (p)" aria-pressed="false">play</button>
 <button type="button" id="all" title="All steps at once (a)">all</button>
 <button type="button" id="light" title="Dark or light (t)">◐</button>
 </nav>
@@ -56,7 +57,7 @@ _PAGE = """<!doctype html>
 <main>
 {frames}
 </main>
-<footer>← → or space: step · Home End: first, last · a: all · t: dark or light</footer>
+<footer>← → or space: step · Home End: first, last · p: play · a: all · t: dark, light</footer>
 <script>
 {script}</script>
 </body>

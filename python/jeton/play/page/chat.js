@@ -14,7 +14,7 @@ export const chatState = {
     { role: "user", content: "What is a token?<|im_end|>" },
     { role: "assistant", content: "A piece of text with a number." },
   ],
-  template: "chatml", pasted: "", tools: "", prompt: false,
+  template: "chatml", pasted: "", tools: "", prompt: false, answer: "",
 };
 
 const isChat = (messages) => Array.isArray(messages) && messages.every((it) => typeof it?.role === "string");
@@ -49,6 +49,11 @@ export function chatView(main) {
   const text = el("div", { className: "rendered mono panel", tabindex: "0", role: "group", "aria-label": "Rendered chat" });
   const tokens = el("div", { className: "flow", tabindex: "0", role: "group", "aria-label": "Tokens of the chat" });
   const notes = el("p", { className: "quiet small" });
+  const answer = el("textarea", { className: "wide mono", "aria-label": "What a model wrote", placeholder: "What a model wrote behind this chat, with its marks", oninput: () => { chatState.answer = answer.value; clearTimeout(reading); reading = setTimeout(read, 150); } });
+  answer.value = chatState.answer;
+  const message = el("pre", { className: "rendered mono", tabindex: "0", role: "group", "aria-label": "The message" });
+  const finish = el("p", { className: "quiet small", role: "status" });
+  let reading;
   let isMask = false;
   let last;
   let waiting;
@@ -70,16 +75,35 @@ export function chatView(main) {
 
   async function render() {
     if (!card.value) return;
-    const chosen = chatState.template === "own" ? null : chatState.template === "pasted" ? chatState.pasted : chatState.template;
     if (chatState.template === "own" && !own()) { say("This tokenizer has no template of its own: choose one."); return; }
+    const now = ++turn;
     try {
-      const now = ++turn;
-      const found = await ask("chat", { card: Number(card.value), messages: chatState.messages, template: chosen, tools: chatState.tools, prompt: chatState.prompt });
+      const found = await ask("chat", asked());
       if (now !== turn) return;
       last = found;
       wrong.hidden = true;
       draw();
-    } catch (error) { say(error.message); }
+      read();
+    } catch (error) { if (now === turn) say(error.message); }
+  }
+
+  const asked = () => ({
+    card: Number(card.value), messages: chatState.messages, tools: chatState.tools, prompt: chatState.prompt,
+    template: chatState.template === "own" ? null : chatState.template === "pasted" ? chatState.pasted : chatState.template,
+  });
+
+  /** Reads the answer back into a message. */
+  async function read() {
+    message.hidden = !chatState.answer;
+    if (!chatState.answer || !card.value) { finish.textContent = "The message that it is read as stands here."; return; }
+    const wanted = chatState.answer;
+    try {
+      const found = await ask("answer", { ...asked(), answer: wanted });
+      if (wanted !== chatState.answer) return;
+      message.textContent = visible(JSON.stringify(found.message, null, 2), false);
+      const end = { complete: "complete", length: "not at its end", malformed: "not as the format has it" }[found.finish] ?? found.finish;
+      finish.textContent = [end, ...found.problems, found.text_marks.length ? `marks that are plain text: ${found.text_marks.join(", ")}` : ""].filter(Boolean).join(" · ");
+    } catch (error) { message.hidden = true; finish.textContent = error.message; }
   }
 
   function say(message) { wrong.hidden = false; wrong.textContent = message; }
@@ -108,7 +132,8 @@ export function chatView(main) {
       pasted, form, json, el("details", {}, el("summary", {}, "Tools"), tools)),
     wrong,
     el("section", { "aria-label": "Rendered" }, el("ul", { className: "row small", "aria-label": "Who wrote what" }, ...LOOKS.map(([look, name]) => el("li", { className: `look-${look}` }, name))), text),
-    el("section", { className: "panel", "aria-label": "Tokens" }, el("div", { className: "row" }, notes, toggle("Loss mask", isMask, (isOn) => { isMask = isOn; if (last) draw(); })), tokens));
+    el("section", { className: "panel", "aria-label": "Tokens" }, el("div", { className: "row" }, notes, toggle("Loss mask", isMask, (isOn) => { isMask = isOn; if (last) draw(); })), tokens),
+    el("section", { className: "panel", "aria-label": "An answer" }, el("h2", {}, "An answer, read back"), answer, finish, message));
   build();
   render();
 }
