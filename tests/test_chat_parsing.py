@@ -20,8 +20,9 @@ from answer_cases import (
     random_message,
     random_text,
     read_back,
+    rewritten,
 )
-from chat_cases import HELLO, PUBLISHED, WEATHER, byte_level, templates
+from chat_cases import HELLO, KINDS, PUBLISHED, WEATHER, byte_level, templates
 from chat_flags import FLAGS, as_published
 from guide import WRITES
 from jeton.chat import FORMATS, TEMPLATES, Event, Parsed, ParseStream
@@ -293,6 +294,33 @@ def test_pieces_of_characters_are_put_together() -> None:
     assert tok.parse([*ids[:-1], end], template="chatml").content == "né\ufffd"
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_ids_one_by_one_are_read_as_all_at_once(kind: str) -> None:
+    """Also where a token holds part of a character, or stands for nothing."""
+    tok = KINDS[kind](QWEN.read_text("utf-8") if QWEN.exists() else "<think><tool_call></think>")
+    marks = [tok.special_tokens[it] for it in ("<think>", "</think>", "<|im_end|>")]
+    rng = random.Random(kind)
+    pieces = [tok.encode(it) for it in ("So ", "é🙂", "\n\n", '{"name": "f"}', " a")]
+    for _ in range(60):
+        ids = [
+            id
+            for _ in range(rng.randrange(12))
+            for id in rng.choice([*pieces, marks[:1], marks[1:2], [rng.randrange(250)], [10**6]])
+        ]
+        ids += marks[2:] * rng.randrange(2)
+        stream = tok.parse_stream(template="chatml")
+        events = [event for id in ids for event in stream.push(id)] + stream.finish()
+        parsed = tok.parse(ids, template="chatml")
+        assert stream.parsed == parsed
+        words, reasoning, _ = joined(events)
+        assert words == parsed.content
+        assert parsed.message.get("reasoning_content", "") == (
+            reasoning if reasoning.strip() else ""
+        )
+        spans = [part.span for part in parsed.parts]
+        assert all(0 <= start < end <= len(ids) for start, end in spans)
+
+
 def test_arguments_have_the_types_of_the_tool() -> None:
     schema = {
         "n": {"type": "integer"}, "x": {"type": "number"}, "b": {"type": "boolean"},
@@ -399,7 +427,9 @@ def _table() -> str:
         stream: ParseStream = tok.parse_stream(prompt=_prompt(tok, text))
         stream.finish()
         lost = losses(tok, text)
-        rows.append(f"| {name} | `{stream.parsed.format}` | {', '.join(lost) or 'nothing'} |\n")
+        again = ", ".join(rewritten(tok, text))
+        format = stream.parsed.format
+        rows.append(f"| {name} | `{format}` | {', '.join(lost) or 'nothing'} | {again} |\n")
     return "".join(rows)
 
 
@@ -412,7 +442,7 @@ def test_the_page_says_what_each_template_drops() -> None:
     if not PUBLISHED.exists():
         pytest.skip("needs the published templates")
     page = PAGE.read_text("utf-8")
-    head, begin, rest = page.partition("| --- | --- | --- |\n")
+    head, begin, rest = page.partition("| --- | --- | --- | --- |\n")
     table = rest[: rest.find("\n\n") + 1] if "\n\n" in rest else rest
     if WRITES:
         PAGE.write_text(head + begin + _table() + rest[len(table) :], "utf-8")

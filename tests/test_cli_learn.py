@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
+import click
 import pytest
 
 from command_line import Run, here, run
 from jeton import textbook
 from jeton.cli import learn_views
-from jeton.cli.learn_menu import LESSONS
+from jeton.cli.learn_menu import LESSONS, choose
 
 __all__ = ["here", "run"]
 
@@ -18,7 +20,7 @@ __all__ = ["here", "run"]
 def test_bpe_prints_all_steps(run: Run) -> None:
     out = run("learn", "bpe", "--merges", "3").stdout
     assert "Merge 1: e + s = es" in out and "Merge 3: est + </w> = est</w>" in out
-    assert "3 pairs tie; it wins: it was met first." in out
+    assert "3 pairs tie; it wins: it was seen first." in out
     assert "\x1b" not in out
 
 
@@ -95,7 +97,7 @@ def test_exercises(run: Run) -> None:
     out = run("learn", "--exercise", "1", input="w e\n?\ne s\n").stdout
     assert "Not so." in out and "Count the pairs" in out and "Right." in out
     out = run("learn", "--exercise", "1", input="s t\n", code=1).stdout
-    assert "met first" in out and "The answer is e s." in out
+    assert "seen first" in out and "The answer is e s." in out
     assert "Given up." in run("learn", "--exercise", "3", input="\n", code=1).stdout
     out = run("learn", "--exercise", "1", input="a\x1b b\n", code=1).stdout
     assert "\x1b" not in out and "nowhere neighbours" in out
@@ -230,3 +232,32 @@ def test_a_lesson_says_which_rule_training_has(run: Run) -> None:
 
 def test_the_demo_names_what_comes_next(run: Run, here: Path) -> None:
     assert "  jeton learn " in run("demo", "--vocab-size", "300").stdout.splitlines()[-1]
+
+
+class Keyboard(io.StringIO):
+    """Standard input, as if somebody typed."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("typed", "arguments"),
+    [("1\n", ["bpe"]), ("8\n", ["--new", "my_bpe.py"]), ("\n", None), ("", None)],
+)
+def test_the_menu_asks_in_a_terminal(
+    typed: str,
+    arguments: list[str] | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.stdin", Keyboard(typed))
+    monkeypatch.setattr("sys.stdout", Keyboard())
+    assert choose() == arguments
+
+
+@pytest.mark.parametrize("typed", ["9\n", "0\n", "x\n", "²\n", "9" * 99 + "\n"])
+def test_the_menu_refuses_other_numbers(typed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", Keyboard(typed))
+    monkeypatch.setattr("sys.stdout", Keyboard())
+    with pytest.raises(click.UsageError, match="no number of the menu"):
+        choose()

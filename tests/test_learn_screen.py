@@ -137,7 +137,7 @@ def test_a_narrow_screen_and_a_resize() -> None:
         await pilot.pause()
         wide = lines_of(shown)
         assert len(wide) == WIDE[1]
-        assert any("3 pairs tie; it wins: it was met first." in line for line in wide)
+        assert any("3 pairs tie; it wins: it was seen first." in line for line in wide)
         await pilot.resize_terminal(*NARROW)
         await pilot.pause()
         assert lines_of(shown) == narrow

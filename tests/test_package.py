@@ -93,6 +93,7 @@ def test_public_names_of_a_tokenizer() -> None:
         "encoding_plan",
         "exceeds",
         "explain",
+        "fit_messages",
         "from_json",
         "from_ranks",
         "gotchas",

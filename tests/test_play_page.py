@@ -180,7 +180,7 @@ def test_gotchas_mend_the_text(page: Any) -> None:
 
 def test_steps(page: Any, tokenizers: dict[str, jeton.Tokenizer]) -> None:
     page.click("#tab-steps")
-    page.fill("input[aria-label='The word or sentence']", "weather")
+    page.fill("[aria-label='The word or sentence']", "weather")
     expect(page.locator(".frame")).to_contain_text("7 characters")
     apart = page.locator("[aria-label='Take tokens apart']")
     ids = tokenizers["bytes"].encode("weather")
@@ -356,6 +356,219 @@ def test_what_is_shared_as_python_runs(
     assert names["text"] == 'a "text" \\ with\nlines'
 
 
+def test_the_whole_state_is_shared(page: Any, tokenizers: dict[str, jeton.Tokenizer]) -> None:
+    """The selected token, the model of the price, and what each view was asked."""
+    write(page, "the weather and the tide")
+    page.locator(".card .flow").nth(1).locator(".t").nth(2).click()
+    expect(page.locator("#rail")).to_contain_text("token 3 of")
+    model = page.get_by_label("The price for a model")
+    model.select_option(index=1)
+    chosen = model.input_value()
+    page.click("#tab-steps")
+    page.fill("[aria-label='The word or sentence']", "lighthouse")
+    page.click("#tab-vocabulary")
+    page.fill("input[type=search]", "th")
+    expect(page.locator("main [role=status]")).not_to_have_text("900 tokens")
+    page.click("#tab-chat")
+    page.select_option("select[aria-label=Template]", "pasted")
+    page.fill("textarea[aria-label='Template in Jinja']", "{{ messages[0].content }}!")
+    page.click("#tab-ids")
+    page.fill("textarea[aria-label=Ids]", "72 105")
+    page.click("#share")
+    page.get_by_role("button", name="Copy address").click()
+    waits_for(page, "location.hash.length > 10")
+    again = page.context.new_page()
+    again.goto(page.evaluate("location.href"))
+    expect(again.locator("textarea[aria-label=Ids]")).to_have_value("72 105")
+    expect(again.locator(".rendered")).to_have_text(tokenizers["bytes"].decode([72, 105]))
+    expect(again.locator("#rail")).to_contain_text("token 3 of")
+    expect(again.locator("#rail h2").first).to_have_text("pieces")
+    again.click("#tab-steps")
+    expect(again.get_by_label("The word or sentence")).to_have_value("lighthouse")
+    again.click("#tab-vocabulary")
+    expect(again.locator("input[type=search]")).to_have_value("th")
+    again.click("#tab-chat")
+    expect(again.get_by_label("Rendered chat")).to_have_text("You are brief.!")
+    expect(again.locator("textarea[aria-label='Template in Jinja']")).to_be_visible()
+    again.click("#tab-tokens")
+    expect(again.get_by_label("The price for a model")).to_have_value(chosen)
+
+
+def test_an_address_that_is_pasted_into_an_open_page(page: Any) -> None:
+    write(page, "first")
+    page.click("#share")
+    page.get_by_role("button", name="Copy address").click()
+    waits_for(page, "location.hash.length > 10")
+    shared = page.evaluate("location.hash")
+    page.get_by_role("button", name="Close", exact=True).click()
+    write(page, "second")
+    page.evaluate("history.replaceState(null, '', '#')")
+    page.evaluate("hash => { location.hash = hash; }", shared)
+    expect(page.locator("textarea[aria-label=Text]")).to_have_value("first")
+
+
+def test_an_address_that_holds_nonsense_opens(page: Any) -> None:
+    """What an address says is taken over as far as it is what the page writes."""
+    page.evaluate(
+        """async () => {
+        const state = { text: "a", view: [], names: [null, {}], model: 7, word: {}, ids: [], picked: { name: "bytes", index: "x" },
+          search: { query: 1, kind: "none" }, chat: { messages: [null, { role: 1 }], template: {}, tools: 3, prompt: "x" } };
+        const stream = new Blob([JSON.stringify(state)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+        const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+        location.hash = btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+        }"""  # noqa: E501
+    )
+    expect(page.locator("textarea[aria-label=Text]")).to_have_value("a")
+    for view in VIEWS:
+        page.click(f"#tab-{view}")
+        expect(page.locator("main section").first).to_be_visible()
+    page.click("#tab-chat")
+    expect(page.get_by_label("Rendered chat")).to_contain_text("You are brief.")
+
+
+def test_a_page_that_another_device_opens(
+    browser: Any, tokenizers: dict[str, jeton.Tokenizer]
+) -> None:
+    """It is no secure context: there is no `randomUUID`, and no clipboard."""
+    from jeton.play import Page
+
+    context = browser.new_context()
+    context.add_init_script(
+        "delete Crypto.prototype.randomUUID;"
+        "Object.defineProperty(navigator, 'clipboard', { value: undefined });"
+    )
+    with Page(tokenizers, text="the tide") as served:
+        tab = context.new_page()
+        tab.goto(served.url)
+        expect(tab.locator(".flow .t").first).to_be_visible()
+        tab.click("#share")
+        tab.get_by_role("button", name="Copy Python").click()
+        expect(tab.locator("dialog [role=status]")).to_contain_text("import jeton")
+    context.close()
+
+
+def test_a_page_without_a_tokenizer(browser: Any) -> None:
+    from jeton.play import Page
+
+    with Page({}) as served:
+        tab = browser.new_page()
+        tab.goto(served.url)
+        tab.click("#tab-steps")
+        expect(tab.locator("main")).to_contain_text("There is no tokenizer yet")
+        tab.fill("[aria-label='The name of a tokenizer']", "jeton-4k")
+        tab.get_by_role("button", name="Add tokenizer").click()
+        expect(tab.locator(".frame")).to_be_visible()
+        tab.close()
+
+
+def test_the_selected_token_follows_the_text(page: Any) -> None:
+    write(page, "the weather and the tide")
+    flow = page.locator(".card .flow").first
+    token = flow.locator(".t").last
+    text = token.inner_text()
+    token.click()
+    expect(page.locator("#rail .big-token")).to_have_text(text)
+    page.locator("textarea[aria-label=Text]").press("Home")
+    page.locator("textarea[aria-label=Text]").press_sequentially("Now ")
+    expect(page.locator(".text > .row .num")).to_contain_text("28 characters")
+    expect(page.locator("#rail")).to_contain_text("–28 UTF-16")
+    expect(flow.locator(".t.picked")).to_have_text(text)
+    write(page, "else")
+    expect(page.locator("#rail")).to_contain_text("No token selected")
+
+
+def test_line_ends_stay_when_something_else_is_typed(page: Any, tmp_path: Path) -> None:
+    """A text area has one sign for both kinds; the text keeps its own."""
+    (tmp_path / "windows.txt").write_bytes(b"a\r\nb\r\nc\rd")
+    page.locator("input[type=file]").set_input_files([str(tmp_path / "windows.txt")])
+    told = page.locator(".text > .row .num")
+    expect(told).to_contain_text("9 characters")
+    area = page.locator("textarea[aria-label=Text]")
+    area.press("Control+End")
+    area.press_sequentially("!")
+    expect(told).to_contain_text("10 characters")
+    area.press("Control+Home")
+    area.press("ArrowDown")
+    area.press("Backspace")
+    expect(told).to_contain_text("8 characters")
+    expect(area).to_have_value("ab\nc\nd!")
+
+
+def test_text_that_is_moved_within_the_area_is_no_new_text(page: Any) -> None:
+    write(page, "the weather")
+    page.evaluate(
+        "() => { const it = new DataTransfer(); it.setData('text', 'the');"
+        "const area = document.querySelector('textarea');"
+        "for (const name of ['dragstart', 'dragenter', 'drop', 'dragend'])"
+        " area.dispatchEvent(new DragEvent(name, { dataTransfer: it, bubbles: true })); }"
+    )
+    expect(page.locator("#drop")).to_be_hidden()
+    expect(page.locator("textarea[aria-label=Text]")).to_have_value("the weather")
+
+
+def test_what_no_token_holds_is_drawn(browser: Any) -> None:
+    """A tokenizer that loses text: white space, and what it has no sign for."""
+    from jeton.play import Page
+
+    tok = jeton.WordPieceTrainer(vocab_size=60).train(["the weather and the tide"] * 3)
+    with Page({"words": tok}, text="the  \x07tide ") as served:
+        tab = browser.new_page()
+        tab.goto(served.url)
+        expect(tab.locator(".flow .t").first).to_be_visible()
+        flow = tab.locator(".flow")
+        assert flow.inner_text().replace("\n", "") == "the··␇tide·"
+        held = "".join(flow.locator(".t").all_inner_texts())
+        assert held == "thetide"
+        expect(flow.locator(".gap.lost")).to_contain_text("␇")
+        tab.close()
+
+
+def test_the_word_of_a_token_has_the_space_of_its_first_token(page: Any) -> None:
+    write(page, "the lighthouses\n\n")
+    flow = page.locator(".card .flow").first
+    flow.locator(".t", has_text="s").nth(-1).click()
+    page.click("#tab-steps")
+    expect(page.get_by_label("The word or sentence")).to_have_value(" lighthouses")
+    page.click("#tab-tokens")
+    page.locator(".card .flow").first.locator(".t").last.click()
+    page.click("#tab-steps")
+    expect(page.get_by_label("The word or sentence")).to_have_value("\n\n")
+
+
+@pytest.mark.parametrize("messages", ["null", "[1]", '{"role": "user"}', '[{"content": "a"}]', "["])
+def test_messages_that_are_none_are_said(page: Any, messages: str) -> None:
+    page.click("#tab-chat")
+    page.get_by_role("button", name="As JSON").click()
+    page.fill("textarea[aria-label='Messages as JSON']", messages)
+    expect(page.locator("main .problem")).to_contain_text("The messages are")
+    page.get_by_role("button", name="As JSON").click()
+    expect(page.get_by_label("Message 1", exact=True)).to_have_value("You are brief.")
+
+
+def test_the_vocabulary_by_keyboard(page: Any) -> None:
+    page.click("#tab-vocabulary")
+    expect(page.locator("main [role=status]")).to_have_text("900 tokens")
+    grid = page.locator(".grid")
+    grid.press("ArrowDown")
+    expect(grid).to_have_attribute("aria-activedescendant", "row-0")
+    expect(page.locator("#row-0")).to_have_attribute("aria-selected", "true")
+    grid.press("End")
+    expect(grid).to_have_attribute("aria-activedescendant", "row-899")
+    page.get_by_role("button", name="Length").click()
+    header = page.locator("[role=columnheader]", has_text="Length")
+    expect(header).to_have_attribute("aria-sort", "descending")
+
+
+def test_of_many_merges_the_last_are_listed(page: Any) -> None:
+    paste(page, "".join(samples.read_all().values()))
+    page.click("#tab-train")
+    page.locator("input[aria-label='Vocabulary size']").fill("900")
+    page.get_by_role("button", name="Train", exact=True).click()
+    expect(page.locator(".merges li")).to_have_count(400)
+    count = int(page.locator("input[aria-label='Merges learnt']").input_value())
+    expect(page.locator(".merges")).to_have_attribute("start", str(count - 399))
+
+
 def test_by_keyboard_alone(page: Any) -> None:
     """From the text to a token, through the tabs, and into the dialog and out."""
     press = page.keyboard.press
@@ -413,7 +626,7 @@ def test_a_hostile_tokenizer_is_only_text(browser: Any) -> None:
             tab.click(f"#tab-{view}")
             if view == "chat":
                 tab.select_option("select[aria-label=Template]", "own")
-                expect(tab.locator(".rendered")).to_contain_text("What is a token?")
+                expect(tab.get_by_label("Rendered chat")).to_contain_text("You are brief.")
             expect(tab.locator("main")).to_contain_text("<img")
             assert tab.title() == "jeton play"
             assert tab.locator("main img, main script, aside img, aside script").count() == 0
@@ -487,8 +700,12 @@ def test_a_narrow_window_has_one_column(page: Any) -> None:
     for view in VIEWS:
         page.click(f"#tab-{view}")
         waits_for(page, "document.documentElement.scrollWidth <= innerWidth")
-    page.get_by_role("button", name="Details").click()
+    details = page.get_by_role("button", name="Details")
+    details.click()
     expect(page.locator("#rail")).to_have_class("open")
+    page.keyboard.press("Escape")
+    expect(page.locator("#rail")).not_to_have_class("open")
+    expect(details).to_be_focused()
 
 
 def test_twice_as_large(page: Any) -> None:
@@ -529,7 +746,7 @@ def test_pictures(browser: Any, view: str, look: str) -> None:
             expect(tab.locator("#rail")).to_contain_text("token 6 of")
         tab.click(f"#tab-{view}")
         if view == "steps":
-            tab.fill("input[aria-label='The word or sentence']", "lighthouses")
+            tab.fill("[aria-label='The word or sentence']", "lighthouses")
             expect(tab.locator(".frame")).to_contain_text("11 characters")
             tab.locator("input[aria-label=Step]").press("End")
         elif view == "vocabulary":

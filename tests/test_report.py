@@ -180,7 +180,7 @@ def test_in_a_browser(page: str, tmp_path: Path, width: int) -> None:
 
     # Filters.
     assert 0 < len(seen["filtered"]) < seen["all"]
-    assert {*seen["filtered"]} == {"tokens a word (fertility)"}
+    assert {*seen["filtered"]} == {"tokens per word (fertility)"}
     assert seen["news"] == ["news"] and seen["kept"] == "1 row"
 
     # Pictures: each is drawn, in colours, with a name.

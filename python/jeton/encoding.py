@@ -49,7 +49,7 @@ class Encoding:
     """The tokens of a text, or of a pair of texts, with where each came from.
 
     All columns have the same length, one entry a token. Of a text that was encoded, each becomes a
-    list when it is first asked for; until then it takes a few bytes a token.
+    list when it is first asked for; until then it takes a few bytes per token.
 
     Attributes:
         ids: The ids.

@@ -109,7 +109,7 @@ class Page:
             place = f"{self.path.name}:{line + 1}: {command}"
             assert result.returncode == 0, f"{place}\n{result.stdout}{result.stderr}"
             if shown.strip():
-                printed = result.stdout
+                printed = result.stdout + "\n" * (not result.stdout.endswith("\n"))
                 if WRITES and "..." not in shown:
                     parts[number] = f"{command}\n{printed}" + ("\n" * shown.endswith("\n\n"))
                 else:

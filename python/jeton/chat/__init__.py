@@ -14,6 +14,7 @@ if importlib.util.find_spec("jinja2") is None:
     raise UnsupportedError("chats need jinja2: pip install 'jeton[chat]'")
 
 from jeton.chat.chat import Chat, Request
+from jeton.chat.fitting import Fitted
 from jeton.chat.limits import limits
 from jeton.chat.origins import Origin
 from jeton.chat.parsing import Event, Parsed, ParsedCall, ParseStream, Part, Problem
@@ -27,6 +28,7 @@ __all__ = [
     "TEMPLATES",
     "Chat",
     "Event",
+    "Fitted",
     "Origin",
     "ParseStream",
     "Parsed",

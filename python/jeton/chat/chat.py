@@ -501,7 +501,7 @@ class Chat:
             kept = [
                 at for at, role in enumerate(self.roles) if at >= turns[middle] or role in _SYSTEM
             ]
-            chat = self._of_kept([messages[at] for at in kept])
+            chat = self.of([messages[at] for at in kept])
             chat.dropped = [at for at in range(len(messages)) if at not in set(kept)]
             if len(chat.ids) <= max_tokens:
                 best, high = chat, middle - 1
@@ -514,7 +514,8 @@ class Chat:
             )
         return best
 
-    def _of_kept(self, messages: list[Sent]) -> Chat:
+    def of(self, messages: list[Sent]) -> Chat:
+        """The chat of some of its messages."""
         return dataclasses.replace(self._request, messages=messages).made()
 
     def __repr__(self) -> str:

@@ -99,7 +99,7 @@ def _told(found: Difference, a: str, b: str, limit: int) -> Iterator[str]:
     rows = [("", *names), ("tokens", *(f"{number:,}" for number in found.tokens))]
     rows.append(
         (
-            "bytes a token",
+            "bytes per token",
             *(f"{found.bytes / number:.2f}" if number else "-" for number in found.tokens),
         )
     )

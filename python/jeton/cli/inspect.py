@@ -170,7 +170,7 @@ def _summary(text: str, tokens: int) -> str:
     size = len(text.encode("utf-8", "surrogatepass"))
     parts = [counted(tokens, "token"), counted(len(text), "character"), counted(size, "byte")]
     if tokens:
-        parts.append(f"{size / tokens:.2f} bytes a token")
+        parts.append(f"{size / tokens:.2f} bytes per token")
     return heading(" · ".join(parts))
 
 

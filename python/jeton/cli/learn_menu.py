@@ -12,18 +12,18 @@ from jeton.cli.terminal import heading, shorten, table
 __all__ = ["choose"]
 
 LESSONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("Byte pair encoding", "pairs that become tokens", ("bpe",)),
-    ("WordPiece", "pairs by score, words by longest match", ("wordpiece",)),
-    ("Unigram", "estimate and prune; then the best path", ("unigram",)),
-    ("Bytes", "UTF-8, and how GPT-2 prints it", ("bytes",)),
+    ("Byte pair encoding", "pairs become tokens", ("bpe",)),
+    ("WordPiece", "the longest match", ("wordpiece",)),
+    ("Unigram", "prune; the best path", ("unigram",)),
+    ("Bytes", "UTF-8, and GPT-2's files", ("bytes",)),
     (
         "Encoding",
-        "every stage of a real tokenizer",
+        "every stage, one by one",
         ("encode", "jeton-4k", "Tokens are not words."),
     ),
-    ("Guess", "which pair is merged next?", ("guess",)),
-    ("Exercises", "fifteen questions that check themselves", ("--exercises",)),
-    ("Write your own", "a file to fill in, graded", ("--new", "my_bpe.py")),
+    ("Guess", "which pair is next?", ("guess",)),
+    ("Exercises", "fifteen questions", ("--exercises",)),
+    ("Write your own", "seven functions, graded", ("--new", "my_bpe.py")),
 )
 """What there is: a name, what it shows, and the arguments of `jeton learn` that run it."""
 
@@ -42,7 +42,7 @@ def choose() -> list[str] | None:
     ]
     say(table(rows, "><<<"))
     say()
-    say("  The course explains them one by one: docs/course. jeton play shows them in a browser.")
+    say("  The course, docs/course, explains them; jeton play shows them in a browser.")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return None
     put("Number, or an empty line to leave: ", end="")

@@ -49,7 +49,7 @@ def _summary(usage: Usage) -> Iterator[str]:
         ("tokens", f"{usage.total:,}"),
     ]
     if usage.total:
-        rows.append(("bytes a token", f"{usage.bytes / usage.total:.2f}"))
+        rows.append(("bytes per token", f"{usage.bytes / usage.total:.2f}"))
     if usage.coverage is not None:
         share = styled(bar(usage.coverage, _BAR), fg="green")
         rows.append(

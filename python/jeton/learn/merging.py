@@ -35,7 +35,7 @@ _MOST_WORDS = 12
 _MOST_SYMBOLS = 400
 
 _TIES = {
-    "first": "it was met first",
+    "first": "it was seen first",
     "alphabetic": "it is the first by the alphabet",
     "lexicographic": "it is the last by the alphabet",
     "ids": "its symbols have the smallest ids",
@@ -97,7 +97,7 @@ def watch_bpe(
         words: Words with their counts.
         merges: How many; fewer if every word has become one symbol.
         end: A symbol after the last character of each word, or `None`.
-        tie_break: Of equally frequent pairs, the one met first, or the smallest or greatest pair.
+        tie_break: Of equally frequent pairs, the one seen first, or the smallest or greatest pair.
 
     Raises:
         ArgumentError: A `tie_break` that is none.
@@ -139,7 +139,7 @@ def watch_wordpiece(
         words: Words with their counts.
         merges: How many; fewer if every word has become one token.
         rule: freq(ab) / (freq(a)·freq(b)) decides (`"published"`), or freq(ab) (`"released"`).
-        tie_break: Of equally good pairs, the one met first, or that with the smallest ids.
+        tie_break: Of equally good pairs, the one seen first, or that with the smallest ids.
 
     Raises:
         ArgumentError: A `rule` or `tie_break` that is none.

@@ -6,12 +6,12 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from jeton.arguments import check_text
 from jeton.chat.chat import Chat, Request
 from jeton.chat.showing import pieces
 from jeton.errors import ArgumentError, JetonError
 
 if TYPE_CHECKING:
+    from jeton.play.questions import Question
     from jeton.play.shelf import Card
 
 __all__ = ["parsed_answer", "shown_chat"]
@@ -20,10 +20,10 @@ _MAX_TEXT: Final = 200_000
 """Characters of a rendered chat that the page draws."""
 
 
-def shown_chat(card: Card, asked: dict[str, Any]) -> dict[str, Any]:
+def shown_chat(card: Card, asked: Question) -> dict[str, Any]:
     """The chat that `messages`, `template` and `tools` give."""
     left_out: list[str] = []
-    chat = _chat(card, asked, bool(asked.get("prompt")), left_out.append)
+    chat = _chat(card, asked, bool(asked.value("prompt", False)), left_out.append)
     if len(chat.text) > _MAX_TEXT:
         raise ArgumentError(f"the chat has {len(chat.text):,} characters; {_MAX_TEXT:,} are shown")
     try:
@@ -53,12 +53,12 @@ def shown_chat(card: Card, asked: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def parsed_answer(card: Card, asked: dict[str, Any]) -> dict[str, Any]:
+def parsed_answer(card: Card, asked: Question) -> dict[str, Any]:
     """The message that `answer`, as a model wrote it behind the chat, is read as.
 
     Control tokens in it are control tokens, as in what a model samples.
     """
-    text = check_text("answer", asked.get("answer"))
+    text = asked.text("answer")
     if len(text) > _MAX_TEXT:
         raise ArgumentError(f"an answer of more than {_MAX_TEXT:,} characters is not read here")
     tokenizer = card.tokenizer
@@ -73,14 +73,14 @@ def parsed_answer(card: Card, asked: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _chat(card: Card, asked: dict[str, Any], has_prompt: bool, says: Callable[[str], None]) -> Chat:
+def _chat(card: Card, asked: Question, has_prompt: bool, says: Callable[[str], None]) -> Chat:
     """The chat. Templates come from strangers, so it is rendered in a process of its own."""
-    messages = _parsed("messages", asked.get("messages"))
-    tools = _parsed("tools", asked["tools"]) if asked.get("tools") else None
+    messages = _parsed("messages", asked.value("messages"))
+    tools = _parsed("tools", asked.value("tools")) if asked.value("tools", "") else None
     return Request(
         card.tokenizer,
         messages,
-        asked.get("template") or None,
+        asked.text("template", "") or None,
         tools,
         add_generation_prompt=has_prompt,
         isolate=True,
@@ -94,5 +94,5 @@ def _parsed(name: str, value: Any) -> Any:
         return value
     try:
         return json.loads(value)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ArgumentError(f"{name} are no JSON: {error}") from None

@@ -56,9 +56,9 @@ def neighbours(card: Card, id: int) -> dict[str, Any]:
     return {"into": listed(made), "of": listed(uses), "more": max(0, len(uses) - _MAX_NEIGHBOURS)}
 
 
-def _score(card: Card, id: int) -> float | None:
+def _score(card: Card, id: int) -> str | None:
     scores = card.scores
-    return float(scores[id]) if id < len(scores) else None
+    return f"{scores[id]:.4f}" if id < len(scores) else None
 
 
 def _tree(card: Card, token: bytes, depth: int = 0) -> Tree:

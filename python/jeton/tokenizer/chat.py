@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from jeton.base_tokenizer import BaseTokenizer
 
 if TYPE_CHECKING:
-    from jeton.chat import Chat, Parsed, ParseStream
+    from jeton.chat import Chat, Fitted, Parsed, ParseStream
     from jeton.message_counts import MessageCount
 
 __all__ = ["Chats"]
@@ -188,6 +188,78 @@ class Chats(BaseTokenizer):
         from jeton.chat.parsing import parse_stream
 
         return parse_stream(self, prompt, template, tools, format)
+
+    def fit_messages(
+        self,
+        messages: Iterable[Mapping[str, Any]],
+        max_tokens: int,
+        *,
+        keep: Iterable[int] = (),
+        template: str | None = None,
+        tools: Iterable[Mapping[str, Any] | Callable[..., Any]] | None = None,
+        add_generation_prompt: bool = True,
+        **variables: Any,
+    ) -> Fitted:
+        """The messages of a conversation that fit into a number of tokens.
+
+        The oldest turns go first, each whole: a message of the user with all that follows it. The
+        last of those that would go stays without its calls of tools if it fits so. Then calls of
+        the last turn go, the oldest first. A call goes with its results and never without them;
+        messages of the system stay, and so do the last question and the last message.
+
+        Args:
+            messages: As in `chat`.
+            max_tokens: How many tokens they may have as a chat.
+            keep: The indices of messages that stay, with their turns; negative ones count from the
+                end.
+            template: As in `chat`.
+            tools: As in `chat`; they are counted.
+            add_generation_prompt: Whether what begins the model's answer is counted.
+            variables: What else the template reads.
+
+        Returns:
+            `messages`, and in `dropped` the indices of those that went.
+
+        Raises:
+            ArgumentError: What has to stay has more tokens; a message in `keep` that is none.
+            As `chat`.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer(special_tokens=["<|im_start|>", "<|im_end|>"]).train(
+            ...     "<|user>\\nsystem im_end assistant hey"
+            ... )
+            >>> turns = [{"role": "user", "content": it} for it in ("hey", "hi", "hm")]
+            >>> fitted = tok.fit_messages(turns, 36, template="chatml")
+            >>> [it["content"] for it in fitted.messages], fitted.dropped, fitted.tokens
+            (['hi', 'hm'], [0], 31)
+        """
+        from jeton.arguments import checked_int
+        from jeton.chat import Request
+        from jeton.chat.fitting import fitted
+        from jeton.chat.messages import sent_messages
+        from jeton.chat.schemas import tools_of
+
+        most = checked_int("max_tokens", max_tokens, 1)
+        given: Any = getattr(messages, "messages", messages)
+        if isinstance(given, Iterator):
+            given = list(given)
+        request = Request(
+            self,
+            sent_messages(given),
+            template,
+            None if tools is None else tools_of(tools),
+            add_generation_prompt=add_generation_prompt,
+            variables=tuple(variables.items()),
+        )
+        whole = request.made()
+        return fitted(
+            list(given),
+            request.messages,
+            most,
+            keep,
+            lambda some: whole.of(some),
+        )
 
     def count_messages(
         self,

@@ -207,12 +207,12 @@ def _sizes(shown: Shown) -> Figure | None:
     )
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel("tokens in the vocabulary", color="#555555")
-    axes.set_ylabel("bytes a token", color="#555555")
+    axes.set_ylabel("bytes per token", color="#555555")
     return figure
 
 
 _PICTURES: Final[dict[str, Callable[[Shown], Figure | None]]] = {
-    "compression": _bars("bytes_per_token", "Compression by corpus", "bytes a token"),
+    "compression": _bars("bytes_per_token", "Compression by corpus", "bytes per token"),
     "languages": _bars("tokens_per_line", "Cost by language", "tokens a line"),
     "premiums": _premiums,
     "sizes": _sizes,

@@ -71,6 +71,7 @@ class Machine:
         problems: What is wrong, and the character where.
         total: How many characters have come, but for those of cold texts.
         texts: All of them, in pieces.
+        known: What the owner knows of these by their ids.
         cold: Texts that are nothing but more of what comes now, with their events. The owner may
             put one of them into `texts` and say its event: `feed` would do no more.
         text_marks: The marks that were found as text.
@@ -121,6 +122,9 @@ class Machine:
         self.texts.append(text)
         if not text:
             return
+        if (said := self.cold.get(text)) is not None:
+            self.events.append(said)
+            return
         if self._is_cold(text):
             said = event(self._kind, text, self._number)
             if len(self.cold) < _MOST_COLD and len(text) <= _LONGEST_COLD:
@@ -155,13 +159,14 @@ class Machine:
     def _settle(self) -> None:
         """Notes what text is more of the same, and nothing else."""
         self._is_cold = _never
-        self.cold = {}
+        self.cold, self.known = {}, {}
         self._said, self._number = [], -1
         self._kind: Kind = "content"
         if self._held or self._drop or self._fresh:
             return
         if self._flows and self._from is not None:
             self._is_cold, self.cold = self.state.is_cold, self.state.cold
+            self.known = self.state.known
             self._said = self._words
             self._kind = "content" if self._words is self.content else "reasoning"
         elif self._reader is not None and self._call is not None and self._source.in_text:

@@ -389,6 +389,7 @@ class DescriptionMachine:
         self.text_marks: dict[str, None] = {}
         self.texts: list[str] = []
         self.cold: dict[str, Event] = {}
+        self.known: dict[int, Event] = {}
         self.total = 0
         self.is_complete = False
         self.is_over = False

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from jeton.chat.parsing.formats import END
 from jeton.chat.parsing.parsed import Event, Finish, Parsed, Part, Problem
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.components import decoders
+from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 
 if TYPE_CHECKING:
     from jeton.base_tokenizer import BaseTokenizer
@@ -80,6 +81,12 @@ class ParseStream:
         self._symbols = turn.compiled.symbols
         self._takes_ids = True
         self._finished = False
+        self._joins_bytes = isinstance(tok.decoder, decoders.ByteLevel)
+        """Whether a token gives the same text wherever it stands."""
+        self._known: dict[int, Event] = {}
+        """Ids that are nothing but more of what comes now, with their events."""
+        self._learnt: dict[int, Event] = {}
+        self._cold: dict[str, Event] = {}
 
     def _begin(self, prefix: str) -> None:
         self._machine = self._turn.machine(self._compiled, self._tools)
@@ -133,15 +140,13 @@ class ParseStream:
         Raises:
             ArgumentError: The stream is finished; ids and text in one stream.
         """
-        machine = self._machine
         if type(ids) is int:
-            text = self._push_id(ids)
-            said = machine.cold.get(text)
-            if said is not None and ids not in self._symbols:
-                # Most tokens are words among words.
-                machine.texts.append(text)
+            # Most tokens are words among words, and have been seen before.
+            said = self._known.get(ids)
+            if said is not None:
+                self._machine.texts.append(said[1])
                 return [said]
-            self._feed(text, ids)
+            self._feed(self._push_id(ids), ids)
         elif isinstance(ids, str):
             self._push_text(ids)
         else:
@@ -153,7 +158,27 @@ class ParseStream:
 
     def _feed(self, text: str, id: int) -> None:
         """One id with the text that is certain with it: a piece of text for each id."""
-        self._machine.feed(self._marked(text, id) if id in self._symbols else text)
+        machine = self._machine
+        if id in self._symbols:
+            machine.feed(self._marked(text, id))
+            self._known = {}
+            return
+        machine.feed(text)
+        if not self._joins_bytes:
+            return
+        if machine.cold is not self._cold:
+            self._cold, self._learnt = machine.cold, machine.known
+        # While part of a character is kept, a token may give other text than its own.
+        is_whole = bool(text) and text.encode() == self._bytes_of(id)
+        self._known = self._learnt if is_whole else {}
+        if is_whole and (said := machine.cold.get(text)) is not None:
+            self._learnt[id] = said
+
+    def _bytes_of(self, id: int) -> bytes | None:
+        try:
+            return self._tok.id_to_bytes(id)
+        except UnknownTokenError:
+            return None
 
     def _refuse(self, ids: Any) -> str:
         if self._finished:
@@ -173,7 +198,7 @@ class ParseStream:
         if self._takes_ids:
             if len(self._machine.texts) > self._first:
                 raise ArgumentError("the stream has taken ids: it takes no text")
-            self._takes_ids, self._push_id = False, self._refuse
+            self._takes_ids, self._push_id, self._known = False, self._refuse, {}
             self._read_text_only()
         elif self._finished:
             self._refuse(text)
@@ -209,7 +234,7 @@ class ParseStream:
         self._ids = len(machine.texts) - self._first
         if self._takes_ids and (text := self._decoding.finish()):
             machine.feed(text)
-        self._takes_ids, self._push_id = False, self._refuse
+        self._takes_ids, self._push_id, self._known = False, self._refuse, {}
         machine.finish()
         self._finished = True
         return machine.events

@@ -82,6 +82,8 @@ class CompiledState:
     routes: tuple[tuple[re.Pattern[str], str], ...]
     cold: dict[str, Event] = field(default_factory=dict, compare=False)
     """Texts without such characters, as they come, with what is said of them."""
+    known: dict[int, Event] = field(default_factory=dict, compare=False)
+    """The same by ids, of a tokenizer whose tokens give the same text everywhere."""
 
     def is_cold(self, text: str) -> bool:
         """Whether a text has no such character."""

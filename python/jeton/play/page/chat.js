@@ -17,18 +17,33 @@ export const chatState = {
   template: "chatml", pasted: "", tools: "", prompt: false, answer: "",
 };
 
+const isChat = (messages) => Array.isArray(messages) && messages.every((it) => typeof it?.role === "string");
+
+/** Takes over what an address says of a chat, as far as it is one. */
+export function restoreChat(shared) {
+  for (const [name, known] of Object.entries(chatState)) {
+    if (name === "messages" ? isChat(shared?.messages) : typeof shared?.[name] === typeof known) chatState[name] = shared[name];
+  }
+}
+
 export function chatView(main) {
   const card = el("select", { "aria-label": "Tokenizer", onchange: () => render() }, ...state.cards.map((it) => el("option", { value: String(it.card) }, it.name)));
   const own = () => state.cards.find((it) => it.card === Number(card.value))?.template;
   const template = el("select", { "aria-label": "Template", onchange: () => { chatState.template = template.value; pasted.hidden = template.value !== "pasted"; render(); } },
-    el("option", { value: "own" }, "its own"), ...state.start.templates.map((name) => el("option", { value: name, selected: name === chatState.template }, name)), el("option", { value: "pasted" }, "pasted …"));
-  const pasted = el("textarea", { className: "wide mono", "aria-label": "Template in Jinja", hidden: true, oninput: () => { chatState.pasted = pasted.value; later(); } });
+    el("option", { value: "own" }, "its own"), ...state.start.templates.map((name) => el("option", { value: name }, name)), el("option", { value: "pasted" }, "pasted …"));
+  template.value = chatState.template;
+  if (!template.value) template.value = chatState.template = "chatml";
+  const pasted = el("textarea", { className: "wide mono", "aria-label": "Template in Jinja", hidden: template.value !== "pasted", oninput: () => { chatState.pasted = pasted.value; later(); } });
   pasted.value = chatState.pasted;
   const tools = el("textarea", { className: "wide mono", "aria-label": "Tools as JSON", placeholder: "Tools: a list in JSON", oninput: () => { chatState.tools = tools.value; later(); } });
   tools.value = chatState.tools;
   const form = el("div", {});
   const json = el("textarea", { className: "wide mono", "aria-label": "Messages as JSON", hidden: true, oninput: () => {
-    try { chatState.messages = JSON.parse(json.value); later(); } catch (error) { wrong.hidden = false; wrong.textContent = `The messages are no JSON: ${error.message}`; }
+    let messages;
+    try { messages = JSON.parse(json.value); } catch (error) { say(`The messages are no JSON: ${error.message}`); return; }
+    if (!isChat(messages)) { say("The messages are a list of objects, each with a role."); return; }
+    chatState.messages = messages;
+    later();
   } });
   const wrong = el("p", { className: "problem", hidden: true });
   const text = el("div", { className: "rendered mono panel", tabindex: "0", role: "group", "aria-label": "Rendered chat" });
@@ -42,12 +57,13 @@ export function chatView(main) {
   let isMask = false;
   let last;
   let waiting;
+  let turn = 0;
   const later = () => { clearTimeout(waiting); waiting = setTimeout(render, 150); };
 
   function build() {
     fill(form, ...chatState.messages.map((message, at) => el("div", { className: "message" },
       el("select", { "aria-label": `Role of message ${at + 1}`, onchange: (event) => { message.role = event.target.value; render(); } }, ...[...new Set([...ROLES, message.role])].map((role) => el("option", { value: role, selected: role === message.role }, role))),
-      Object.assign(el("textarea", { "aria-label": `Message ${at + 1}`, oninput: (event) => { message.content = event.target.value; later(); } }), { value: typeof message.content === "string" ? message.content : JSON.stringify(message.content ?? "") }),
+      Object.assign(el("textarea", { "aria-label": `Message ${at + 1}`, readonly: typeof message.content !== "string", oninput: (event) => { message.content = event.target.value; later(); } }), { value: typeof message.content === "string" ? message.content : JSON.stringify(message.content ?? "") }),
       el("button", { type: "button", className: "plain", "aria-label": `Remove message ${at + 1}`, onclick: () => { chatState.messages.splice(at, 1); build(); render(); } }, "×"))),
     el("button", { type: "button", onclick: () => {
       const role = chatState.messages.at(-1)?.role === "user" ? "assistant" : "user";
@@ -60,12 +76,15 @@ export function chatView(main) {
   async function render() {
     if (!card.value) return;
     if (chatState.template === "own" && !own()) { say("This tokenizer has no template of its own: choose one."); return; }
+    const now = ++turn;
     try {
-      last = await ask("chat", asked());
+      const found = await ask("chat", asked());
+      if (now !== turn) return;
+      last = found;
       wrong.hidden = true;
       draw();
       read();
-    } catch (error) { say(error.message); }
+    } catch (error) { if (now === turn) say(error.message); }
   }
 
   const asked = () => ({
@@ -77,9 +96,11 @@ export function chatView(main) {
   async function read() {
     message.hidden = !chatState.answer;
     if (!chatState.answer || !card.value) { finish.textContent = "The message that it is read as stands here."; return; }
+    const wanted = chatState.answer;
     try {
-      const found = await ask("answer", { ...asked(), answer: chatState.answer });
-      message.textContent = JSON.stringify(found.message, null, 2);
+      const found = await ask("answer", { ...asked(), answer: wanted });
+      if (wanted !== chatState.answer) return;
+      message.textContent = visible(JSON.stringify(found.message, null, 2), false);
       const end = { complete: "complete", length: "not at its end", malformed: "not as the format has it" }[found.finish] ?? found.finish;
       finish.textContent = [end, ...found.problems, found.text_marks.length ? `marks that are plain text: ${found.text_marks.join(", ")}` : ""].filter(Boolean).join(" · ");
     } catch (error) { message.hidden = true; finish.textContent = error.message; }

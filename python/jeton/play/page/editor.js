@@ -1,10 +1,24 @@
 // The text area. A browser lays out all of its text for each key, so of a long text it holds a part.
 
 import { el, fill, number } from "./dom.js";
-import { on, setText, state } from "./state.js";
+import { difference, on, setText, state } from "./state.js";
 
 const MOST = 150_000; // characters of a text that is held whole
 const PART = 100_000; // characters that are held of a longer one
+
+const LINE_ENDS = /\r\n?/g; // a text area has "\n" for each
+
+/** A part of the text after an edit in the area: line ends elsewhere stay as they are. */
+function changed(before, area) {
+  if (!before.includes("\r")) return area;
+  const { start, removed, inserted } = difference(before.replace(LINE_ENDS, "\n"), area);
+  const placeOf = (characters) => {
+    let place = 0;
+    for (let i = 0; i < characters; i++) place += before.startsWith("\r\n", place) ? 2 : 1;
+    return place;
+  };
+  return before.slice(0, placeOf(start)) + inserted + before.slice(placeOf(start + removed));
+}
 
 export function editor() {
   let start = 0; // where in the text the part begins
@@ -27,7 +41,7 @@ export function editor() {
     start = isLong ? beginning(text, Math.max(0, Math.min(last, Math.round(near)))) : 0;
     end = isLong ? beginning(text, Math.min(text.length, start + PART)) : text.length;
     const part = text.slice(start, end);
-    if (area.value !== part) area.value = part;
+    if (area.value !== part.replace(LINE_ENDS, "\n")) area.value = part;
     told();
   }
 
@@ -41,8 +55,9 @@ export function editor() {
 
   area.addEventListener("input", () => {
     const { text } = state;
-    setText(text.slice(0, start) + area.value + text.slice(end), area);
-    end = start + area.value.length;
+    const part = changed(text.slice(start, end), area.value);
+    setText(text.slice(0, start) + part + text.slice(end), area);
+    end = start + part.length;
     if (end - start > MOST) show(start);
     told();
   });

@@ -19,6 +19,7 @@ export function tokensView(main) {
   const model = el("select", { "aria-label": "The price for a model", onchange: () => { state.model = model.value; priced(); } },
     el("option", { value: "" }, "Price for …"),
     ...state.start.models.map((name) => el("option", { value: name, selected: name === state.model }, name)));
+  const compared = el("span", { className: "small quiet" });
   const cost = el("span", { className: "small quiet" });
 
   fill(main,
@@ -28,7 +29,7 @@ export function tokensView(main) {
       choice("Tokens as", [["text", "Text"], ["ids", "Ids"], ["bytes", "Bytes"]], state.view, (view) => { state.view = view; draw(); }),
       toggle("White space", state.marks, (isOn) => { state.marks = isOn; draw(); }),
       toggle("Only differences", state.differences, (isOn) => { state.differences = isOn; draw(); }),
-      toggle("Special tokens", state.special === "allow", (isOn) => { state.special = isOn ? "allow" : "ignore"; refresh(); }),
+      compared, toggle("Special tokens", state.special === "allow", (isOn) => { state.special = isOn ? "allow" : "ignore"; refresh(); }),
       model, cost),
     cards, adding());
 
@@ -46,7 +47,7 @@ export function tokensView(main) {
           count,
           el("button", { type: "button", className: "plain", "aria-label": `Close ${card.name}`, onclick: () => removeCard(card.card) }, "×"),
           el("span", { className: "kind quiet small" }, `${card.kind} · ${number(card.size)}`), rate),
-        wrong, flow.element);
+        ...card.notes.map((note) => el("p", { className: "quiet small" }, note)), wrong, flow.element);
       flows.set(card.card, { flow, box, count, rate, wrong });
     }
     fill(cards, ...state.cards.map((card) => flows.get(card.card).box));
@@ -54,7 +55,7 @@ export function tokensView(main) {
   }
 
   function draw() {
-    if (state.differences) compare(state.cards);
+    compared.textContent = state.differences && !compare(state.cards) ? "(needs two tokenizers, and a text of up to 200,000 tokens)" : "";
     for (const card of state.cards) {
       const parts = flows.get(card.card);
       if (!parts) continue;
