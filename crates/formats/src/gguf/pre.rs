@@ -581,7 +581,7 @@ mod tests {
         let mut names = Vec::new();
         for pre in PRES {
             for source in pre.expressions {
-                let regex = Regex::new(source, Dialect::Oniguruma);
+                let regex = Regex::new(*source, Dialect::Oniguruma);
                 regex.unwrap_or_else(|error| panic!("{:?}: {error}", pre.names));
             }
             names.extend(pre.names);
