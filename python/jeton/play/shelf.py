@@ -58,7 +58,8 @@ class Card:
         """For each token that a merge makes, the two that it is made of: the first such merge."""
         made: dict[bytes, tuple[bytes, bytes]] = {}
         for left, right in self.tokenizer.merges:
-            made.setdefault(left + right, (left, right))
+            if left and right:
+                made.setdefault(left + right, (left, right))
         return made
 
     @functools.cached_property
