@@ -385,6 +385,15 @@ def test_the_tokenizer_that_was_used_longest_ago_is_forgotten(tok: jeton.Tokeniz
     assert len([*shelf]) == MAX_CARDS + 1
 
 
+def test_cards_of_one_name_are_told_apart(tok: jeton.Tokenizer) -> None:
+    shelf = Shelf({})
+    first = shelf.add("tokenizer.json", tok)
+    assert shelf.add("tokenizer.json", tok) is first
+    other = shelf.add("tokenizer.json", jeton.CharTrainer().train("a"))
+    assert other.name == f"tokenizer.json ({other.number})"
+    assert shelf.add("tokenizer.json", jeton.CharTrainer().train("a")) is other
+
+
 def test_texts_of_closed_tabs_are_forgotten() -> None:
     documents = Documents()
     for name in ("a", "b", "c"):
