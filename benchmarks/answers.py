@@ -30,7 +30,7 @@ def main() -> None:
         print("answers.py: skipped, since the vocabularies of ../shared are not here")
         return
     base = jeton.load(VOCAB / "o200k_base.tiktoken")
-    ranks = {base.id_to_bytes(id): id for id in range(199_998)}
+    ranks = {base.token_bytes(id): id for id in range(199_998)}
     tok = jeton.Tokenizer.from_ranks(ranks, pattern="o200k", special_tokens=SPECIAL)
     ids = tok.encode(
         f"<|channel|>analysis<|message|>{TEXT}<|end|><|start|>assistant<|channel|>final"

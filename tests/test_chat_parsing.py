@@ -20,6 +20,7 @@ from answer_cases import (
     random_message,
     random_text,
     read_back,
+    rewritten,
 )
 from chat_cases import HELLO, KINDS, PUBLISHED, WEATHER, byte_level, templates
 from chat_flags import FLAGS, as_published
@@ -426,7 +427,9 @@ def _table() -> str:
         stream: ParseStream = tok.parse_stream(prompt=_prompt(tok, text))
         stream.finish()
         lost = losses(tok, text)
-        rows.append(f"| {name} | `{stream.parsed.format}` | {', '.join(lost) or 'nothing'} |\n")
+        again = ", ".join(rewritten(tok, text))
+        format = stream.parsed.format
+        rows.append(f"| {name} | `{format}` | {', '.join(lost) or 'nothing'} | {again} |\n")
     return "".join(rows)
 
 
@@ -439,7 +442,7 @@ def test_the_page_says_what_each_template_drops() -> None:
     if not PUBLISHED.exists():
         pytest.skip("needs the published templates")
     page = PAGE.read_text("utf-8")
-    head, begin, rest = page.partition("| --- | --- | --- |\n")
+    head, begin, rest = page.partition("| --- | --- | --- | --- |\n")
     table = rest[: rest.find("\n\n") + 1] if "\n\n" in rest else rest
     if WRITES:
         PAGE.write_text(head + begin + _table() + rest[len(table) :], "utf-8")

@@ -2,36 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
-from typing import Any
-
 import pytest
 
-import jeton
-from answer_cases import _rendered, options
+from answer_cases import options, sampled
 from chat_cases import HELLO, PUBLISHED, RESULT, byte_level, call, templates
 from chat_flags import as_published
 from jeton.chat import Rewritten, Rollout
-from jeton.errors import ArgumentError, ArgumentTypeError, JetonError
+from jeton.errors import ArgumentError, ArgumentTypeError
 
 AGAIN = {"role": "user", "content": "And then?"}
 TEMPLATES_AT_HAND = [pytest.param(name, text, id=name) for name, text in templates()]
-
-
-def sampled(
-    tok: jeton.Tokenizer, chat: jeton.chat.Chat, message: dict[str, Any], **given: Any
-) -> list[int] | None:
-    """The ids of an answer as a model would have written it, up to its end."""
-    try:
-        whole = _rendered(tok, [*HELLO, message], **given)
-    except JetonError:
-        return None
-    pairs = zip(chat.text, whole.text, strict=False)
-    shared = sum(1 for _ in itertools.takewhile(lambda it: it[0] == it[1], pairs))
-    first = next((at for at, it in enumerate(whole.spans) if it[1] > shared), len(whole.ids))
-    ids = whole.ids[first:]
-    ends = tok.parse_stream(prompt=chat).ends
-    return ids[: next((at + 1 for at, id in enumerate(ids) if id in ends), len(ids))]
 
 
 @pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import random
 from dataclasses import dataclass, field
 from typing import Any
 
 import jeton
-from chat_cases import WEATHER, Message
+from chat_cases import HELLO, WEATHER, Message
 from jeton.chat import FORMATS, Parsed
 from jeton.errors import JetonError
 
@@ -457,6 +458,48 @@ def losses(tok: jeton.Tokenizer, template: str) -> list[str]:
     trip = read_back(tok, template, _message(**_ONE))
     if trip and trip.parsed.calls[0].id != "callabc01":
         found.append("ids of calls")
+    return found
+
+
+def sampled(
+    tok: jeton.Tokenizer, chat: jeton.chat.Chat, message: dict[str, Any], **given: Any
+) -> list[int] | None:
+    """The ids of an answer as a model would have written it, up to its end."""
+    try:
+        whole = _rendered(tok, [*HELLO, message], **given)
+    except JetonError:
+        return None
+    pairs = zip(chat.text, whole.text, strict=False)
+    shared = sum(1 for _ in itertools.takewhile(lambda it: it[0] == it[1], pairs))
+    first = next((at for at, it in enumerate(whole.spans) if it[1] > shared), len(whole.ids))
+    ids = whole.ids[first:]
+    ends = tok.parse_stream(prompt=chat).ends
+    return ids[: next((at + 1 for at, id in enumerate(ids) if id in ends), len(ids))]
+
+
+def rewritten(tok: jeton.Tokenizer, template: str) -> list[str]:
+    """What of an answer a template would write otherwise once another turn follows."""
+    given = options(template)
+    chat = tok.chat(HELLO, add_generation_prompt=True, **given)
+    found = []
+    again = {"role": "user", "content": "And then?"}
+    result = {"role": "tool", "name": "look_up", "tool_call_id": "callabc01", "content": "1"}
+    for name, message, follows in (
+        ("words", _message("So."), [again]),
+        ("reasoning", _message("So.", **_REASON), [again]),
+        ("a call", _message(**_ONE), [result, _message("So."), again]),
+    ):
+        ids = sampled(tok, chat, message, **given)
+        if not ids:
+            continue
+        try:
+            rollout = chat.extend(ids, messages=follows)
+        except JetonError:
+            continue  # the template refuses such a conversation
+        before = len(chat.ids) + len(ids)
+        text = tok.decode(rollout.ids[:before])
+        if not rollout.prompt.text.startswith(text):
+            found.append(name)
     return found
 
 

@@ -129,7 +129,7 @@ class Caller:
         if begin is None or begin.text is not None:
             return
         tokenizer = self.spelling.tokenizer
-        spelled = tokenizer.id_to_bytes(begin.id).decode(errors="replace")
+        spelled = tokenizer.token_spelling(begin.id).decode(errors="replace")
         is_token = call.special == "allow" or (
             isinstance(call.special, (set, frozenset, list, tuple)) and spelled in call.special
         )

@@ -42,7 +42,7 @@ def choose() -> list[str] | None:
     ]
     say(table(rows, "><<<"))
     say()
-    say("  The course explains them one by one: docs/course. jeton play shows them in a browser.")
+    say("  The course, docs/course, explains them; jeton play shows them in a browser.")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return None
     put("Number, or an empty line to leave: ", end="")

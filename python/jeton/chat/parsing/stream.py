@@ -176,7 +176,7 @@ class ParseStream:
 
     def _bytes_of(self, id: int) -> bytes | None:
         try:
-            return self._tok.id_to_bytes(id)
+            return self._tok.token_bytes(id)
         except UnknownTokenError:
             return None
 

@@ -291,6 +291,7 @@ def _gives_back(compiled: Compiled, probe: _Probe, anchor: str, lead: str) -> bo
     return said == expected and calls == probe.calls and not machine.problems
 
 
+_CACHED: Final = 64
 _KNOWN: Final[dict[int, dict[Any, Turn]]] = {}
 """By the address of the tokenizer."""
 
@@ -320,6 +321,8 @@ def turn_of(
         weakref.finalize(tok, _KNOWN.pop, key, None)
     known = _KNOWN[key]
     if (template, variables) not in known:
+        if len(known) >= _CACHED:
+            known.clear()
         known[template, variables] = _found(tok, tokens, renderer, template, variables)
     return known[template, variables]
 
