@@ -28,7 +28,7 @@ LAYERS = {
     "for_transformers corpus token_blocks usage interfaces",
     "the tokenizer": "tokenizer loading",
     "training": "counting word_counts trainers",
-    "other interfaces": "tiktoken sentencepiece",
+    "other interfaces": "tiktoken sentencepiece transformers_patch",
     "costs and lessons": "cost textbook learn",
     "token sets, vocabularies, models": "data edit nn ray",
     "judging": "analysis",
