@@ -283,9 +283,6 @@ const LINES: &str = r"[^\n]+|[\n]+";
 const DEEPSEEK_SIGNS: &str = r"\s?[!-/:-~！-／：-～‘-‟、-。]+";
 const DEEPSEEK_CJK: &str = r"[一-龥\x{800}-一가-\x{D7FF}&&\S]+";
 
-/// Groups of three digits, the last of them whole.
-const FROM_THE_RIGHT: &str = r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))";
-
 /// The white space that Jais 2 parts: runs whose lengths are powers of two.
 const JAIS2: &str = concat!(
     contractions!(),
@@ -505,15 +502,12 @@ pub const PRES: &[Pre] = &[
     .ignoring_merges(),
     Pre::new(
         &["tiny_aya", "cohere2moe"],
-        &[
-            FROM_THE_RIGHT,
-            o200k_like!(
-                r"[\p{L}\p{M}]",
-                r"[\p{L}\p{M}]",
-                maybe_contraction!(),
-                r"\p{N}{1,3}"
-            ),
-        ],
+        &[o200k_like!(
+            r"[\p{L}\p{M}]",
+            r"[\p{L}\p{M}]",
+            maybe_contraction!(),
+            r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))"
+        )],
         None,
     ),
     Pre::new(&["kimi-k2"], &[KIMI], None),
