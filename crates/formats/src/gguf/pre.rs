@@ -572,7 +572,7 @@ mod tests {
 
     #[test]
     fn every_expression_is_valid_and_every_name_stands_once() {
-        let mut names = Vec::new();
+        let mut names: Vec<&str> = Vec::new();
         for pre in PRES {
             for source in pre.expressions {
                 let regex = Regex::new(*source, Dialect::Oniguruma);
