@@ -197,7 +197,7 @@ class Encoding:
             >>> tok = jeton.CharTrainer().train("héllo")
             >>> padded = tok.encode_with_spans("hél").pad(5, pad_id=9)
             >>> padded.ids, padded.attention_mask
-            ([1, 4, 2, 9, 9], [True, True, True, False, False])
+            ([0, 3, 1, 9, 9], [True, True, True, False, False])
         """
         from jeton.arguments import check_id, check_kind, checked_int, one_of
 
@@ -243,7 +243,7 @@ class Encoding:
             >>> import jeton
             >>> encoding = jeton.CharTrainer().train("héllo").encode_with_spans("hél")
             >>> encoding.truncate(2).ids, encoding.truncate(2, side="left").ids
-            ([1, 4], [4, 2])
+            ([0, 3], [3, 1])
         """
         from jeton.arguments import checked_int, one_of
 

@@ -74,7 +74,7 @@ def test_the_map_does_not_replace_the_tokenizer(folder: Path, target: str, ids: 
     line = ["edit", "truncate", "old.json", "290", "-o", target, "--map", ids, "--force"]
     done = CliRunner().invoke(main, line)
     assert done.exit_code == 1, done.output
-    assert f"error: {ids}: the tokenizer goes there (name another file for the map)" in done.stderr
+    assert f"Error: {ids}: the tokenizer goes there (name another file for the map)" in done.stderr
     assert sorted(path.name for path in folder.rglob("*")) == [
         "in.txt",
         "new",

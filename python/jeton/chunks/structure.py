@@ -186,7 +186,7 @@ def _html_tables(text: str) -> list[Table]:
 
     Example:
         >>> _html_tables("<table><tr><th>a</th></tr><tr><td>1</td></tr></table>")
-        [Table(head='<table><tr><th>a</th></tr>', start=26, end=44)]
+        [Table(head='<table><tr><th>a</th></tr>', start=26, end=45)]
     """
     found = []
     depth = begin = 0

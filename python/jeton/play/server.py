@@ -26,8 +26,10 @@ import numpy as np
 
 from jeton import cost, palette, samples
 from jeton._core import __version__
+from jeton.arguments import check_kind, check_text
+from jeton.base_tokenizer import BaseTokenizer
 from jeton.chat import TEMPLATES
-from jeton.errors import ArgumentError, JetonError, UnsupportedError
+from jeton.errors import ArgumentError, ArgumentTypeError, JetonError, UnsupportedError
 from jeton.known_names import names
 from jeton.play.chats import parsed_answer, shown_chat
 from jeton.play.documents import Document, Documents, Tokens
@@ -86,6 +88,7 @@ class Page:
         url: The address of the page, with its secret.
 
     Raises:
+        ArgumentTypeError: `tokenizers` is no mapping of names to tokenizers, or `text` no `str`.
         ArgumentError: There are more tokenizers than the page shows, or no such port.
         UnsupportedError: starlette or uvicorn is not installed.
         OSError: The port is taken.
@@ -112,6 +115,13 @@ class Page:
             raise UnsupportedError(
                 "the page needs starlette and uvicorn: pip install 'jeton[play]'"
             ) from None
+        if not isinstance(tokenizers, Mapping):
+            kind = type(tokenizers).__name__
+            raise ArgumentTypeError(f"tokenizers must map names to tokenizers, not {kind}")
+        for name, tokenizer in tokenizers.items():
+            check_text("each name of tokenizers", name)
+            check_kind("each of tokenizers", tokenizer, BaseTokenizer, "a Tokenizer")
+        check_text("text", text)
         if len(tokenizers) > MAX_SHOWN:
             raise ArgumentError(
                 f"the page shows up to {MAX_SHOWN} tokenizers, not {len(tokenizers)}"

@@ -6,13 +6,13 @@ its name when it is asked for.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from jeton.arguments import check_kind, check_text
 from jeton.base_tokenizer import BaseTokenizer
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from jeton.errors import ArgumentTypeError
 
 __all__ = ["Plays", "ServedPage"]
 
@@ -47,6 +47,7 @@ class Plays(BaseTokenizer):
             A `jeton.play.Page`: `url` is its address, `close()` ends it.
 
         Raises:
+            ArgumentTypeError: `text` is no `str`, or `beside` no mapping of names to tokenizers.
             UnsupportedError: starlette or uvicorn is not installed (`pip install 'jeton[play]'`).
 
         Example:
@@ -57,6 +58,13 @@ class Plays(BaseTokenizer):
             True
             >>> page.close()
         """
+        others = {} if beside is None else beside
+        if not isinstance(others, Mapping):
+            kind = type(others).__name__
+            raise ArgumentTypeError(f"beside must map names to tokenizers, not {kind}")
+        for name, tokenizer in others.items():
+            check_text("each name of beside", name)
+            check_kind("each of beside", tokenizer, BaseTokenizer, "a Tokenizer")
         page: type = import_module("jeton.play").Page
-        served: ServedPage = page({"tokenizer": self, **(beside or {})}, text=text).start()
+        served: ServedPage = page({"tokenizer": self, **others}, text=text).start()
         return served
