@@ -195,9 +195,9 @@ impl Tokenizer {
         }
         log::tell(Topic::Plan, || plan.to_string());
         Ok(Self {
+            walk: Walk::new(&stages, compiled.as_ref()),
             compiled,
             plan,
-            walk: Walk::new(&stages),
             frames,
             pair_frames: [false, true]
                 .map(|add| frames::pair_frame(stages.post_processor.as_ref(), add)),

@@ -131,6 +131,11 @@ impl WhitespaceWords {
         tokens(&mut call, &self.delimiters, chunks, text, 0, &mut sink)
     }
 
+    /// Whether a byte lies between words as a space does.
+    pub fn is_space(&self, byte: u8) -> bool {
+        self.delimiters.is_space(byte)
+    }
+
     /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: before
     /// white space.
     pub fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {

@@ -24,7 +24,9 @@ use jeton_models::model::{Bpe, Model, SentencePiece, Unigram, byte_token};
 use jeton_models::stages::Stages;
 use jeton_stages::added_tokens::AddedToken;
 use jeton_stages::decoder::{Decoder, LeadingSpaces, SentencePieceDecoder};
-use jeton_stages::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer, WhiteSpace};
+use jeton_stages::normalizer::{
+    Charsmap, Normalizer, SPACE_RUNS, SentencePieceNormalizer, WhiteSpace,
+};
 use jeton_stages::pre_tokenizer::{PreTokenizer, PrependScheme};
 use jeton_stages::vocab::show;
 use jeton_text::error::{Error, Result};
@@ -197,7 +199,7 @@ pub(super) fn before_model(
             (false, true) => r" +\z",
         };
         steps.push(replace(regex(ends)?, ""));
-        steps.push(replace(regex(" {2,}")?, " "));
+        steps.push(replace(regex(SPACE_RUNS)?, " "));
     }
     if white_space.add_dummy_prefix && white_space.legacy {
         steps.push(Normalizer::Prepend {

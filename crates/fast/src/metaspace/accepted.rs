@@ -7,13 +7,10 @@ use crate::fallback::bpe_merger::merges_nothing_unknown;
 use crate::fallback::{PlainWords, SPACE_MARK};
 use jeton_models::model::bpe::{Alphabet, MergeRule};
 use jeton_models::model::{Bpe, byte_token};
-use jeton_stages::normalizer::Normalizer;
+use jeton_stages::normalizer::{Normalizer, SPACE_RUNS};
 use jeton_stages::pre_tokenizer::{PreTokenizer, PrependScheme};
 use jeton_text::length_limit::is_in_proportion;
 use jeton_text::pattern::SearchPattern;
-
-/// A pattern for runs of spaces.
-const RUNS: &str = " {2,}";
 
 /// The normalizers, one after another.
 pub(super) fn flatten(normalizer: Option<&Normalizer>, all: &mut Vec<Normalizer>) {
@@ -50,7 +47,7 @@ pub(super) fn keeps_chunks_apart(normalizer: &Normalizer) -> bool {
         Replace {
             pattern: SearchPattern::Regex(regex),
             content,
-        } => regex.source() == RUNS && (content == " " || content == "▁"),
+        } => regex.source() == SPACE_RUNS && (content == " " || content == "▁"),
         _ => false,
     }
 }

@@ -6,7 +6,6 @@
 
 mod accepted;
 
-use crate::Place;
 use crate::cache::lookup;
 use crate::cache::lookup::{NewChunks, tokens};
 use crate::cache::output_buffer::{BufferedSink, EntrySink};
@@ -15,6 +14,7 @@ use crate::cache::workspace_pool::WorkspacePool;
 use crate::fallback::{Fallback, FallbackWorkspace, PlainWords, SPACE_MARK, Tables};
 use crate::sink::Sink;
 use crate::unsupported_stage::{UnsupportedStage, caches_words};
+use crate::{Place, Spaces};
 use accepted::{
     behind_front, flatten, is_plain, is_space_writer, joins_next, keeps_chunks_apart,
     keeps_in_proportion, lines_stand_alone, merges_nothing_across_cuts, plain, writes_marks,
@@ -224,6 +224,33 @@ impl Metaspace {
             Place::Inner => 0,
         };
         tokens(&mut call, &self.delimiters, chunks, text, start, &mut sink)
+    }
+
+    /// How tokens write spaces, if one stage does.
+    pub fn spaces(&self) -> Option<Spaces> {
+        let Chain {
+            normalizers,
+            pre_tokenizer,
+            ..
+        } = &self.inner;
+        let collapses = |step: &Normalizer| {
+            let pattern = match step {
+                Normalizer::Replace { pattern, .. } => Some(pattern),
+                _ => None,
+            };
+            matches!(pattern, Some(SearchPattern::Regex(_)))
+        };
+        match pre_tokenizer {
+            Some(PreTokenizer::Sequence(_)) if normalizers.iter().any(writes_marks) => None,
+            Some(PreTokenizer::Sequence(_)) => Some(Spaces::Dropped),
+            _ if normalizers.iter().any(collapses) => Some(Spaces::Collapsed),
+            _ => Some(Spaces::Marked),
+        }
+    }
+
+    /// Whether a byte begins a chunk as a space does.
+    pub fn is_space(&self, byte: u8) -> bool {
+        self.delimiters.is_space(byte)
     }
 
     /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: behind a

@@ -17,6 +17,13 @@ pub(super) fn clean(text: &mut AlignedText) -> Result<()> {
     }
 }
 
+/// Whether a character is left as it is by all steps but that of letters.
+pub(super) fn keeps(character: char, strips_accents: bool) -> bool {
+    let is_cleaned = character == '\u{fffd}' || is_control(character) || character.is_whitespace();
+    !is_cleaned
+        && (!strips_accents || Form::Nfd.fixes(character) && !character.is_mark_nonspacing())
+}
+
 /// Tabs and line ends are white space here, not controls.
 fn is_control(character: char) -> bool {
     !matches!(character, '\t' | '\n' | '\r') && character.is_other()

@@ -11,6 +11,11 @@ pub(super) fn normalize(text: &mut AlignedText) -> Result<()> {
     }
 }
 
+/// Whether a character is left as it is.
+pub(super) fn keeps(character: char) -> bool {
+    !is_removed(character) && !is_space(character)
+}
+
 fn is_removed(character: char) -> bool {
     matches!(
         character,

@@ -179,6 +179,13 @@ impl SentencePieceNormalizer {
         place.is_none() && self.charsmap().is_none_or(|map| map.leaves(bytes))
     }
 
+    /// Whether a character is left as it is, wherever it stands behind others that are.
+    pub(super) fn keeps(&self, character: char) -> bool {
+        let first = character.encode_utf8(&mut [0; 4]).as_bytes()[0];
+        !self.begins_user_defined(first)
+            && (self.charsmap()).is_none_or(|map| map.keeps_character(character))
+    }
+
     /// How long the user-defined piece is that stands at this place, if one does.
     pub fn user_defined_at(&self, text: &str, at: usize) -> Option<usize> {
         let rest = &text.as_bytes()[at..];

@@ -164,10 +164,14 @@ impl Form {
         parts
     }
 
+    /// Whether a character is fixed.
+    pub fn fixes(self, character: char) -> bool {
+        self.table().of(character) == 0
+    }
+
     /// Whether the character that begins at `at` is fixed.
-    pub fn fixes(self, text: &str, at: usize) -> bool {
-        let character = text[at..].chars().next();
-        character.is_some_and(|character| self.table().of(character) == 0)
+    pub fn fixes_at(self, text: &str, at: usize) -> bool {
+        self.table().fixes(text, at)
     }
 
     /// The next stretch at `from` or later that may change, and does so by itself; `from` is the

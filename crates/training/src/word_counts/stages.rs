@@ -142,7 +142,7 @@ impl FirstStages {
             // The character before the white space is the last of its part in the form too, that behind
             // it begins what is normalized by itself, and both stay letters if they are.
             Shortcut::InForm(splitter, form) => {
-                let fixes = |at| form.fixes(text, at);
+                let fixes = |at| form.fixes_at(text, at);
                 let at = splitter.split_point_where(text, 0, reach, |before, behind| {
                     fixes(before) && fixes(behind)
                 });
