@@ -262,9 +262,10 @@ impl Tokenizer {
         }
         let post_processor = self.stages.post_processor.as_ref();
         // Trimming counts characters.
-        let unit = match post_processor.is_some_and(PostProcessor::trims) {
-            true => Unit::Characters,
-            false => options.unit,
+        let unit = if post_processor.is_some_and(PostProcessor::trims) {
+            Unit::Characters
+        } else {
+            options.unit
         };
         let mut sampler = Sampler::new(options.sampling);
         let mut parts = Vec::with_capacity(2);

@@ -140,9 +140,10 @@ impl CachedPieces {
         reach: usize,
     ) -> usize {
         let normalizer = normalizer.filter(|it| !it.changes_nothing());
-        match normalizer.is_none_or(Normalizer::keeps_words_apart) {
-            true => self.splitter.split_point(normalizer, text, start, reach),
-            false => text.len(),
+        if normalizer.is_none_or(Normalizer::keeps_words_apart) {
+            self.splitter.split_point(normalizer, text, start, reach)
+        } else {
+            text.len()
         }
     }
 }
@@ -179,9 +180,10 @@ impl PiecesCall<'_> {
         let mut pace = Pace::default();
         while start < piece.len() {
             pace.step();
-            let end = match in_parts {
-                true => self.fallback.first_cut(piece.as_bytes(), start),
-                false => piece.len(),
+            let end = if in_parts {
+                self.fallback.first_cut(piece.as_bytes(), start)
+            } else {
+                piece.len()
             };
             let part = &piece[start..end];
             if !self.pieces.emit(part.as_bytes(), sink) {

@@ -75,9 +75,10 @@ impl WhitespaceWords {
             Some(_) => false,
         };
         let punctuation = splits_at_punctuation && maps_characters;
-        let alone = match punctuation {
-            true => vec![b'!'..=b'/', b':'..=b'@', b'['..=b'`', b'{'..=b'~'],
-            false => Vec::new(),
+        let alone = if punctuation {
+            vec![b'!'..=b'/', b':'..=b'@', b'['..=b'`', b'{'..=b'~']
+        } else {
+            Vec::new()
         };
         Ok(Self {
             delimiters: Delimiters::new(
@@ -219,9 +220,10 @@ impl<S: EntrySink> NewChunks<S> for WordsCall<'_> {
         let mut pace = Pace::default();
         while part < end {
             pace.step();
-            let next = match end - part <= SHORT {
-                true => end,
-                false => self.compiled.lone.word_end(bytes, part, end),
+            let next = if end - part <= SHORT {
+                end
+            } else {
+                self.compiled.lone.word_end(bytes, part, end)
             };
             let word = &bytes[part..next];
             if !self.words.emit(word, sink) {

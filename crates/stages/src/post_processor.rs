@@ -329,9 +329,10 @@ fn rows(parts: &[Part]) -> usize {
 /// # Errors
 /// There may not be so many tokens.
 fn check(tokens: usize, limit: &LengthLimit) -> Result<()> {
-    match tokens > limit.most() {
-        false => Ok(()),
-        true => Err(limit.error("tokens").at("post-processor")),
+    if tokens > limit.most() {
+        Err(limit.error("tokens").at("post-processor"))
+    } else {
+        Ok(())
     }
 }
 
@@ -371,9 +372,10 @@ fn fill(
                 part.is_text(number);
                 let names = |piece: &TemplatePiece| matches!(piece, TemplatePiece::Sequence { id: other, .. } if other == id);
                 let is_last = !template[at + 1..].iter().any(names);
-                pieces.push(match is_last {
-                    true => std::mem::take(part),
-                    false => part.clone(),
+                pieces.push(if is_last {
+                    std::mem::take(part)
+                } else {
+                    part.clone()
                 });
             }
             TemplatePiece::SpecialToken { id, type_id } if add_special_tokens => {

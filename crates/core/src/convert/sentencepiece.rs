@@ -214,13 +214,14 @@ pub(super) fn before_model(
     if white_space.escape && !(in_front_alone && white_space.remove_extra) {
         steps.push(replace(SearchPattern::Literal(" ".to_owned()), space));
     }
-    let prefix = match white_space.escape {
-        true => PreTokenizer::dummy_prefix(),
-        false => PreTokenizer::Metaspace {
+    let prefix = if white_space.escape {
+        PreTokenizer::dummy_prefix()
+    } else {
+        PreTokenizer::Metaspace {
             replacement: ' ',
             prepend_scheme: PrependScheme::First,
             split: false,
-        },
+        }
     };
     Ok((
         (!steps.is_empty()).then_some(Normalizer::Sequence(steps)),
@@ -443,9 +444,10 @@ pub fn from_huggingface(stages: &Stages) -> Result<Stages> {
     let proto = ModelProto::new(
         pieces_of(stages, bpe)?,
         TrainerSpec {
-            algorithm: match bpe.merges().merges.is_empty() {
-                true => Algorithm::Char,
-                false => Algorithm::Bpe,
+            algorithm: if bpe.merges().merges.is_empty() {
+                Algorithm::Char
+            } else {
+                Algorithm::Bpe
             },
             byte_fallback: bpe.options().byte_fallback,
             unk_surface: unk_surface(stages, bpe.options().unk_token.as_deref()),

@@ -221,9 +221,10 @@ impl<'a> Encoder<'a> {
 
     /// What stands around the texts, if their spans are the same by themselves and together.
     fn around_spans(&self, entry: &Entry<'_>) -> Option<[&'a [u32]; 3]> {
-        let known = match entry.inputs().any(Input::is_words) {
-            true => self.has_spans_of_words,
-            false => self.has_spans,
+        let known = if entry.inputs().any(Input::is_words) {
+            self.has_spans_of_words
+        } else {
+            self.has_spans
         };
         self.around(entry).filter(|_| known)
     }

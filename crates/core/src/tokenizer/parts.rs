@@ -92,9 +92,10 @@ impl Tokenizer {
         options: &EncodeOptions,
     ) -> Result<usize> {
         let mut count = Count::default();
-        match self.encode_compiled(text, place, is_last, options, &mut count)? {
-            true => Ok(count.0),
-            false => Ok(self.encode(text, None, options)?.len()),
+        if self.encode_compiled(text, place, is_last, options, &mut count)? {
+            Ok(count.0)
+        } else {
+            Ok(self.encode(text, None, options)?.len())
         }
     }
 
@@ -114,9 +115,10 @@ impl Tokenizer {
             let finds_nothing = self
                 .added_tokens
                 .finds_nothing(&EncodeOptions::PLAIN.special);
-            let added_tokens = match finds_nothing {
-                true => Vec::new(),
-                false => stages.added_tokens.clone(),
+            let added_tokens = if finds_nothing {
+                Vec::new()
+            } else {
+                stages.added_tokens.clone()
             };
             FirstStages::new(added_tokens, stages.normalizer.clone(), pre_tokenizer)
                 .ok()

@@ -102,9 +102,10 @@ fn prose(numbers: &mut ChaCha8Rng) -> String {
 fn check(tokenizer: &Tokenizer, numbers: &mut ChaCha8Rng, texts: usize) {
     for _ in 0..texts {
         let options = EncodeOptions {
-            special: match numbers.random_bool(0.5) {
-                true => SpecialPolicy::Allow,
-                false => SpecialPolicy::Ignore,
+            special: if numbers.random_bool(0.5) {
+                SpecialPolicy::Allow
+            } else {
+                SpecialPolicy::Ignore
             },
             add_special_tokens: numbers.random_bool(0.5),
             ..EncodeOptions::default()

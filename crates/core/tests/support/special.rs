@@ -266,9 +266,10 @@ pub fn stages(family: &str, numbers: &mut ChaCha8Rng) -> Stages {
     };
     let proto = model.proto();
     let normalizer = NormalizerSpec {
-        precompiled_charsmap: match numbers.random_bool(0.5) {
-            true => Normalization::NmtNfkc.charsmap().unwrap().blob(),
-            false => Vec::new(),
+        precompiled_charsmap: if numbers.random_bool(0.5) {
+            Normalization::NmtNfkc.charsmap().unwrap().blob()
+        } else {
+            Vec::new()
         },
         add_dummy_prefix: numbers.random_bool(0.5),
         ..NormalizerSpec::default()
@@ -302,9 +303,12 @@ pub fn specials(stages: &Stages, numbers: &mut ChaCha8Rng) -> Vec<AddedToken> {
 /// The model of a vocabulary that does not have these tokens; their ids stay.
 pub fn without(model: &Model, special: &[u32]) -> Model {
     let is_special = |id: u32| special.contains(&id);
-    let respelled = |token: &[u8], id: u32| match is_special(id) {
-        true => never(id).into_bytes(),
-        false => token.to_vec(),
+    let respelled = |token: &[u8], id: u32| {
+        if is_special(id) {
+            never(id).into_bytes()
+        } else {
+            token.to_vec()
+        }
     };
     let vocab = || {
         let tokens = model.vocab().iter();

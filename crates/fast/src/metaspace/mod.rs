@@ -166,16 +166,15 @@ impl Metaspace {
             Model::Bpe(bpe) => lines_stand_alone(bpe) && first.normalizers.iter().all(is_plain),
             _ => false,
         };
-        match lines_part {
-            true => alone.push(b'\n'..=b'\n'),
-            false => {
-                let blanks = [b'\t', b'\n', b'\r'].into_iter();
-                spaces.extend(
-                    blanks
-                        .filter(|blank| inner.makes_space(*blank))
-                        .map(|blank| blank..=blank),
-                );
-            }
+        if lines_part {
+            alone.push(b'\n'..=b'\n')
+        } else {
+            let blanks = [b'\t', b'\n', b'\r'].into_iter();
+            spaces.extend(
+                blanks
+                    .filter(|blank| inner.makes_space(*blank))
+                    .map(|blank| blank..=blank),
+            );
         }
         Ok(Self {
             delimiters: Delimiters::new(spaces, false, alone),
@@ -385,9 +384,10 @@ impl MetaspaceCall<'_> {
         let mut pace = Pace::default();
         while part < end {
             pace.step();
-            let next = match end - part <= SHORT {
-                true => end,
-                false => cuts.first_cut(bytes, from, end),
+            let next = if end - part <= SHORT {
+                end
+            } else {
+                cuts.first_cut(bytes, from, end)
             };
             let key = &bytes[part..next];
             // That the whole chunk is not known was found out before, if it is no longer than this.

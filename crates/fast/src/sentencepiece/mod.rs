@@ -309,9 +309,10 @@ impl SentencePiece {
 
     /// How tokens write spaces.
     pub fn spaces(&self) -> Spaces {
-        match self.collapses {
-            true => Spaces::Collapsed,
-            false => Spaces::Marked,
+        if self.collapses {
+            Spaces::Collapsed
+        } else {
+            Spaces::Marked
         }
     }
 

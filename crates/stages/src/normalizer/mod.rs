@@ -396,9 +396,10 @@ fn lowered(character: char) -> Option<char> {
 /// Character by character, so a final sigma is lowered like any other.
 fn lowercase(text: &mut AlignedText) -> Result<()> {
     let changes = paced(text.as_str().chars()).any(|c| !c.to_lowercase().eq([c]));
-    match changes {
-        true => text.flat_map(char::to_lowercase),
-        false => Ok(()),
+    if changes {
+        text.flat_map(char::to_lowercase)
+    } else {
+        Ok(())
     }
 }
 
@@ -424,21 +425,24 @@ fn lowercased(text: &str) -> String {
 
 /// What is left of `text` without white space at the ends.
 fn stripped(text: &str, left: bool, right: bool) -> Range<usize> {
-    let end = match right {
-        true => text.len() - white_space(text.chars().rev()),
-        false => text.len(),
+    let end = if right {
+        text.len() - white_space(text.chars().rev())
+    } else {
+        text.len()
     };
-    let start = match left {
-        true => white_space(text[..end].chars()),
-        false => 0,
+    let start = if left {
+        white_space(text[..end].chars())
+    } else {
+        0
     };
     start..end
 }
 
 /// Empty text has no matches, not even empty ones.
 fn matches(text: &str, pattern: &SearchPattern) -> Result<Vec<Range<usize>>> {
-    match text.is_empty() {
-        true => Ok(Vec::new()),
-        false => pattern.matches(text).collect(),
+    if text.is_empty() {
+        Ok(Vec::new())
+    } else {
+        pattern.matches(text).collect()
     }
 }

@@ -5,9 +5,10 @@ use jeton_text::text::AlignedText;
 
 pub(super) fn normalize(text: &mut AlignedText) -> Result<()> {
     text.retain(|c| !is_removed(c))?;
-    match text.as_str().chars().any(is_space) {
-        true => text.flat_map(|c| [if is_space(c) { ' ' } else { c }]),
-        false => Ok(()),
+    if text.as_str().chars().any(is_space) {
+        text.flat_map(|c| [if is_space(c) { ' ' } else { c }])
+    } else {
+        Ok(())
     }
 }
 

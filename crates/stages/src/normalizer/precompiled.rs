@@ -376,11 +376,12 @@ impl Charsmap {
         let most = self.replacements.as_bytes()[offset..]
             .iter()
             .take(LONGEST_REPLACEMENT + 1);
-        match most.clone().all(|byte| *byte != 0) && most.len() > LONGEST_REPLACEMENT {
-            false => Ok(()),
-            true => Err(broken(format!(
+        if most.clone().all(|byte| *byte != 0) && most.len() > LONGEST_REPLACEMENT {
+            Err(broken(format!(
                 "it replaces something by more than {LONGEST_REPLACEMENT} bytes, which is the limit"
-            ))),
+            )))
+        } else {
+            Ok(())
         }
     }
 
@@ -402,9 +403,10 @@ impl Charsmap {
             new.len() <= room
         };
         for (start, grapheme) in paced(old.as_str().grapheme_indices(true)) {
-            let whole = match grapheme.len() < WHOLE_GRAPHEME_LIMIT {
-                true => self.replacement(grapheme),
-                false => None,
+            let whole = if grapheme.len() < WHOLE_GRAPHEME_LIMIT {
+                self.replacement(grapheme)
+            } else {
+                None
             };
             let goes_on = match whole {
                 Some(_) => add(start, grapheme, whole),
@@ -417,9 +419,10 @@ impl Charsmap {
                 break;
             }
         }
-        match changed {
-            true => text.replace(new, origins),
-            false => Ok(()),
+        if changed {
+            text.replace(new, origins)
+        } else {
+            Ok(())
         }
     }
 }

@@ -250,9 +250,10 @@ impl SentencePieceNormalizer {
         } = self.parts.white_space;
         let space = if escape { SPACE } else { " " };
         let mut output = Output::default();
-        let mut at = match front && remove_extra {
-            true => self.spaces_in_front(text),
-            false => 0,
+        let mut at = if front && remove_extra {
+            self.spaces_in_front(text)
+        } else {
+            0
         };
         if at == text.len() {
             return output;
@@ -269,14 +270,14 @@ impl SentencePieceNormalizer {
             if after_space {
                 new = new.trim_start_matches(' ');
             }
-            match new.is_empty() {
-                true => output.extend_to(end),
-                false => {
-                    after_space = remove_extra && new.ends_with(' ');
-                    match escape && new.contains(' ') {
-                        true => output.push(&new.replace(' ', SPACE), at..end),
-                        false => output.push(new, at..end),
-                    }
+            if new.is_empty() {
+                output.extend_to(end)
+            } else {
+                after_space = remove_extra && new.ends_with(' ');
+                if escape && new.contains(' ') {
+                    output.push(&new.replace(' ', SPACE), at..end)
+                } else {
+                    output.push(new, at..end)
                 }
             }
             at = end;

@@ -92,9 +92,10 @@ impl Form {
             normalized.push_str(&text[done..unsure.start]);
             let start = normalized.len();
             self.append(&text[unsure.clone()], &mut normalized);
-            match normalized[start..] == text[unsure.clone()] {
-                true => normalized.truncate(length),
-                false => done = unsure.end,
+            if normalized[start..] == text[unsure.clone()] {
+                normalized.truncate(length)
+            } else {
+                done = unsure.end
             }
         }
         match done {

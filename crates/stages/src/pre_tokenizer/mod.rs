@@ -263,9 +263,10 @@ impl PreTokenizer {
                 split_at_characters(text, is_punctuation, *behavior, pieces)
             }
             Self::Digits { individual_digits } => {
-                let behavior = match individual_digits {
-                    true => SplitBehavior::Isolated,
-                    false => SplitBehavior::Contiguous,
+                let behavior = if individual_digits {
+                    SplitBehavior::Isolated
+                } else {
+                    SplitBehavior::Contiguous
                 };
                 split_at_characters(text, char::is_numeric, behavior, pieces)
             }
@@ -326,8 +327,9 @@ fn cut_every(text: &str, length: usize, pieces: &mut Vec<Range<usize>>) -> Resul
 /// Punctuation as BERT has it: every ASCII character that is no letter, digit or space, and what
 /// Unicode calls punctuation.
 fn is_punctuation(character: char) -> bool {
-    match character.is_ascii() {
-        true => character.is_ascii_punctuation(),
-        false => character.is_punctuation(),
+    if character.is_ascii() {
+        character.is_ascii_punctuation()
+    } else {
+        character.is_punctuation()
     }
 }

@@ -61,10 +61,11 @@ impl FirstStages {
         let keeps_words_apart = changes.is_none_or(Normalizer::keeps_words_apart);
         let drops_white_space = pre_tokenizer.as_ref().is_some_and(drops_white_space);
         let between_white_space = !found_late && keeps_words_apart && drops_white_space;
-        let splitter = pre_tokenizer.as_ref().and_then(match between_white_space {
+        let splitter = pre_tokenizer.as_ref().and_then(if between_white_space {
             // Only a scanner is faster.
-            true => Splitter::scanner,
-            false => Splitter::of,
+            Splitter::scanner
+        } else {
+            Splitter::of
         });
         let shortcut = match (splitter, form, changes, &pre_tokenizer) {
             (None, ..) if between_white_space => Shortcut::WhiteSpace,
@@ -178,9 +179,12 @@ impl FirstStages {
         let known = cut.as_ref().and_then(pattern_name);
         let spells = cut.as_ref().is_some_and(spells_bytes);
         let (normalizer, cut) = huggingface::write_first(self.normalizer.as_ref(), cut.as_ref())?;
-        let cut = cut.map(|json| match spells {
-            true => format!("{json}, bytes spelled as characters"),
-            false => json,
+        let cut = cut.map(|json| {
+            if spells {
+                format!("{json}, bytes spelled as characters")
+            } else {
+                json
+            }
         });
         Ok(Cutting::Stages {
             added_tokens,

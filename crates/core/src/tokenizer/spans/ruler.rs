@@ -44,9 +44,10 @@ impl<'t> Ruler<'t> {
             true if self.is_plain => self.units += byte - self.byte,
             true => self.units += self.unit.count(&text[self.byte..byte]),
             false => {
-                let back = match self.is_plain {
-                    true => self.byte - byte,
-                    false => self.unit.count(&text[byte..self.byte]),
+                let back = if self.is_plain {
+                    self.byte - byte
+                } else {
+                    self.unit.count(&text[byte..self.byte])
                 };
                 // A walk along text that the tokens do not cover may have come less far in units.
                 self.units = self.units.saturating_sub(back);

@@ -65,9 +65,10 @@ impl Table {
         let is_plain = spaces == Spaces::Plain && spells_tokens(&stages.model);
         let (bytes, places) = stages.model.vocab().places();
         for (place, id) in places {
-            let short = match is_plain {
-                true => table.short_entry(bytes, place),
-                false => None,
+            let short = if is_plain {
+                table.short_entry(bytes, place)
+            } else {
+                None
             };
             let entry = short.unwrap_or_else(|| table.entry_of(stages, spaces, id));
             table.has_cuts |= unit != Unit::Characters && entry & (CUT | INSIDE) != 0;

@@ -253,9 +253,10 @@ impl Call<'_, '_, '_> {
             {
                 self.found.push((id, new.span_of(byte..byte + token.len())));
                 byte += token.len();
-                let old = match byte == bytes.len() {
-                    true => end,
-                    false => self.at + new.span_of(byte..byte + 1).start,
+                let old = if byte == bytes.len() {
+                    end
+                } else {
+                    self.at + new.span_of(byte..byte + 1).start
                 };
                 let is_whole = new.as_str().is_char_boundary(byte);
                 if is_whole && old >= least && (old == text.len() || old < end && is_fixed(&old)) {
@@ -326,9 +327,10 @@ impl Call<'_, '_, '_> {
             let begins = |at: &usize| is_space(bytes[*at]) && !is_space(bytes[*at - 1]);
             // Spaces at the end may be removed, and what is not kept changes its chunk.
             let ends_well = kept_end == text.len() && !is_space(bytes[kept_end - 1]);
-            let end = match ends_well {
-                true => Some(kept_end),
-                false => (searched..kept_end).rev().find(begins),
+            let end = if ends_well {
+                Some(kept_end)
+            } else {
+                (searched..kept_end).rev().find(begins)
             };
             if let Some(end) = end.filter(|it| *it > self.at) {
                 let (from, before) = (self.at, self.output.spans.len());
