@@ -5,12 +5,14 @@
 
 mod bert;
 mod compile;
+mod facts;
 mod nmt;
 mod precompiled;
 mod rules;
 mod sentencepiece;
 mod unicode;
 
+pub use facts::{NormalizerFacts, SPACE_RUNS};
 pub use precompiled::Charsmap;
 pub use rules::Normalization;
 pub use sentencepiece::{SentencePieceNormalizer, WhiteSpace};
@@ -105,85 +107,6 @@ impl Normalizer {
     pub fn changes_nothing(&self) -> bool {
         match self {
             Self::Sequence(stages) => stages.iter().all(Self::changes_nothing),
-            _ => false,
-        }
-    }
-
-    /// Whether what becomes of a word does not depend on what stands beyond the ASCII white space beside
-    /// it, which stays white space.
-    ///
-    /// Each of these maps character by character, or (the forms of Unicode) moves and joins only characters
-    /// that follow one other than white space.
-    pub fn keeps_words_apart(&self) -> bool {
-        match self {
-            Self::Nfc | Self::Nfd | Self::Nfkc | Self::Nfkd => true,
-            Self::Lowercase | Self::StripAccents | Self::Nmt | Self::Bert { .. } => true,
-            Self::Sequence(steps) => steps.iter().all(Self::keeps_words_apart),
-            _ => false,
-        }
-    }
-
-    /// What a character becomes, wherever it stands behind characters of which this is known too: one that
-    /// is as long in UTF-8 and came from it alone, but for spaces around it. Nothing where that depends on
-    /// what follows. Nobody asks of a space.
-    pub fn keeps(&self, character: char) -> Option<char> {
-        let same = |is_kept: bool| is_kept.then_some(character);
-        match self {
-            Self::Nfc | Self::Nfd | Self::Nfkc | Self::Nfkd => {
-                same(Form::of(self)?.fixes(character))
-            }
-            Self::Lowercase => lowered(character),
-            Self::StripAccents => same(!is_combining_mark(character)),
-            Self::Strip { .. } => same(!character.is_whitespace()),
-            Self::Nmt => same(nmt::keeps(character)),
-            Self::Replace { pattern, .. } => same(match pattern {
-                SearchPattern::Literal(text) => !text.is_empty() && !text.contains(character),
-                SearchPattern::Regex(regex) => regex.source() == SPACE_RUNS,
-            }),
-            Self::Prepend { .. } => Some(character),
-            Self::Precompiled(map) => same(map.keeps_character(character)),
-            Self::SentencePiece(normalizer) => same(normalizer.keeps(character)),
-            Self::Bert {
-                strip_accents,
-                lowercase,
-                ..
-            } => {
-                let strips = strip_accents.unwrap_or(*lowercase);
-                let lowered = if *lowercase {
-                    lowered(character)
-                } else {
-                    Some(character)
-                };
-                lowered.filter(|_| bert::keeps(character, strips))
-            }
-            Self::ByteLevel | Self::Function(_) => None,
-            Self::Sequence(steps) => steps.iter().try_fold(character, |it, step| step.keeps(it)),
-        }
-    }
-
-    /// Whether all that [`Self::keeps`] does not keep is `▁`, or white space.
-    pub fn changes_only_spaces(&self) -> bool {
-        match self {
-            Self::Prepend { .. } => true,
-            Self::Replace {
-                pattern: SearchPattern::Literal(text),
-                ..
-            } => text == " ",
-            Self::SentencePiece(normalizer) => {
-                normalizer.charsmap().is_none() && normalizer.user_defined().is_empty()
-            }
-            Self::Sequence(steps) => steps.iter().all(Self::changes_only_spaces),
-            _ => false,
-        }
-    }
-
-    /// Whether SentencePiece's is among its steps, or a function of the caller. SentencePiece's asks where in
-    /// its text a stretch stands; of a function nothing is known. Added tokens are found in the text as it
-    /// is given, as SentencePiece's user-defined pieces are.
-    pub fn leaves_added_tokens(&self) -> bool {
-        match self {
-            Self::SentencePiece(_) | Self::Function(_) => true,
-            Self::Sequence(steps) => steps.iter().any(Self::leaves_added_tokens),
             _ => false,
         }
     }
@@ -380,9 +303,6 @@ fn bert(
     }
     Ok(())
 }
-
-/// The pattern of a normalizer that looks for runs of spaces alone.
-pub const SPACE_RUNS: &str = " {2,}";
 
 /// The lower case of a character, if that is one character of the same length.
 fn lowered(character: char) -> Option<char> {

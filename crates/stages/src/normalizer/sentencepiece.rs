@@ -179,6 +179,11 @@ impl SentencePieceNormalizer {
         place.is_none() && self.charsmap().is_none_or(|map| map.leaves(bytes))
     }
 
+    /// Whether all that it changes is white space.
+    pub(super) fn changes_only_spaces(&self) -> bool {
+        self.charsmap().is_none() && self.parts.user_defined.is_empty()
+    }
+
     /// Whether a character is left as it is, wherever it stands behind others that are.
     pub(super) fn keeps(&self, character: char) -> bool {
         let first = character.encode_utf8(&mut [0; 4]).as_bytes()[0];

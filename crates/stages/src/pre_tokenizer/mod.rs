@@ -4,6 +4,7 @@
 //! [`named`] has the well-known ones by name.
 
 mod byte_level;
+mod facts;
 mod metaspace;
 pub mod named;
 mod split;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use unicode_categories::UnicodeCategories;
 
+pub use facts::PreTokenizerFacts;
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::function::Function;
 use jeton_text::interrupt::{Pace, paced};
@@ -187,30 +189,6 @@ impl PreTokenizer {
                     Ok(())
                 })
             }
-        }
-    }
-
-    /// Whether two neighbouring characters alone say whether it parts them, and nothing else changes.
-    pub(crate) fn parts_neighbours(&self) -> bool {
-        match self {
-            Self::Bert
-            | Self::Whitespace
-            | Self::WhitespaceSplit
-            | Self::CharDelimiterSplit { .. }
-            | Self::Punctuation { .. }
-            | Self::Digits { .. } => true,
-            Self::Split {
-                pattern: SearchPattern::Literal(text),
-                invert,
-                ..
-            } => text.chars().count() == 1 && !invert,
-            Self::ByteLevel {
-                add_prefix_space,
-                use_regex,
-                printable,
-                ..
-            } => !(*add_prefix_space || *use_regex || *printable),
-            _ => false,
         }
     }
 

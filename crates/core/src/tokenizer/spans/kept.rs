@@ -63,7 +63,7 @@ impl KeptCharacters {
     ) -> usize {
         let suspects = self.suspects.get(|| {
             let only_spaces =
-                self.with_white_space && normalizer.is_none_or(Normalizer::changes_only_spaces);
+                self.with_white_space && normalizer.is_none_or(|it| it.facts().changes_only_spaces);
             let mark = MARK.encode_utf8(&mut [0; 4]).as_bytes()[0];
             ByteSet::new(|byte| match byte {
                 0x80.. if only_spaces => byte == mark,

@@ -19,7 +19,7 @@ use super::{EncodeOptions, Tokenizer};
 use jeton_fast::{Compiled, Place, Stretch};
 use jeton_models::model::Sampling;
 use jeton_stages::added_tokens::TextOrToken;
-use jeton_stages::post_processor::Margins;
+use jeton_stages::post_processor::{Margins, Trimming};
 use jeton_text::error::Result;
 use jeton_text::interrupt::paced;
 use jeton_text::length_limit::LengthLimit;
@@ -46,7 +46,7 @@ struct Output<'o, 't> {
     ruler: Ruler<'t>,
     /// How many spans there were before the first token of the text; none behind other parts of it.
     first: Option<usize>,
-    trims: Option<bool>,
+    trimming: Trimming,
 }
 
 impl Output<'_, '_> {
@@ -59,7 +59,8 @@ impl Output<'_, '_> {
     /// As [`Self::push`], without the margins of the token: as [`Margins::leave_out`], whatever the
     /// unit.
     fn push_trimmed(&mut self, mut span: Span, margins: impl FnOnce() -> Margins) {
-        if let Some(add_prefix_space) = self.trims {
+        if self.trimming != Trimming::None {
+            let add_prefix_space = self.trimming == Trimming::BehindPrefix;
             let Margins { leading, trailing } = margins();
             let is_first = self.is_first() || self.ruler.is_front(span.start);
             if leading > 0 && !(is_first && add_prefix_space && leading == 1) {
@@ -181,7 +182,7 @@ impl Tokenizer {
             first: (place == Place::First).then_some(spans.len()),
             spans,
             ruler: Ruler::new(text, options.unit, part.before),
-            trims: walk.trims,
+            trimming: walk.trimming,
         };
         let limit = Rc::new(LengthLimit::of(text.len()));
         let section = |section: Section<'_>, ids: &mut Vec<u32>, output: &mut Output<'_, '_>| {
@@ -236,7 +237,7 @@ impl Tokenizer {
 
 #[cfg(test)]
 mod tests {
-    use jeton_stages::post_processor::PostProcessor;
+    use jeton_stages::post_processor::{PostProcessor, Trimming};
 
     #[test]
     fn trimming_twice_or_behind_special_tokens_is_left_to_the_stages() {
@@ -250,9 +251,12 @@ mod tests {
             cls: ("c".to_owned(), 2),
         };
         let known = |stages: Vec<PostProcessor>| PostProcessor::Sequence(stages).trimming();
-        assert_eq!(known(vec![trims(true), adds()]), Some(Some(true)));
-        assert_eq!(known(vec![trims(false)]), Some(Some(false)));
-        assert_eq!(known(vec![adds()]), Some(None));
+        assert_eq!(
+            known(vec![trims(true), adds()]),
+            Some(Trimming::BehindPrefix)
+        );
+        assert_eq!(known(vec![trims(false)]), Some(Trimming::All));
+        assert_eq!(known(vec![adds()]), Some(Trimming::None));
         assert_eq!(known(vec![adds(), trims(true)]), None);
         assert_eq!(known(vec![trims(true), trims(true)]), None);
     }

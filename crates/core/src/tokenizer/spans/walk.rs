@@ -23,7 +23,7 @@ use jeton_fast::{Compiled, Place, Reusable, Spaces, Taken, WordCache, WorkspaceP
 use jeton_models::model::{Model, Sampler, Sampling};
 use jeton_models::stages::{BeforeModel, Stages};
 use jeton_stages::normalizer::{Form, Normalizer};
-use jeton_stages::post_processor::Margins;
+use jeton_stages::post_processor::{Margins, Trimming};
 use jeton_text::interrupt::{Pace, paced};
 use jeton_text::mem::room;
 use jeton_text::text::{AlignedText, Span};
@@ -44,8 +44,7 @@ pub struct Walk {
     tables: Tables,
     unknown: Unknown,
     pool: WorkspacePool<Chunks>,
-    /// Whether spans are trimmed; if so, whether a space was put in front.
-    pub(super) trims: Option<bool>,
+    pub(super) trimming: Trimming,
 }
 
 /// The places of tokens in chunks that earlier text had: of each its id, and where it begins and ends.
@@ -81,14 +80,14 @@ struct Call<'c, 'o, 't> {
 impl Walk {
     /// The walk for these stages, if there is one.
     pub fn new(stages: &Stages, compiled: Option<&Compiled>) -> Option<Self> {
-        let trims = match &stages.post_processor {
+        let trimming = match &stages.post_processor {
             Some(post_processor) => post_processor.trimming()?,
-            None => None,
+            None => Trimming::None,
         };
         let knows_margins = matches!(&stages.model, Model::Bpe(bpe) if bpe.merges_bytes_only());
         let is_known = match &stages.model {
-            Model::SentencePiece(model) => trims.is_none() && model.twin().is_none(),
-            _ => trims.is_none() || knows_margins,
+            Model::SentencePiece(model) => trimming == Trimming::None && model.twin().is_none(),
+            _ => trimming == Trimming::None || knows_margins,
         };
         let spaces = compiled.and_then(Compiled::spaces);
         is_known.then(|| Self {
@@ -97,7 +96,7 @@ impl Walk {
             tables: Tables::new(),
             unknown: Unknown::new(),
             pool: WorkspacePool::default(),
-            trims,
+            trimming,
         })
     }
 
@@ -196,7 +195,7 @@ impl Call<'_, '_, '_> {
             unsure.find(|it| matches!(form.normalized(&text[it.clone()]), Cow::Owned(_)))
         };
         let mut changed = next_changed(0);
-        if adds_space || self.output.trims.is_some() {
+        if adds_space || self.output.trimming != Trimming::None {
             self.window(form, adds_space, changed.as_ref())?;
         }
         let mut pace = Pace::default();
@@ -287,11 +286,15 @@ impl Call<'_, '_, '_> {
             byte: self.at,
             units: self.output.ruler.at(start + self.at),
         };
-        let Output { spans, trims, .. } = &mut *self.output;
+        let Output {
+            spans, trimming, ..
+        } = &mut *self.output;
         let done = match spaces {
             Spaces::Dropped => table.run_of_words(&stretch, ids, &mut at, spans),
             Spaces::Collapsed => table.run::<false, true>(&stretch, ids, &mut at, spans),
-            _ if trims.is_some() => table.run::<true, false>(&stretch, ids, &mut at, spans),
+            _ if *trimming != Trimming::None => {
+                table.run::<true, false>(&stretch, ids, &mut at, spans)
+            }
             _ => table.run::<false, false>(&stretch, ids, &mut at, spans),
         };
         self.output.ruler.set(start + at.byte, at.units);
