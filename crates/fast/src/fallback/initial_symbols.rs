@@ -69,7 +69,7 @@ impl InitialSymbols {
             suffix.clear();
         }
         let bytes = (0..=u8::MAX).map(|byte| {
-            if byte_fallback {
+            if *byte_fallback {
                 vocab.id(&byte_token(byte)).unwrap_or(NONE)
             } else {
                 NONE

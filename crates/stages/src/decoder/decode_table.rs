@@ -63,7 +63,7 @@ impl DecodeTable {
             Some(Decoder::ByteLevel { printable }) => {
                 table.ends = Ends::Same;
                 for (id, token) in known() {
-                    if printable {
+                    if *printable {
                         let spelled = vec![token.to_vec()];
                         let text = byte_level::join(spelled, true, Invalid::Keep);
                         table.set(id, token, &text)?;

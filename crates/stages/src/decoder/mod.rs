@@ -208,7 +208,7 @@ impl Decoder {
                 for token in paced(tokens.iter_mut()) {
                     in_text(token, |text| {
                         let text = text.replace(pad_token, "");
-                        if cleanup {
+                        if *cleanup {
                             clean_up(&text).replace(word_delimiter_token, " ")
                         } else {
                             text

@@ -241,7 +241,7 @@ impl PreTokenizer {
                 split_at_characters(text, is_punctuation, *behavior, pieces)
             }
             Self::Digits { individual_digits } => {
-                let behavior = if individual_digits {
+                let behavior = if *individual_digits {
                     SplitBehavior::Isolated
                 } else {
                     SplitBehavior::Contiguous

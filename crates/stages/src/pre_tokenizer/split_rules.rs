@@ -75,7 +75,7 @@ impl SplitRule {
                 push(PUNCTUATION.to_vec(), *behavior, false);
             }
             PreTokenizer::Digits { individual_digits } => {
-                let behavior = if individual_digits {
+                let behavior = if *individual_digits {
                     SplitBehavior::Isolated
                 } else {
                     SplitBehavior::Contiguous

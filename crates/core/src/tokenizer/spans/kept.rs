@@ -14,19 +14,23 @@ const ROWS: usize = 0x11_0000 / ROW;
 /// The characters that stay as long as they are, wherever they stand behind others that do. The normalizer
 /// is asked of a row of them when the first one occurs.
 #[derive(Debug)]
-pub struct KeptCharacters {
+pub struct KeptText {
     /// White space and controls are among them, if the normalizer keeps them.
     with_white_space: bool,
+    /// Those that tokens may hold without spelling them.
+    marks: Vec<char>,
     rows: Box<[Lazy<u64>]>,
     /// The bytes that begin a character which may not be kept.
     suspects: Lazy<ByteSet>,
 }
 
-impl KeptCharacters {
-    /// Those of a normalizer that is not known yet; no white space unless tokens write it as it is.
-    pub fn new(with_white_space: bool) -> Self {
+impl KeptText {
+    /// Those of a normalizer that is not known yet; no white space unless tokens write it as it is, and
+    /// none of these marks.
+    pub fn new(with_white_space: bool, marks: Vec<char>) -> Self {
         Self {
             with_white_space,
+            marks,
             rows: (0..ROWS).map(|_| Lazy::new()).collect(),
             suspects: Lazy::new(),
         }
@@ -49,6 +53,7 @@ impl KeptCharacters {
     fn keeps(&self, normalizer: Option<&Normalizer>, character: char) -> bool {
         let is_blank = character.is_whitespace() || character.is_ascii_control();
         character != MARK
+            && !self.marks.contains(&character)
             && (self.with_white_space || !is_blank)
             && normalizer.is_none_or(|it| it.keeps(character).is_some())
     }
@@ -84,7 +89,7 @@ mod tests {
 
     #[test]
     fn worked_example() {
-        let kept = KeptCharacters::new(false);
+        let kept = KeptText::new(false, Vec::new());
         let lower = Normalizer::Sequence(vec![Normalizer::Nfc, Normalizer::Lowercase]);
         let end = |text: &str| kept.end(Some(&lower), text, 0, |byte| byte == b' ');
         assert_eq!(end("To be жÉ"), "To be жÉ".len());

@@ -47,8 +47,8 @@ impl Unknown {
         }
     }
 
-    /// Adds the tokens of a part of a piece, which are the first of `ids`, and says how many they are; none
-    /// if they may be others.
+    /// Adds the tokens of a part of a piece, which are the first of `ids`; none, with some of them, if they
+    /// may be others.
     pub fn spell(
         &self,
         stages: &Stages,
@@ -56,14 +56,14 @@ impl Unknown {
         part: Range<usize>,
         ids: &[u32],
         found: &mut Vec<Spanned>,
-    ) -> Option<usize> {
+    ) -> Option<()> {
         let text = piece.as_str().as_bytes();
         let mut at = part.start;
-        let mut count = 0;
+        let mut ids = ids.iter();
         let mut pace = Pace::default();
         while at < part.end {
             pace.step();
-            let &id = ids.get(count)?;
+            let &id = ids.next()?;
             let rest = &text[at..part.end];
             let is_first = at == 0;
             let is_last = part.end == text.len();
@@ -102,9 +102,8 @@ impl Unknown {
             };
             found.push((id, piece.span_of(place)));
             at += length;
-            count += 1;
         }
-        Some(count)
+        Some(())
     }
 
     /// How long the text is that an unknown token stands for, if that is certain.

@@ -261,8 +261,8 @@ pub fn spelling(stages: &Stages, id: u32) -> Spelling<'_> {
     };
     let may_be_byte = token.len() == byte_token(0).len() && token.starts_with(b"<0x");
     let byte = || {
-        let mut bytes = (0..=u8::MAX).filter(|_| may_be_byte);
-        bytes.find(|byte| byte_token(*byte) == *token)
+        let byte = || (0..=u8::MAX).find(|byte| byte_token(*byte) == *token);
+        may_be_byte.then(byte).flatten()
     };
     let (mut prefix, mut suffix) = ("", "");
     let (is_unknown, has_bytes) = match model {

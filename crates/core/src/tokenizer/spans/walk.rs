@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use foldhash::fast::RandomState;
 
-use super::kept::KeptCharacters;
+use super::kept::KeptText;
 use super::ruler::At;
 use super::run::Stretch;
 use super::spelled::{Spanned, Unknown};
@@ -20,7 +20,7 @@ use super::table::{Table, Tables};
 use super::{Output, Section};
 use crate::tokenizer::STAGED_BYTES;
 use jeton_fast::{Compiled, Place, Reusable, Spaces, Taken, WordCache, WorkspacePool};
-use jeton_models::model::{Model, Sampler, Sampling};
+use jeton_models::model::{Model, Sampler, Sampling, byte_token};
 use jeton_models::stages::{BeforeModel, Stages};
 use jeton_stages::normalizer::{Form, Normalizer};
 use jeton_stages::post_processor::{Margins, Trimming};
@@ -40,7 +40,11 @@ const BEHIND: usize = 64;
 pub struct Walk {
     /// How tokens write the spaces of text that is left as it is; none where nothing is known of such.
     spaces: Option<Spaces>,
-    kept: KeptCharacters,
+    /// Whether the model may leave characters out, so that the lengths of tokens say nothing.
+    drops: bool,
+    kept: KeptText,
+    /// The bytes that are spaces to the strategy.
+    is_space: [bool; 256],
     tables: Tables,
     unknown: Unknown,
     pool: WorkspacePool<Chunks>,
@@ -86,13 +90,29 @@ impl Walk {
         };
         let knows_margins = matches!(&stages.model, Model::Bpe(bpe) if bpe.merges_bytes_only());
         let is_known = match &stages.model {
-            Model::SentencePiece(model) => trimming == Trimming::None && model.twin().is_none(),
+            // Elsewhere unknown characters of several chunks may be one token.
+            Model::SentencePiece(model) => {
+                let parts_unknown =
+                    model.byte_ids().is_some() || model.vocab().text_id("▁".as_bytes()).is_some();
+                trimming == Trimming::None && model.twin().is_none() && parts_unknown
+            }
             _ => trimming == Trimming::None || knows_margins,
         };
         let spaces = compiled.and_then(Compiled::spaces);
-        is_known.then(|| Self {
+        let sees_parts = spaces.is_some() || matches!(compiled, Some(Compiled::CachedPieces(_)));
+        // Where a text spells what marks the parts of words, a token may be longer than it looks.
+        let marks = stages
+            .model
+            .marks()
+            .map(|it| it.and_then(|it| it.chars().next()));
+        let marks = marks.into_iter();
+        (is_known && sees_parts).then(|| Self {
             spaces: spaces.filter(|_| Tables::have_room(stages)),
-            kept: KeptCharacters::new(spaces == Some(Spaces::Marked)),
+            drops: drops_characters(&stages.model),
+            kept: KeptText::new(spaces == Some(Spaces::Marked), marks.flatten().collect()),
+            is_space: std::array::from_fn(|byte| {
+                compiled.is_some_and(|it| it.is_space(byte as u8))
+            }),
             tables: Tables::new(),
             unknown: Unknown::new(),
             pool: WorkspacePool::default(),
@@ -102,7 +122,7 @@ impl Walk {
 
     /// Adds the spans of the tokens of a section; none, with some of them, where it is not certain where
     /// they stand.
-    pub fn section(
+    pub(super) fn section(
         &self,
         compiled: &Compiled,
         stages: &Stages,
@@ -139,6 +159,41 @@ impl Walk {
     }
 }
 
+impl Walk {
+    /// Adds the tokens of a part of a piece, which are the first of `ids`: they spell it, or the model says
+    /// the same.
+    fn place(
+        &self,
+        stages: &Stages,
+        piece: &AlignedText,
+        part: Range<usize>,
+        ids: &[u32],
+        found: &mut Vec<Spanned>,
+    ) -> Option<()> {
+        let before = found.len();
+        let spelled = (self.unknown).spell(stages, piece, part.clone(), ids, found);
+        if spelled.is_some() {
+            return spelled;
+        }
+        found.truncate(before);
+        let mut sampler = Sampler::new(Sampling::default());
+        let mut tokens = Vec::new();
+        let model = &stages.model;
+        model
+            .tokenize(piece.as_str(), &mut sampler, &mut tokens)
+            .ok()?;
+        for token in tokens.iter().filter(|it| part.contains(&it.range.start)) {
+            if token.range.end > part.end {
+                return None;
+            }
+            found.push((token.id, piece.span_of(token.range.clone())));
+        }
+        let own = &found[before..];
+        let is_same = own.iter().map(|(id, _)| id).eq(ids.get(..own.len())?);
+        is_same.then_some(())
+    }
+}
+
 impl Call<'_, '_, '_> {
     /// Adds the span of the next token, in bytes of the section.
     fn push(&mut self, span: Span) {
@@ -169,9 +224,7 @@ impl Call<'_, '_, '_> {
             found.clear();
             let part = 0..piece.as_str().len();
             let ids = &self.ids[self.next..];
-            self.walk
-                .unknown
-                .spell(self.stages, piece, part, ids, &mut found)?;
+            self.walk.place(self.stages, piece, part, ids, &mut found)?;
             found.iter().for_each(|(_, span)| self.push(*span));
         }
         Some(())
@@ -207,6 +260,12 @@ impl Call<'_, '_, '_> {
             let end = changed.as_ref().map_or(text.len(), |it| it.start);
             let done = self.run(table, Spaces::Plain, end);
             pace.steps(done);
+            // The next window begins with a character.
+            while !text.is_char_boundary(self.at) {
+                self.next -= 1;
+                self.at -= self.stages.model.vocab().token(self.ids[self.next])?.len();
+                self.output.spans.pop();
+            }
             if self.at < text.len() && done < STEPS {
                 self.window(form, false, changed.as_ref())?;
             }
@@ -306,48 +365,31 @@ impl Call<'_, '_, '_> {
     /// Tokens of chunks, each of which begins with spaces.
     fn chunks(&mut self, spaces: Spaces) -> Option<()> {
         let text = self.section.stretch.text;
-        let bytes = text.as_bytes();
-        let normalizer = self.stages.normalizer.as_ref();
         let table = self
             .walk
             .tables
             .of(self.stages, self.output.ruler.unit(), spaces)?;
-        let compiled = self.compiled;
-        let is_space = |byte: u8| compiled.is_space(byte);
-        // The text is kept from `self.at` up to here, and no chunk begins between these two.
-        let (mut searched, mut kept_end) = (0, 0);
+        // Where the last chunk ends of which all text is kept.
+        let mut end = 0;
         let mut pace = Pace::default();
         if self.section.stretch.place != Place::Inner && !text.is_empty() {
             self.chunk()?;
         }
         while self.at < text.len() {
             pace.step();
-            if kept_end <= self.at {
-                (searched, kept_end) = (self.at + 1, self.at);
+            if end <= self.at {
+                end = self.kept_end();
             }
-            let known_end = kept_end;
-            kept_end = self.walk.kept.end(normalizer, text, kept_end, is_space);
-            let begins = |at: &usize| is_space(bytes[*at]) && !is_space(bytes[*at - 1]);
-            // Spaces at the end may be removed, and what is not kept changes its chunk.
-            let ends_well = kept_end == text.len() && !is_space(bytes[kept_end - 1]);
-            let end = if ends_well {
-                Some(kept_end)
-            } else {
-                (searched..kept_end).rev().find(begins)
-            };
-            if let Some(end) = end.filter(|it| *it > self.at) {
+            if end > self.at {
                 let (from, before) = (self.at, self.output.spans.len());
                 let done = self.run(table, spaces, end);
                 pace.steps(done);
-                (searched, kept_end) = (end + 1, kept_end.max(end));
                 if self.at == end || done == STEPS {
                     continue;
                 }
                 // The chunk goes on with something odd: it is asked about as a whole.
-                let start = (from + 1..=self.at.min(end - 1))
-                    .rev()
-                    .find(begins)
-                    .unwrap_or(from);
+                let mut starts = (from + 1..=self.at.min(end - 1)).rev();
+                let start = starts.find(|at| self.begins_chunk(*at)).unwrap_or(from);
                 let units = self.output.ruler.at(self.section.start + start) as i64;
                 let spans = &mut self.output.spans;
                 while spans.len() > before && spans.last().is_some_and(|[it, _]| *it >= units) {
@@ -355,14 +397,46 @@ impl Call<'_, '_, '_> {
                     self.next -= 1;
                 }
                 self.at = start;
-                kept_end = 0;
-            } else if kept_end > known_end && kept_end < text.len() {
-                searched = known_end.max(self.at + 1);
-                continue;
             }
             self.chunk()?;
         }
         Some(())
+    }
+
+    fn is_space(&self, byte: u8) -> bool {
+        self.walk.is_space[usize::from(byte)]
+    }
+
+    /// Whether a chunk begins at a place of kept text that is not its first.
+    fn begins_chunk(&self, at: usize) -> bool {
+        let text = self.section.stretch.text.as_bytes();
+        self.is_space(text[at]) && !self.is_space(text[at - 1])
+    }
+
+    /// Where the last chunk ends of which all text is kept from here on: here, if the first one holds
+    /// another character. Spaces at the end may be removed.
+    fn kept_end(&self) -> usize {
+        let text = self.section.stretch.text;
+        let normalizer = self.stages.normalizer.as_ref();
+        let is_space = |byte: u8| self.is_space(byte);
+        if self.walk.drops {
+            return self.at;
+        }
+        let mut from = self.at;
+        let mut pace = Pace::default();
+        loop {
+            pace.step();
+            let kept = self.walk.kept.end(normalizer, text, from, is_space);
+            if kept == text.len() && !is_space(text.as_bytes()[kept - 1]) {
+                return kept;
+            }
+            let mut places = (from.max(self.at + 1)..kept).rev();
+            match places.find(|at| self.begins_chunk(*at)) {
+                Some(end) => return end,
+                None if kept == from || kept == text.len() => return self.at,
+                None => from = kept,
+            }
+        }
     }
 
     /// The tokens of the chunk that begins here: those that are remembered, if they are the ids' own, or
@@ -370,7 +444,7 @@ impl Call<'_, '_, '_> {
     fn chunk(&mut self) -> Option<()> {
         let text = self.section.stretch.text;
         let normalizer = self.stages.normalizer.as_ref();
-        let is_space = |at: usize| self.compiled.is_space(text.as_bytes()[at]);
+        let is_space = |at: usize| self.is_space(text.as_bytes()[at]);
         let ends = |at: &usize| {
             let before = || text[..*at].chars().next_back();
             is_space(*at)
@@ -425,6 +499,15 @@ impl Call<'_, '_, '_> {
         self.found = found;
         Some(())
     }
+}
+
+/// Whether a model may make no token of a character.
+fn drops_characters(model: &Model) -> bool {
+    let Model::Bpe(bpe) = model else { return false };
+    let options = bpe.options();
+    let is_there = |byte| model.vocab().id(&byte_token(byte)).is_some();
+    let falls_back = options.byte_fallback && (0..=u8::MAX).all(is_there);
+    options.unk_token.is_none() && !falls_back
 }
 
 /// A stretch of a text that becomes the same wherever it stands, but at the ends of a text.
@@ -486,32 +569,13 @@ impl Chunk<'_> {
         let end = whole.len() - usize::from(self.end == End::Section);
         let text = AlignedText::original(&whole).slice(start..end);
         let pieces = stages.before_model().pieces(text).ok()?;
-        let within = &(before.len()..before.len() + self.text.len());
-        let parts = || {
-            let parts = pieces.iter().map(move |it| (it, part_of(it, within)));
-            parts.filter(|(_, part)| !part.is_empty())
-        };
+        let within = before.len()..before.len() + self.text.len();
+        let parts = pieces.iter().map(|it| (it, part_of(it, &within)));
+        let parts = parts.filter(|(_, part)| !part.is_empty());
         found.clear();
-        let is_spelled = parts().all(|(piece, part)| {
+        for (piece, part) in parts {
             let rest = &ids[found.len()..];
-            (walk.unknown.spell(stages, piece, part, rest, found)).is_some()
-        });
-        if !is_spelled {
-            found.clear();
-            let mut sampler = Sampler::new(Sampling::default());
-            let mut tokens = Vec::new();
-            for (piece, part) in parts() {
-                tokens.clear();
-                stages
-                    .model
-                    .tokenize(piece.as_str(), &mut sampler, &mut tokens)
-                    .ok()?;
-                let own = tokens.iter().filter(|it| part.contains(&it.range.start));
-                found.extend(own.map(|it| (it.id, piece.span_of(it.range.clone()))));
-            }
-            if !found.iter().map(|(id, _)| id).eq(ids.get(..found.len())?) {
-                return None;
-            }
+            walk.place(stages, piece, part, rest, found)?;
         }
         for (_, span) in found {
             let [start, end] = [span.start, span.end].map(|it| it.checked_sub(within.start));
