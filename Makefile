@@ -11,7 +11,7 @@ BIN       := $(VENV)/bin
 RUST      := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 FRAMEWORKS = $(if $(WITHOUT_FRAMEWORKS),,$(VENV)/frameworks)
 
-.PHONY: setup optimised demo test rust-test python-test types alone docs newcomer fuzz lint format bench clean
+.PHONY: setup optimised demo test rust-test python-test types alone docs docs-serve newcomer fuzz lint format bench clean
 
 setup: $(VENV)/tools $(VENV)/built  ## jeton in a virtual environment, built quickly, and the tools
 
@@ -93,6 +93,11 @@ alone: setup  ## the tests that may look beside the project, from a copy with no
 
 docs: setup $(VENV)/site  ## the site of docs/, into target/site; a broken link is an error
 	$(BIN)/zensical build --strict --clean
+	$(BIN)/python site/search_order.py
+
+docs-serve: docs  ## the same, to look at in a browser
+	@echo "http://127.0.0.1:8000 (Ctrl-C ends it)"
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory target/site 8000
 
 newcomer:  ## types the course as printed, in a fresh environment: minutes, and PyTorch
 	$(PYTHON) tests/newcomer.py

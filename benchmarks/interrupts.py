@@ -158,7 +158,7 @@ LARGE = {
     *("spans", "tokens", "word_ids", "type_ids", "split words", "tolist", "call"),
     *("call with offsets", "call with a pair", "truncating call", "chunk", "explain"),
 }
-"""They make Python objects of hundreds of bytes a token: a fifth of the text is enough."""
+"""They make Python objects of hundreds of bytes per token: a fifth of the text is enough."""
 
 
 def decoded_in_parts(tok: jeton.Tokenizer, ids: Any) -> None:

@@ -170,7 +170,7 @@ def stopping(corpus: dict[str, list[Path]], folder: Path, runs: int) -> None:
         while len(times) < max(5, 5 * runs):
             shutil.rmtree(out, ignore_errors=True)
             command = [sys.executable, "-m", "jeton", "prepare", vocabulary]
-            command += [*map(str, inputs), "-o", str(out), "--json"]
+            command += [*map(str, inputs), "-o", str(out), "--progress", "json"]
             command += ["--shuffle", "1", "--validation", "0.01", "--split", "hash"]
             process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
             assert process.stderr is not None

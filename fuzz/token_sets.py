@@ -1,8 +1,10 @@
 """Fuzzes token sets: a damaged one is an error of jeton, damaged work makes the right set or none.
+Damaged corpora of records are encoded or are an error of jeton.
 
     python fuzz/token_sets.py [-max_total_time=SECONDS] [-artifact_prefix=PATH] [FILE | FOLDER]...
 
-An input chooses a set or a folder that was left by a run, one of its files, and what becomes of it:
+An input chooses a set, a folder that was left by a run, or a corpus, one of its files, and what
+becomes of it:
 bytes that change, go or come, and in JSON values of other types in places of the structure. A
 process of its own reads the set, or goes on with the run; the one that watches it sees from outside
 whether it ends. A file is tried by itself, and its name is that of what was found.
@@ -10,6 +12,9 @@ whether it ends. A file is tried by itself, and its name is that of what was fou
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import gzip
 import json
 import random
 import select
@@ -92,9 +97,33 @@ class Sets:
                     continue
                 shutil.rmtree(folder / f"begun-{number}-{steps}")
 
+    @functools.cached_property
+    def corpora(self) -> list[Path]:
+        """Files of records, with texts and with conversations."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        folder = self.folder / "corpora"
+        folder.mkdir()
+        records = [{"text": text, "messages": _turns(text)} for text in self.texts]
+        lines = "".join(json.dumps(record) + "\n" for record in records).encode()
+        (folder / "plain.jsonl").write_bytes(lines)
+        (folder / "packed.jsonl.gz").write_bytes(gzip.compress(lines))
+        for compression in ("none", "snappy", "zstd"):
+            table = pa.Table.from_pylist(records)
+            for is_dictionary in (False, True):
+                path = folder / f"{compression}-{is_dictionary}.parquet"
+                parquet.write_table(
+                    table, path, 40, compression=compression, use_dictionary=is_dictionary
+                )
+        return sorted(folder.iterdir())
+
     def try_input(self, data: bytes) -> str | None:
         """What is wrong, if anything is."""
         chance = random.Random(data)
+        if chance.random() < 0.3:
+            self._encode(chance)
+            return None
         number = chance.randrange(len(VARIANTS))
         begun = sorted(self.folder.glob(f"begun-{number}-*"))
         source = chance.choice([self.folder / f"whole-{number}", *begun])
@@ -106,6 +135,31 @@ class Sets:
         if source == whole:
             return self._read(target, whole, changed)
         return self._go_on(target, whole, number, changed)
+
+    def _encode(self, chance: random.Random) -> None:
+        """Encodes a damaged corpus."""
+        from jeton.data import Conversations, prepare
+        from jeton.errors import JetonError
+
+        source = chance.choice(self.corpora)
+        path = self.folder / f"changed{''.join(source.suffixes)}"
+        content = source.read_bytes()
+        if path.suffix == ".jsonl" and chance.random() < 0.7:
+            lines = content.split(b"\n")
+            at = chance.randrange(len(lines))
+            lines[at] = _changed_json(chance, lines[at])
+            content = b"\n".join(lines)
+        else:
+            content = _changed_bytes(chance, content)
+        path.write_bytes(content)
+        bad = chance.choice(("error", "drop"))
+        asked = Conversations("messages", template="chatml", bad_records=bad)
+        for options in ({"bad_records": bad}, {"messages": asked}):
+            shutil.rmtree(self.folder / "tried", ignore_errors=True)
+            with contextlib.suppress(JetonError):
+                prepare(path, self.tok, self.folder / "tried", **options)
+            with contextlib.suppress(JetonError):
+                self.tok.usage(path)
 
     def _read(self, folder: Path, whole: Path, changed: str) -> str | None:
         from jeton.data import TokenDataset, merge, verify
@@ -205,8 +259,11 @@ def _changed_json(chance: random.Random, data: bytes) -> bytes:
     if not places:
         return b"[]"
     holder, key = chance.choice(places)
-    if chance.random() < 0.2:
+    kind = chance.random()
+    if kind < 0.2:
         del holder[key]
+    elif kind < 0.3 and isinstance(holder, dict):
+        holder[chance.choice(["\ud800", "a\0", "", "..", "/", "x"])] = holder.pop(key)
     else:
         values = [None, True, 0, -1, 1, 2**31, 2**63, 2**70, 0.5, "", "x", "\ud800", [], {}, [1]]
         values += ["../x", "train-00000.bin", "/", "after", "1/0", "0.5", [[]], {"by": "cut"}]

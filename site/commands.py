@@ -16,7 +16,7 @@ import click
 from jeton.cli import main
 
 PAGE = Path(__file__).parent.parent / "docs/reference/commands.md"
-COMMON = ("quiet", "debug", "color")
+COMMON = ("quiet", "debug", "color", "no_color")
 """Options that every command has, told once."""
 
 BEGINNING = """# Commands
@@ -29,7 +29,7 @@ What `jeton COMMAND --help` says, of all commands. `jeton` is there once the pac
 
 def page() -> str:
     """The whole page."""
-    commands = list(_commands(main, click.Context(main, info_name="jeton")))
+    commands = list(commands_below(main, click.Context(main, info_name="jeton")))
     rows = [
         f"| [`{ctx.command_path}`](#{ctx.command_path.replace(' ', '-')}) "
         f"| {_prose(ctx.command.get_short_help_str(100))} |"
@@ -46,14 +46,14 @@ def page() -> str:
     return "\n\n".join(part.rstrip() for part in parts if part) + "\n"
 
 
-def _commands(command: click.Command, ctx: click.Context) -> Iterator[click.Context]:
+def commands_below(command: click.Command, ctx: click.Context) -> Iterator[click.Context]:
     """A command and those below it, each with the context that knows its name."""
     yield ctx
     if isinstance(command, click.Group):
         for name in command.list_commands(ctx):
             inner = command.get_command(ctx, name)
             if inner is not None and not inner.hidden:
-                yield from _commands(inner, click.Context(inner, info_name=name, parent=ctx))
+                yield from commands_below(inner, click.Context(inner, info_name=name, parent=ctx))
 
 
 def _section(ctx: click.Context) -> str:

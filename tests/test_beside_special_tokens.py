@@ -208,6 +208,53 @@ def test_a_model_file_holds_no_legacy(tmp_path: Path) -> None:
         assert again.encode(text, special="allow") == ids
 
 
+CONFIGURATIONS: dict[str, dict[str, Any]] = {
+    "nothing said": {},
+    "legacy": {"legacy": True},
+    "not legacy": {"legacy": False},
+    "no space in front": {"add_prefix_space": False},
+    "legacy without a space in front": {"legacy": True, "add_prefix_space": False},
+    "tokens that the model lacks": {
+        "legacy": True,
+        "added_tokens_decoder": {
+            "2": {"content": "</s>", "special": True},
+            "310": {"content": "<|user|>", "special": True},
+            "311": {"content": "<tool>", "special": False, "normalized": False},
+        },
+    },
+    "a token with a role": {"pad_token": "<|user|>"},
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("row", CONFIGURATIONS)
+def test_the_files_beside_a_model_count_as_in_transformers(row: str, tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    (tmp_path / "tokenizer.model").write_bytes(small(collapses=False).model.proto)
+    config = {"tokenizer_class": "LlamaTokenizer", **CONFIGURATIONS[row]}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    tok = jeton.load(tmp_path)
+    assert jeton.load(tmp_path / "tokenizer.model") == small(collapses=False)
+    for text in ("the</s>there", "<|user|>then</s>the (a)<tool>b", "a<|user|><|user|>weather"):
+        ids = theirs(text, add_special_tokens=False)["input_ids"]
+        assert tok.encode(text, special="allow") == ids, text
+        assert tok.encode_with_spans(text, special="allow").ids == ids
+        assert tok.decode(ids) == theirs.decode(ids), text
+    tok.save(tmp_path / "again")
+    again = jeton.load(tmp_path / "again")
+    for seed in range(60):
+        text = some_text(random.Random(seed))
+        assert again.encode(text, special="allow") == tok.encode(text, special="allow")
+
+
+def test_a_flag_beside_a_model_is_true_or_false(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.model").write_bytes(small(collapses=False).model.proto)
+    (tmp_path / "tokenizer_config.json").write_text('{"legacy": "yes"}')
+    with pytest.raises(jeton.errors.FormatError, match=r"config\.json: legacy: expected true or"):
+        jeton.load(tmp_path)
+
+
 def test_sentencepiece_hides_control_pieces_and_jeton_shows_them() -> None:
     sentencepiece = pytest.importorskip("sentencepiece")
     tok = small(collapses=True)

@@ -88,6 +88,17 @@ def test_nothing_is_read_in_vain_twice(pattern: str) -> None:
     assert len(split(text)) == len(text)
 
 
+@pytest.mark.parametrize("part", ["[", "[^", "[a&&", "(?=", "(?:"])
+@pytest.mark.parametrize("kind", ["pre_tokenizer", "normalizer", "decoder"])
+def test_a_pattern_that_is_nested_too_deep_is_refused(kind: str, part: str) -> None:
+    stage = {"type": "Replace", "pattern": {"Regex": part * 3_900}, "content": "x"}
+    if kind == "pre_tokenizer":
+        stage = {**stage, "type": "Split", "behavior": "Isolated", "invert": False}
+    content = {**json.loads(characters().to_json()), kind: stage}
+    with pytest.raises(jeton.JetonError, match="does not accept the pattern"):
+        jeton.Tokenizer.from_json(json.dumps(content))
+
+
 @pytest.mark.parametrize("pattern", ["(?~b)b|a", "(?~|b|a*)c|.", "x(?~)"])
 def test_what_counts_no_steps_is_refused(pattern: str) -> None:
     """Absent operators took time in proportion to the square of the text."""

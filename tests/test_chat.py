@@ -65,6 +65,16 @@ def test_prefixes_that_are_kept_and_that_are_not() -> None:
     assert parting.parts_at is not None and parting.parts_at < parting.length
 
 
+def test_of_a_long_conversation_the_last_turns_are_rendered() -> None:
+    pair = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hey"}]
+    chat = TOK.chat(pair * 100, template="chatml")
+    report = chat.keeps_prefix
+    assert report and len(report.steps) == 64 + 1 and report.left_out == 199 - 64
+    assert [step.messages for step in report.steps[-3:]] == [198, 199, 200]
+    assert "65 renderings (the last; 135 were left out)" in repr(report)
+    assert TOK.chat(pair * 3, template="chatml").keeps_prefix.left_out == 0
+
+
 @pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
 def test_each_turn_is_the_chat_of_the_first_messages() -> None:
     messages: list[dict[str, Any]] = [

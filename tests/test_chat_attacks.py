@@ -282,6 +282,25 @@ def test_words_and_white_space_are_no_control_tokens(token: str) -> None:
     assert chat.ids == tok.encode(chat.text) and token not in chat.control_tokens
 
 
+def test_spaces_that_are_a_special_token_among_spaces_that_are_text() -> None:
+    """A special token of spaces runs together with the spaces of the text beside it."""
+    spaces = jeton.AddedToken("  ", special=True)
+    tok = byte_level("").replace(added_tokens=[]).with_added_tokens([spaces])
+    tok = tok.with_added_tokens([jeton.AddedToken("<|end|>", special=True)])
+    for content in (" ", "   ", "a ", "<|end|> "):
+        chat = tok.chat(
+            [{"role": "user", "content": content}],
+            template="<|end|>{{ messages[0].content }}<|end|>",
+        )
+        controls = {spaces.content, "<|end|>"}
+        found = [it for it in map(tok.decode, ([id] for id in chat.ids)) if it in controls]
+        assert found == ["<|end|>"] * 2 and tok.decode(chat.ids) == chat.text
+    # The shorter token is in the longer one, which is text here and found there.
+    longer = tok.with_added_tokens([jeton.AddedToken("   ", special=True)])
+    chat = longer.chat([{"role": "user", "content": "a   b"}], template="{{ messages[0].content }}")
+    assert longer.decode(chat.ids) == "a   b" and longer.special_tokens["  "] not in chat.ids
+
+
 def test_added_tokens_that_are_not_special_are_control_where_that_is_asked_for() -> None:
     tok = byte_level("").with_added_tokens([jeton.AddedToken("<think>")])
     messages = [{"role": role, "content": "a<think>b"} for role in ("user", "assistant")]

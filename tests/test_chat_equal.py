@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tempfile
 import warnings
@@ -41,35 +42,105 @@ def test_templates_of_published_models_are_at_hand() -> None:
 PUBLISHED = {
     "granite": "ibm-granite-granite-3.3-2B-Instruct",
     "mistral-small": "Mistral-Small-3.2-24B-Instruct-2506",
-    "qwen": "Qwen-Qwen2.5-7B-Instruct",
+    "qwen2.5": "Qwen-Qwen2.5-7B-Instruct",
     "qwen3": "Qwen-Qwen3-0.6B",
+    "llama2": "llama-2-chat",
     "llama3.1": "meta-llama-Llama-3.1-8B-Instruct",
     "llama-3.3": "meta-llama-Llama-3.1-8B-Instruct",
     "phi": "microsoft-Phi-3.5-mini-instruct",
     "gemma": "google-gemma-2-2b-it",
+    "gpt-oss": "openai-gpt-oss-120b",
+    "deepseek": "deepseek-ai-DeepSeek-R1-Distill-Llama-8B",
 }
 """Templates of jeton, and those of models with the same format."""
+
+SAID_TO_DIFFER = {
+    ("mistral-small", "alone"),
+    ("mistral-small", "alone, answered"),
+    ("qwen3", "answered"),
+    ("qwen3", "alone, answered"),
+}
+"""Chats in which these models' own templates write more, which a count says."""
 
 
 @needs(SHARED / "templates")
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_templates_by_name_write_what_those_of_models_do(name: str) -> None:
     theirs = NAMED[PUBLISHED[name]]
+    if name == "llama2":  # this one is to be read without the white space between its lines
+        theirs = "".join(line.strip() for line in theirs.splitlines())
     tok = byte_level(theirs)
-    system = [{"role": "system", "content": "Answer in one word."}] * (name != "gemma")
     turns = [{**turn, "content": turn["content"].strip()} for turn in TURNS]
-    # Phi's and Qwen 3's end a chat with more, behind an answer.
-    ends = ((turns[:-1], True), *([(turns, False)] if name not in ("phi", "qwen3") else []))
-    for messages, prompt in ends:
+    system = [{"role": "system", "content": "Answer in one word."}]
+    chats = {
+        "prompt": ([*system, *turns[:-1]], True),
+        "alone": (turns[:-1], True),
+        "answered": ([*system, *turns], False),
+        "alone, answered": (turns, False),
+        "nothing in it": ([{"role": "system", "content": ""}, *turns[:-1]], True),
+    }
+    for case, (messages, prompt) in chats.items():
+        if name == "gemma" and messages[0]["role"] == "system":
+            continue  # Gemma 2 has no such role, Gemma 3 has
+        if name == "deepseek" and prompt:
+            continue  # R1 opens a thought behind the prompt, V3 does not
         ours, published = (
-            tok.chat([*system, *messages], template=it, add_generation_prompt=prompt)
-            for it in (name, theirs)
+            tok.chat(messages, template=it, add_generation_prompt=prompt) for it in (name, theirs)
         )
-        assert ours.ids == published.ids
-        count = tok.count_messages(
-            [*system, *messages], template=name, add_generation_prompt=prompt
-        )
-        assert (count.tokens, count.exact) == (len(published.ids), True)
+        count = tok.count_messages(messages, template=name, add_generation_prompt=prompt)
+        same = (name, case) not in SAID_TO_DIFFER
+        assert (ours.ids == published.ids, count.exact) == (same, same), case
+        assert count.tokens == len(ours.ids)
+
+
+FORMATS: dict[str, tuple[str, list[Message], str]] = {
+    # What the templates that the models' authors published write, as read in July 2024 and later.
+    "Llama 2 leaves the system's message as it is": (
+        "llama2",
+        [{"role": "system", "content": " Be brief. \n"}, {"role": "user", "content": " Why? "}],
+        "<s>[INST] <<SYS>>\n Be brief. \n\n<</SYS>>\n\n Why? [/INST]",
+    ),
+    "Mistral 7B has it in front of the last question": (
+        "mistral",
+        [{"role": "system", "content": "Be brief."}, *TURNS[:2], TURNS[2]],
+        "<s>[INST]   What is 1 + 1?\n[/INST] It is 2.\n\nIs that all?</s>"
+        "[INST] Be brief.\n\nWhy? Ça va, 你好 🙂[/INST]",
+    ),
+    "DeepSeek V3 has all of them in front": (
+        "deepseek",
+        [
+            {"role": "system", "content": "A"},
+            {"role": "user", "content": "b"},
+            {"role": "system", "content": "C"},
+        ],
+        "<s>A\n\nC<｜User｜>b",
+    ),
+    "Vicuna 1.1": (
+        "vicuna",
+        [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}],
+        "<s>A chat between a curious user and an artificial intelligence assistant. The assistant "
+        "gives helpful, detailed, and polite answers to the user's questions. USER: Hi ASSISTANT: "
+        "Ho</s>",
+    ),
+    "Qwen 2": (
+        "qwen2",
+        [{"role": "user", "content": "Hi"}],
+        "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n"
+        "<|im_start|>user\nHi<|im_end|>\n",
+    ),
+    "gpt-oss, a thought in the last answer": (
+        "gpt-oss",
+        [{"role": "assistant", "content": "b", "thinking": "a"}],
+        "<|start|>assistant<|channel|>analysis<|message|>a<|end|>"
+        "<|start|>assistant<|channel|>final<|message|>b<|return|>",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FORMATS)
+def test_formats(case: str) -> None:
+    name, messages, text = FORMATS[case]
+    assert TOK.chat(messages, template=name).text.endswith(text)
 
 
 def test_the_day_of_llama_3_2_is_today() -> None:
@@ -88,7 +159,8 @@ def test_text_and_ids(kind: str, name: str) -> None:
     cases = list(PLAIN) if kind == "byte level" else ["system prompt", "tool turns", "continued"]
     for case in cases:
         messages, options = PLAIN[case]
-        expected = [_or_none(theirs, template, it, options) for it in (messages, joined(messages))]
+        shapes = (messages, joined(messages), parsed(messages))
+        expected = [_or_none(theirs, template, it, options) for it in shapes]
         if not any(expected):
             with pytest.raises(jeton.JetonError):
                 tok.chat(messages, template=template, **options)
@@ -111,6 +183,16 @@ def joined(messages: list[Message]) -> list[Message]:
         else it
         for it in messages
     ]
+
+
+def parsed(messages: list[Message]) -> list[Message]:
+    """Messages whose arguments are dicts, as most templates have them."""
+    changed = copied(messages)
+    for message in changed:
+        for call in message.get("tool_calls", ()):
+            if isinstance(call["function"]["arguments"], str):
+                call["function"]["arguments"] = json.loads(call["function"]["arguments"])
+    return changed
 
 
 def _or_none(

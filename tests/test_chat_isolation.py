@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ import pytest
 import jeton
 import jeton.chat
 from chat_cases import HELLO, byte_level, templates
-from jeton.chat import isolation
+from jeton.chat import isolation, renderer
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
 
 pytestmark = pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
@@ -63,6 +64,16 @@ def test_the_chat_is_the_same(name: str) -> None:
     # Any other text than its own is no template of jeton, which refuses calls of tools.
     options = {"template": f"{jeton.chat.TEMPLATES['chatml']}{{# #}}", **CALLS[name]}
     assert seen(tok.chat(messages, isolate=True, **options)) == seen(tok.chat(messages, **options))
+
+
+def test_an_answer_is_read_where_its_chat_was_rendered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the template writes around an answer is found by running it, in its own process too."""
+    tok = byte_level("<|im_start|><|im_end|>")
+    template = f"{jeton.chat.TEMPLATES['chatml']}{{# asked apart #}}"
+    chat = tok.chat(HELLO, template=template, add_generation_prompt=True, isolate=True)
+    monkeypatch.setattr(renderer, "rendered", lambda *given: pytest.fail("rendered here"))
+    ids = tok.encode("Good.<|im_end|>", special="allow")
+    assert tok.parse(ids, prompt=chat).message == {"role": "assistant", "content": "Good."}
 
 
 def test_every_template_gives_the_same() -> None:
@@ -121,8 +132,14 @@ DEATHS: dict[str, tuple[str, str]] = {
     "no lengths": ("{'text': 'a', 'runs': 1, 'origins': []}", "nonsense"),
     "no such origin": (f"{{'text': 'a', 'runs': [[1, 1]], 'origins': [{RUN}]}}", "nonsense"),
     "no origin": ("{'text': 'a', 'runs': [[1, 0]], 'origins': [['x'] * 6]}", "nonsense"),
-    "an unknown error": ("{'error': 'SystemExit', 'says': 'x'}", "x"),
+    "an unknown error": ("{'error': 'SystemExit', 'says': 'x'}", "nonsense"),
+    "an error of no kind": ("{'error': [], 'says': 'x'}", "nonsense"),
+    "an error without words": ("{'error': 'LimitError', 'says': 5}", "nonsense"),
     "no JSON": ("setattr(isolation.json, 'dumps', lambda it: '}')", "nonsense"),
+    "JSON that is too deep": (
+        "setattr(isolation.json, 'dumps', lambda it: '[' * 99999)",
+        "nonsense",
+    ),
     "an endless answer": (
         "setattr(isolation, '_write', lambda pipe, body: pipe.write(b'9' * 99))",
         "died",
@@ -178,6 +195,19 @@ def test_tokens_that_are_not_special_and_parts_are_the_same_apart() -> None:
     here, apart = (tok.chat(messages, template=template, isolate=it, y=2) for it in (False, True))
     assert seen(here) == seen(apart) and here.unprinted == apart.unprinted
     assert here.ids.count(tok.bytes_to_id("<think>")) == 2
+
+
+def test_nothing_of_the_working_folder_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("json", "re", "encodings", "site", "sitecustomize", "usercustomize", "jeton"):
+        (tmp_path / f"{name}.py").write_text("open('run', 'w'); raise SystemExit(name)")
+    monkeypatch.chdir(tmp_path)
+    # A folder that is none of Python's paths is no str, and Python passes it over.
+    monkeypatch.setattr(sys, "path", [it for it in sys.path if it] + [Path("x")])
+    isolation._end_all()
+    assert byte_level("").chat(HELLO, template=A, isolate=True).text == "a"
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_process_is_kept() -> None:
@@ -240,7 +270,7 @@ def test_threads_have_processes_of_their_own() -> None:
 FORKED = """
 import os, sys
 import jeton, jeton.chat
-from jeton.chat import isolation
+from jeton.chat import isolation, renderer
 tok = jeton.BPETrainer(vocab_size=256).train(["a"])
 ask = lambda: tok.chat([{"role": "user", "content": "a"}], template="{{ messages }}", isolate=True).ids
 expected = ask()

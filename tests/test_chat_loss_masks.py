@@ -5,16 +5,64 @@ What is tested is `jeton.chat.loss_masks`, through the chat.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
 
-from chat_cases import HELLO, REASONING, TOOLS, TURNS, byte_level, call
+from answer_cases import options, read_back
+from chat_cases import HELLO, REASONING, TOOLS, TURNS, byte_level, call, templates
 from jeton.chat import TEMPLATES, Chat
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 CHATML = TEMPLATES["chatml"]
 TOK = byte_level(CHATML)
+
+
+_CALL = call(content="")
+WRITTEN: dict[str, dict[str, Any]] = {
+    "words": {"role": "assistant", "content": "So it is."},
+    "reasoning": {**REASONING[1], "reasoning": REASONING[1]["reasoning_content"]},
+    "a call": _CALL,
+    "words and a call": {**_CALL, "content": "I look."},
+    "reasoning and a call": {**_CALL, "reasoning_content": "Hm.", "reasoning": "Hm."},
+}
+
+
+@pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
+@pytest.mark.parametrize(
+    ("name", "template"), [pytest.param(name, text, id=name) for name, text in templates()]
+)
+def test_all_that_follows_the_prompt_is_learnt(name: str, template: str) -> None:
+    if any(it in template for it in ("SPECIAL_11", "hy_eos")) or "Phi-3.5" in name:
+        pytest.skip("its end of a turn is no control token here, or it is not the first of two")
+    if name == "vicuna":
+        pytest.skip("its prompt has other white space than its turns")
+    tok = byte_level(template)
+    for case, message in WRITTEN.items():
+        for thinking in (False, True):
+            variables = {"enable_thinking": True, "thinking": True} if thinking else {}
+            given = {**options(template), **variables}
+            trip = read_back(tok, template, message, **variables)
+            if trip is None or not any(trip.found):
+                continue  # the template does not take such a message, or prints nothing of it
+            try:
+                asked = [{"role": "user", "content": "Well?"}]
+                prompt = tok.chat(asked, add_generation_prompt=True, **given)
+                whole = tok.chat([*asked, message], **given)
+            except ArgumentError:
+                continue  # it takes arguments as text alone
+            texts = zip(prompt.text, whole.text, strict=False)
+            shared = sum(1 for _ in itertools.takewhile(lambda it: it[0] == it[1], texts))
+            first = next((at for at, it in enumerate(whole.spans) if it[1] > shared), 0)
+            if whole.spans[first][0] < shared or any(it.generated for it in whole.origins):
+                continue  # a token of both, or a mask by the template's own marks
+            rest = [part.text for part in trip.parsed.parts if part.kind == "rest"]
+            end = len(whole.text) - len(rest[0] if rest else "")
+            learnt = [at for at, on in enumerate(whole.loss_mask()) if on]
+            assert learnt == [
+                at for at, it in enumerate(whole.spans) if at >= first and it[1] <= end
+            ], case
 
 
 def text_of(chat: Chat, mask: list[int]) -> str:
@@ -142,7 +190,7 @@ def test_masks_of_templates_that_always_ask_for_an_answer() -> None:
         "{{ m.content }}<|said|>{% endif %}<|end|>{% endif %}{% endfor %}<|model|><|think|>"
     )
     tok = byte_level(template)
-    for messages, said in ((TOOLS, "It will.<|said|><|end|>"), (TOOLS[:2], "")):
+    for messages, said in ((TOOLS, "<|say|>It will.<|said|><|end|>"), (TOOLS[:2], "")):
         chat = tok.chat(messages, template=template)
         learnt = text_of(chat, chat.loss_mask())
         assert learnt == f"<|call|>get_weather<|end_call|><|end|>{said}"

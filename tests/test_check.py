@@ -58,6 +58,8 @@ def found(tok: jeton.Tokenizer, rule: str, **options: Any) -> Finding:
     return finding
 
 
+_TURNS = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+
 PLANTED = {
     "unreachable-bytes": (bpe({}), {0xC0, 0xC1, *range(0xF5, 0x100)}),
     "unreachable-merge": (bpe({b"ab": 256, b"abc": 257}, [(b"a", b"b")]), {257}),
@@ -137,6 +139,21 @@ PLANTED = {
         {1 + 0xC3},
     ),
     "format-loss": (bpe({}), set()),
+    "template-fails": (bpe({}).replace(chat_template="{{ messages[7].content }}"), set()),
+    "template-python": (bpe({}).replace(chat_template=f"{_TURNS}{{{{ tools }}}}"), set()),
+    "template-rewrites": (bpe({}).replace(chat_template="{{ messages | length }}"), set()),
+    "template-unclosed": (
+        bpe({}).replace(chat_template=f"{_TURNS}<think>{{% if no %}}</think>{{% endif %}}"),
+        set(),
+    ),
+    "template-sorts": (
+        bpe({}).replace(chat_template=_TURNS + "{{ (tools or 0) | tojson(sort_keys=true) }}"),
+        set(),
+    ),
+    "template-clock": (
+        bpe({}).replace(chat_template="{{ strftime_now('%d %B %Y') }}" + _TURNS),
+        set(),
+    ),
 }
 
 

@@ -492,7 +492,12 @@ STRUCTURES: dict[str, tuple[str, list[list[str]]]] = {
     # A text, and of each level the beginnings of its parts.
     "markdown": (
         MARKDOWN,
-        [["# A", "# D"], ["# A", "## B", "# D"], ["# A", "## B", "### C", "# D"]],
+        [
+            ["# A", "# D"],
+            ["# A", "## B", "# D"],
+            ["# A", "## B", "### C", "# D"],
+            ["# A", "## B", "```python", "### C", "# D"],
+        ],
     ),
     "code": (
         CODE,
@@ -505,14 +510,90 @@ STRUCTURES: dict[str, tuple[str, list[list[str]]]] = {
         HTML,
         [
             ["<section><p>two", ""],
-            ["<p>one", "<ul>", "</section>", "<section><p>two", "</section>", ""],
+            ["<h1>", "<section><p>two", ""],
+            ["<h1>", "<p>one", "<ul>", "</section>", "<section><p>two", "</section>", ""],
             [
-                *("<p>one", "<ul>", "<LI>", "</ul>", "</section>", "<section><p>two"),
+                *("<h1>", "<p>one", "<ul>", "<LI>", "</ul>", "</section>", "<section><p>two"),
                 *("three", "</section>", ""),
             ],
         ],
     ),
 }
+
+
+HEADINGS: dict[str, tuple[str, list[list[str]]]] = {
+    "underlined": ("One\n===\na\n\nTwo\nlines\n---\nb\n", [["One"], ["One", "Two\nlines"]]),
+    "no paragraph": ("- item\n---\n> quote\nlazy\n===\n\n---\n    code\n---\n", []),
+    "behind a list": ("- item\n\nTitle\n=====\nx\n", [["Title"]]),
+    "a table": ("x\n\na | b\n--- | ---\n1 | 2\n", []),
+    "rules": ("x\n\n---\n\ny\n***\nz\n", []),
+    "front matter": ("---\ntitle: x\n---\n# A\nb\n", [["# A"]]),
+    "a rule that begins": ("---\n\nA\n-\nb\n", [["A\n-"]]),
+    "in a fence": (
+        "x\n```\nA\n===\n# b\n```\ny\n~~~\nz\n~~~\n```\nq\n```",
+        [["```\nA", "y", "~~~\nz", "```\nq"]],
+    ),
+    "a fence below": ("# A\n```\nc\n```\nd\n", [["# A"], ["# A", "```\nc", "d"]]),
+}
+
+
+@pytest.mark.parametrize("name", HEADINGS)
+def test_headings_and_fences(name: str) -> None:
+    text, expected = HEADINGS[name]
+    levels = structure.KINDS["markdown"](text)
+    # A level whose only place is the beginning of the text is none.
+    expected = [level for level in expected if [text.index(it) for it in level] != [0]]
+    assert [[text.index(it) for it in level] for level in expected] == levels
+
+
+def test_headings_of_html_part_it() -> None:
+    text = "<h1>A</h1>x<H2 id=a>B</H2>y<h1 >C</h1><header>z</header><hr>"
+    first, second, third, *_ = structure.KINDS["html"](text)
+    assert first == [text.index("<hr>")]
+    assert second == [0, text.index("<h1 >"), text.index("<hr>")]
+    assert third == [0, text.index("<H2"), text.index("<h1 >"), text.index("<hr>")]
+
+
+HTML_TABLES: dict[str, tuple[str, str]] = {
+    "thead": (
+        "<table class='a'>\n<thead><tr><td>n</td></tr></thead>\n",
+        "<tbody><tr><td>1</td></tr></tbody></table>",
+    ),
+    "a row of names": ("<TABLE><TR><TH>n<TH>m</TR>\n", "<TR><TD>1</TR></table>"),
+    "names of rows": ("", "<table><tr><th>n</th><td>1</td></tr></table>"),
+    "no head": ("", "<table><tr><td>1</td></tr></table>"),
+    "one within": (
+        "<table><thead><tr><th>n</th></tr></thead>",
+        "<tr><td><table><tr><th>x</th></tr></table></td></tr></table>",
+    ),
+    "without an end": ("<table><thead><tr><th>n</th></tr></thead>", "<tr><td>1"),
+}
+
+
+@pytest.mark.parametrize("name", HTML_TABLES)
+def test_heads_of_tables_of_html(name: str) -> None:
+    head, rows = HTML_TABLES[name]
+    text = f"<p>a</p>{head}{rows}<p>b</p>" if rows.endswith("</table>") else f"a{head}{rows}"
+    found = structure.TABLES["html"](text)
+    assert [table.head for table in found] == ([head] if head else [])
+    for table in found:
+        inner = rows.removesuffix("</table>")
+        assert text[table.start : table.end] == inner
+
+
+def test_a_chunk_of_rows_of_html_has_the_head_of_its_table() -> None:
+    tok = ranks()
+    head = "<table><tr><th>name</th><th>km</th></tr>"
+    text = "<p>Rivers</p>" + head + "<tr><td>x</td><td>1</td></tr>" * 20 + "</table><p>End.</p>"
+    chunks = tok.chunk(text, 100, overlap=0, boundaries="html")
+    check_cover(text, chunks)
+    rows = range(text.index("<tr><td>"), text.index("</table>"))
+    assert all(chunk.head == head * (chunk.start in rows) for chunk in chunks)
+    assert sum(chunk.start in rows for chunk in chunks) > 3
+    assert all(chunk.tokens == tok.count(chunk.head + chunk.text) <= 100 for chunk in chunks)
+    # Time stays linear where nothing ends.
+    assert structure.TABLES["html"]("<table><th>" * 50_000) == []
+    assert structure.TABLES["html"]("<table " * 50_000) == []
 
 
 @pytest.mark.parametrize("kind", STRUCTURES)

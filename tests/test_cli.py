@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -18,7 +22,9 @@ from click.testing import CliRunner
 import jeton
 from command_line import Run, error_of, here, run
 from jeton import samples
-from jeton.cli import COMMANDS, main
+from jeton.cli import COMMANDS, GROUPS, main
+from jeton.cli.printing import isolated, shown
+from jeton.cli.terminal import width_of
 from jeton.cli.verify import Check
 from jeton.components import post_processors
 from test_broken_files import BPE, GOOD
@@ -166,14 +172,14 @@ class TestDecode:
         assert run("decode", pair, "a.npy", "--offsets", "o.npy", "--lines").stdout == text
 
     def test_json_lines(self, run: Run, pair: str) -> None:
-        result = run("decode", pair, "--jsonl", input="[256, 10]\n195\n")
+        result = run("decode", pair, "--format", "jsonl", input="[256, 10]\n195\n")
         rows = [json.loads(line) for line in result.stdout.splitlines()]
         assert rows == [{"text": "he\n"}, {"text": "\ufffd"}]
 
     def test_bytes_that_are_not_text(self, run: Run, pair: str) -> None:
         assert run("decode", pair, input="195").stdout_bytes == b"\xc3"
-        assert run("decode", pair, "--errors", "replace", input="195").stdout == "\ufffd"
-        error_of(run("decode", pair, "--errors", "strict", input="195", code=1))
+        assert run("decode", pair, "--invalid", "replace", input="195").stdout == "\ufffd"
+        error_of(run("decode", pair, "--invalid", "strict", input="195", code=1))
 
     def test_special_tokens_can_be_left_out(self, run: Run, special: list[str]) -> None:
         assert run("decode", *special, input="256 266").stdout == f"he{END}"
@@ -229,7 +235,9 @@ class TestCount:
         text = "hello\nhe the\n"
         assert run("count", pair, "--total", input="hello the").stdout == "2\n"
         assert run("count", pair, "--lines", "--each", input=text).stdout == "1\n2\n"
-        (record,) = run("count", pair, "--lines", "--jsonl", input=text).stdout.splitlines()
+        (record,) = run(
+            "count", pair, "--lines", "--format", "jsonl", input=text
+        ).stdout.splitlines()
         assert json.loads(record) == {
             "file": "-",
             "documents": 2,
@@ -258,7 +266,7 @@ class TestInspect:
 
     def test_a_text(self, run: Run, pair: str) -> None:
         output = run("inspect", pair, "hello the\té\n", "--rows", "3").stdout
-        assert "hello│·the│→│‹c3›│‹a9›│⏎" in output
+        assert "hello│·the│→│é‹1/2›│é‹2/2›│⏎" in output
         assert "6 tokens · 12 characters · 13 bytes" in output
         assert "3 more" in output
 
@@ -299,6 +307,18 @@ class TestConvert:
         text = samples.read("essays")
         assert jeton.load("out.json").encode(text) == ids_of(text, pair)
         assert [path.name for path in here.iterdir()] == ["out.json"]
+
+    @pytest.mark.filterwarnings("ignore::jeton.errors.FormatWarning")
+    def test_a_dropout_does_not_count(self, run: Run, here: Path) -> None:
+        """tokenizers leaves merges out at random by itself."""
+        trained = jeton.BPETrainer(300, pattern="gpt2").train([samples.read("tales")])
+        document = json.loads(trained.to_json())
+        document["model"]["dropout"] = 0.5
+        (here / "a.json").write_text(json.dumps(document))
+        output = run("convert", "a.json", "folder").stdout
+        assert output.count("  0 differences") == output.count(" differences") >= 2
+        kept = json.loads((here / "folder" / "tokenizer.json").read_text())
+        assert kept["model"]["dropout"] == 0.5
 
     def test_there_and_back(self, run: Run, here: Path, special: list[str]) -> None:
         assert "0 differences" in run("convert", *special, "a.json").stdout
@@ -476,3 +496,118 @@ def test_debug_shows_the_traceback(here: Path, pair: str) -> None:
 def test_quiet_leaves_results_alone(run: Run, pair: str) -> None:
     result = run("encode", pair, "-q", "-o", "a.npy", input="he")
     assert (result.stdout, result.stderr) == ("", "")
+
+
+def every_command() -> list[click.Context]:
+    """Each command in a context that knows its name and a terminal of 80 columns."""
+
+    def below(command: click.Command, ctx: click.Context) -> Iterator[click.Context]:
+        yield ctx
+        if isinstance(command, click.Group):
+            for name in command.list_commands(ctx):
+                inner = command.get_command(ctx, name)
+                assert inner is not None
+                yield from below(inner, inner.context_class(inner, info_name=name, parent=ctx))
+
+    return [*below(main, main.context_class(main, info_name="jeton", terminal_width=80))]
+
+
+@pytest.mark.parametrize("ctx", every_command(), ids=lambda ctx: ctx.command_path)
+class TestHelpOfEachCommand:
+    def test_no_line_is_longer_than_the_terminal(self, ctx: click.Context) -> None:
+        assert [line for line in ctx.get_help().split("\n") if width_of(line) > 80] == []
+
+    def test_no_word_is_broken(self, ctx: click.Context) -> None:
+        written = set(ctx.get_help().split())
+        prose = (part for part in (ctx.command.help or "").split("\n\n") if "\b" not in part)
+        told = [
+            *prose,
+            *(it.help or "" for it in ctx.command.params if isinstance(it, click.Option)),
+        ]
+        assert [word for text in told for word in text.split() if word not in written] == []
+
+    def test_every_option_has_help(self, ctx: click.Context) -> None:
+        options = [it for it in ctx.command.params if isinstance(it, click.Option)]
+        assert [it.opts for it in options if not (it.help or "").strip()] == []
+
+    def test_one_spelling_each(self, ctx: click.Context) -> None:
+        spelled = {name for it in ctx.command.params for name in it.opts}
+        assert not spelled & {"--json", "--jsonl", "--errors", "--colour", "--special-tokens"}
+        if not isinstance(ctx.command, click.Group):
+            assert {"--color", "--no-color", "--quiet"} <= spelled
+
+
+def test_the_list_of_commands_has_five_groups(run: Run) -> None:
+    output = run("--help").stdout
+    for title, names in GROUPS.items():
+        section = output.partition(f"\n{title}:\n")[2].partition("\n\n")[0]
+        assert [line.split()[0] for line in section.split("\n") if line] == [*names]
+    assert len(GROUPS) == 5
+
+
+def test_a_text_and_ids_on_the_command_line(run: Run, pair: str) -> None:
+    ids = run("encode", pair, "--text", "hello the é").stdout
+    assert ids == run("encode", pair, input="hello the é").stdout
+    assert run("decode", pair, "--ids", ids).stdout == "hello the é"
+    assert run("decode", pair, "--ids", ids.strip().replace(" ", ", ")).stdout == "hello the é"
+    for arguments, told in [
+        (("encode", pair, "x.txt", "--text", "a"), "--text goes without FILES"),
+        (("encode", pair, "--lines", "--text", "a"), "--text goes without FILES"),
+        (("decode", pair, "x.txt", "--ids", "1"), "--ids goes without FILES"),
+        (("decode", pair, "--ids", "1, two"), "'two' is not an id"),
+        (("decode", pair, "--ids", "9" * 11), "is not an id"),
+    ]:
+        assert told in run(*arguments, code=2).stderr
+    assert "stands for no token" in run("decode", pair, "--ids", "4294967295", code=1).stderr
+    assert "9999999999" in run("decode", pair, "--ids", "9999999999", code=1).stderr
+
+
+def test_a_long_text_is_shown_in_part(run: Run, pair: str, tmp_path: Path) -> None:
+    long = tmp_path / "long.txt"
+    long.write_text("hello the " * 20_000)
+    output = run("inspect", pair, "--file", str(long), "--rows", "5").stdout
+    assert len(output) < 20_000 and "more tokens" in output and "(--rows " in output
+
+
+def test_completion_is_there() -> None:
+    environment = {**os.environ, "_JETON_COMPLETE": "bash_source"}
+    command = [sys.executable, "-c", "from jeton.cli import main; main(prog_name='jeton')"]
+    script = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert "complete" in script.stdout and "_JETON_COMPLETE=bash_complete" in script.stdout
+
+
+def test_text_from_right_to_left_is_laid_out_by_itself() -> None:
+    for text in ("שלום", "a سلام 12"):
+        assert shown(isolated(text), colour=False, isolates=True) == f"\u2068{text}\u2069"
+        assert shown(isolated(text), colour=False) == text
+    assert isolated("un café 12") == "un café 12"
+    assert "\u2068" not in shown("\u2068a stranger's", colour=True, isolates=True)
+
+
+def test_tokens_from_right_to_left_are_isolated_on_a_terminal(run: Run) -> None:
+    output = run("inspect", "jeton-4k", "שלום 12 a", "--color", "always").stdout
+    assert "\u2068·" not in output and "\u2068ש\u2069" in output
+    assert "\u2068" not in run("inspect", "jeton-4k", "שלום 12 a").stdout
+
+
+def test_the_best_of_a_row_has_a_sign(run: Run, pair: str, tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("hello the tide waits\n" * 9)
+    lines = run("compare", f"a={pair}", "b=jeton-4k", "--corpus", str(corpus)).stdout.split("\n")
+    [tokens] = [line for line in lines if line.strip().startswith("tokens  ")]
+    first, last = tokens.split()[1:]
+    assert last.endswith("*") and not first.endswith("*")
+    assert "  * the best of its row" in lines
+
+
+def test_count_and_diff_say_why_they_differ(run: Run, tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("one line\n\nand another\n")
+    whole = run("count", "jeton-4k", "--total", str(text)).stdout.strip()
+    lines = run("count", "jeton-4k", "--total", "--lines", str(text)).stdout.strip()
+    compared = run("compare", "jeton-4k", "--corpus", str(text), "--format", "csv").stdout
+    assert f"jeton-4k,all,tokens,{whole}," in compared
+    told = run("diff", "jeton-4k", "jeton-4k", "--corpus", str(text), "--format", "json").stdout
+    assert json.loads(told)["tokens"] == [int(lines)] * 2 and whole != lines
+    shown = run("diff", "jeton-4k", "jeton-4k", "--corpus", str(text)).stdout
+    assert "line ends are left out, as in jeton count --lines" in shown

@@ -32,7 +32,7 @@ def test_tables_hold_what_was_measured(run: Run) -> None:
     tokens = [str(found[name]["all"]["tokens"]) for name in found]
     assert rows["tokens"][-2:] == tokens
     each = [f"{found[name]['all']['bytes_per_token']:.3f}" for name in found]
-    assert rows["bytes a token"][-2:] == each
+    assert rows["bytes per token"][-2:] == each
     assert "† words loses text: " in shown and "† ranks" not in shown
 
 
@@ -45,7 +45,7 @@ def test_the_best_is_marked_but_not_where_text_is_lost(run: Run) -> None:
     ).stdout
     [line] = [line for line in shown.splitlines() if "lines that come back" in line]
     assert "\x1b[32m100.0%" in line
-    [line] = [line for line in shown.splitlines() if "bytes a token" in line]
+    [line] = [line for line in shown.splitlines() if "bytes per token" in line]
     assert "\x1b[32m" not in line, "only one of the two loses nothing"
 
 
@@ -114,10 +114,10 @@ def test_json_is_kept_and_compared_with(run: Run) -> None:
 @pytest.mark.usefixtures("files")
 def test_a_report_gives_the_same_names(run: Run) -> None:
     texts = ["--corpus", "news.txt", "--parallel", "en=en.txt"]
-    run("report", "ranks.json", "mine=words.json", *texts, "--json", "r.json", "-o", "r.html")
+    run("report", "ranks.json", "mine=words.json", *texts, "--save", "r.json", "-o", "r.html")
     shown = run("compare", "ranks.json", "mine=words.json", *texts, "--baseline", "r.json").stdout
     assert "nothing has changed" in shown
-    run("report", "--from", "r.json", "--json", "again.json", "-o", "again.html")
+    run("report", "--from", "r.json", "--save", "again.json", "-o", "again.html")
     assert Path("again.json").read_bytes() == Path("r.json").read_bytes()
 
 

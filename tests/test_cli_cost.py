@@ -266,9 +266,9 @@ def test_wrong_options(run: Run) -> None:
 def test_prices_are_listed(run: Run) -> None:
     shown = run("list", "prices").stdout
     assert "gpt-4o " in shown and "OpenAI" in shown
-    listed = json.loads(run("list", "prices", "--json").stdout)["prices"]
+    listed = json.loads(run("list", "prices", "--format", "json").stdout)["prices"]
     assert listed["gpt-4o"]["source"] == "OpenAI, API pricing"
-    assert "prices" not in json.loads(run("list", "--json").stdout)
+    assert "prices" not in json.loads(run("list", "--format", "json").stdout)
 
 
 @pytest.mark.parametrize("form", ["table", "json", "csv", "plain"])
@@ -289,9 +289,9 @@ def test_closed_and_full(form: str) -> None:
     command = f"jeton cost mine a.txt sub --prices p.json --format {form}"
     assert shell(f"{command} > /dev/full")[::2] == (
         1,
-        "error: standard output: no space left on device\n",
+        "Error: standard output: no space left on device\n",
     )
-    assert shell(f"{command} >&-")[::2] == (1, "error: standard output: bad file descriptor\n")
+    assert shell(f"{command} >&-")[::2] == (1, "Error: standard output: bad file descriptor\n")
     assert shell(f"{command} | true; exit ${{PIPESTATUS[0]}}")[0] in (0, 141)
 
 

@@ -60,7 +60,7 @@ def test_any_encoding(saved: str, encoding: str, form: str) -> None:
 @pytest.mark.parametrize("form", ["show", "json"])
 def test_closed_and_full(saved: str, form: str) -> None:
     command = f"jeton inspect tok.json --gotchas 'the WEATHER ' --format {form}"
-    full = (1, "error: standard output: no space left on device\n")
+    full = (1, "Error: standard output: no space left on device\n")
     assert shell(f"{command} > /dev/full")[::2] == full
-    assert shell(f"{command} >&-")[::2] == (1, "error: standard output: bad file descriptor\n")
+    assert shell(f"{command} >&-")[::2] == (1, "Error: standard output: bad file descriptor\n")
     assert shell(f"{command} | true; exit ${{PIPESTATUS[0]}}")[0] in (0, 141)

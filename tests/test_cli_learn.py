@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
+import click
 import pytest
 
 from command_line import Run, here, run
 from jeton import textbook
 from jeton.cli import learn_views
+from jeton.cli.learn_menu import LESSONS, choose
 
 __all__ = ["here", "run"]
 
@@ -17,7 +20,7 @@ __all__ = ["here", "run"]
 def test_bpe_prints_all_steps(run: Run) -> None:
     out = run("learn", "bpe", "--merges", "3").stdout
     assert "Merge 1: e + s = es" in out and "Merge 3: est + </w> = est</w>" in out
-    assert "3 pairs tie; it wins: it was met first." in out
+    assert "3 pairs tie; it wins: it was seen first." in out
     assert "\x1b" not in out
 
 
@@ -94,7 +97,7 @@ def test_exercises(run: Run) -> None:
     out = run("learn", "--exercise", "1", input="w e\n?\ne s\n").stdout
     assert "Not so." in out and "Count the pairs" in out and "Right." in out
     out = run("learn", "--exercise", "1", input="s t\n", code=1).stdout
-    assert "met first" in out and "The answer is e s." in out
+    assert "seen first" in out and "The answer is e s." in out
     assert "Given up." in run("learn", "--exercise", "3", input="\n", code=1).stdout
     out = run("learn", "--exercise", "1", input="a\x1b b\n", code=1).stdout
     assert "\x1b" not in out and "nowhere neighbours" in out
@@ -133,7 +136,7 @@ def test_long_words_are_shown_in_part(run: Run) -> None:
 
 BAD = {
     "no exercise": (["--exercise", "99"], 1, "there is no exercise 99"),
-    "exercise and command": (["--exercise", "1", "bpe"], 2, "not both"),
+    "exercise and command": (["--exercise", "1", "bpe"], 2, "exclude each other"),
     "no such kind": (["bqe"], 2, "No such command"),
     "no words": (["bpe", " "], 2, "no words"),
     "no bytes": (["bytes", ""], 2, "the text is empty"),
@@ -186,3 +189,75 @@ def test_without_textual_all_is_printed(run: Run, monkeypatch: pytest.MonkeyPatc
     result = run("learn", "bpe", "--merges", "1")
     assert "3/3" in result.stdout and "pip install 'jeton[learn]'" in result.stderr
     assert run("learn", "bpe", "--merges", "1", "-q").stderr == ""
+
+
+def test_the_menu_names_what_there_is(run: Run) -> None:
+    out = run("learn").stdout
+    for number, (title, _, _) in enumerate(LESSONS, 1):
+        assert f"  {number}  {title}" in out
+    assert "jeton learn guess" in out and "jeton learn --new my_bpe.py" in out
+
+
+@pytest.mark.parametrize(("title", "_", "arguments"), LESSONS, ids=[it[0] for it in LESSONS])
+def test_each_lesson_of_the_menu_runs(
+    run: Run, here: Path, title: str, _: str, arguments: tuple[str, ...]
+) -> None:
+    assert run("learn", *arguments, input="\n").stdout or (here / "my_bpe.py").exists()
+
+
+def test_guessing_keeps_a_streak(run: Run) -> None:
+    wrong = run("learn", "guess", "--start", "3", input="x y\n\n").stdout
+    assert "Not so." in wrong and "0 of 1 guess right" in wrong and "--start 3" in wrong
+    pair = wrong.partition("Not so. ")[2].partition(" occurs")[0]
+    right = run("learn", "guess", "--start", "3", input=f"{pair}\n").stdout
+    assert "Right." in right and "the longest streak was 1" in right
+    following = run("learn", "guess", "--start", "3", input=f"{pair}\nx y\n").stdout
+    second = following.partition("Not so. ")[2].partition(" occurs")[0]
+    both = run("learn", "guess", "--start", "3", input=f"{pair}\n{second}\n").stdout
+    assert "Streak: 2." in both and "2 of 2 guesses right; the longest streak was 2" in both
+
+
+def test_a_merge_is_seen_before_and_after(run: Run) -> None:
+    out = run("learn", "bpe", "--step", "2").stdout
+    assert "6 × n│e│w│e=│s=│t│</w>│→│n│e│w│es*│t│</w>" in out
+    assert "2 words stay as before" in out
+
+
+def test_a_lesson_says_which_rule_training_has(run: Run) -> None:
+    assert "unless --rule published" in run("learn", "wordpiece").stdout.replace("\n", " ")
+    out = run("learn", "wordpiece", "--rule", "released").stdout.replace("\n", " ")
+    assert "has this rule, too" in out
+    assert "--set tie_break=first" in run("learn", "bpe").stdout.replace("\n", " ")
+
+
+def test_the_demo_names_what_comes_next(run: Run, here: Path) -> None:
+    assert "  jeton learn " in run("demo", "--vocab-size", "300").stdout.splitlines()[-1]
+
+
+class Keyboard(io.StringIO):
+    """Standard input, as if somebody typed."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("typed", "arguments"),
+    [("1\n", ["bpe"]), ("8\n", ["--new", "my_bpe.py"]), ("\n", None), ("", None)],
+)
+def test_the_menu_asks_in_a_terminal(
+    typed: str,
+    arguments: list[str] | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.stdin", Keyboard(typed))
+    monkeypatch.setattr("sys.stdout", Keyboard())
+    assert choose() == arguments
+
+
+@pytest.mark.parametrize("typed", ["9\n", "0\n", "x\n", "²\n", "9" * 99 + "\n"])
+def test_the_menu_refuses_other_numbers(typed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", Keyboard(typed))
+    monkeypatch.setattr("sys.stdout", Keyboard())
+    with pytest.raises(click.UsageError, match="no number of the menu"):
+        choose()

@@ -16,9 +16,9 @@ def test_jeton_list(run: Run) -> None:
     assert max(map(len, shown.splitlines())) <= 80
     models = run("list", "models").stdout
     assert "gpt-4" in models and "whitespace" not in models
-    everything = json.loads(run("list", "--json").stdout)
+    everything = json.loads(run("list", "--format", "json").stdout)
     assert set(everything["tokenizers"]) == set(registry.KNOWN)
     assert everything["models"] == dict(registry.MODELS)
     assert everything["patterns"]["gpt2"]["aliases"]
-    assert set(json.loads(run("list", "patterns", "--json").stdout)) == {"patterns"}
+    assert set(json.loads(run("list", "patterns", "--format", "json").stdout)) == {"patterns"}
     assert "tokenizers" in run("list", "nothing", code=2).stderr

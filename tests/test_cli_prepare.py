@@ -52,7 +52,7 @@ def test_options_of_prepare(run: Run, here: Path) -> None:
     run(
         *"prepare tok.json in.jsonl -o out --field body --validation v.jsonl --shuffle 3".split(),
         *"--shard-tokens 500 --layout megatron --end-of-text <|user|>".split(),
-        *"--end-of-text-place before --memory 64MB --errors replace".split(),
+        *"--end-of-text-place before --memory 64MB --invalid replace".split(),
     )
     manifest = Manifest.read(here / "out")
     assert manifest.end_of_text == {"token": "<|user|>", "id": 1, "place": "before"}
@@ -111,7 +111,7 @@ def test_verify(run: Run, here: Path) -> None:
     failed = run("data", "verify", "out", code=1)
     assert "out/train-00000.ends: is gone\n" in failed.stdout
     assert "out/val-00000.bin: is cut short: " in failed.stdout
-    assert "error: out: 2 files are damaged" in failed.stderr
+    assert "Error: out: 2 files are damaged" in failed.stderr
 
 
 def test_show(run: Run, here: Path) -> None:
@@ -162,11 +162,11 @@ def test_merge(run: Run, here: Path) -> None:
 
 
 def test_progress_as_json(run: Run) -> None:
-    done = run(*"prepare tok.json in.txt -o out --documents line --json".split())
+    done = run(*"prepare tok.json in.txt -o out --documents line --progress json".split())
     steps = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
     assert steps[-1]["phase"] == "finishing"
     assert steps[-1]["tokens"] == Manifest.read("out").tokens
-    quiet = run(*"prepare tok.json in.txt -o two --documents line --json -q".split())
+    quiet = run(*"prepare tok.json in.txt -o two --documents line --progress json -q".split())
     assert quiet.stderr == ""
 
 
@@ -189,7 +189,7 @@ def test_a_signal_stops_it(here: Path, signal_: signal.Signals, code: int) -> No
             sys.executable,
             "-m",
             "jeton",
-            *"prepare tok.json - -o out --documents line --json".split(),
+            *"prepare tok.json - -o out --documents line --progress json".split(),
         ],
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,

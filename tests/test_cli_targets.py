@@ -133,7 +133,7 @@ def test_standard_output_is_no_input(run: Run, command: str, read: str) -> None:
     shell = f"{sys.executable} -m jeton {command} >> {read} 2> told"
     assert os.waitstatus_to_exitcode(os.system(shell)) == 1
     told = Path("told").read_text(encoding="utf-8")
-    assert told == f"error: standard output: is one of the inputs, {read} (name another file)\n"
+    assert told == f"Error: standard output: is one of the inputs, {read} (name another file)\n"
     assert Path(read).read_bytes() == before
     assert not Path("new.json").exists() and not Path("set").exists()
 

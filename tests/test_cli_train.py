@@ -32,11 +32,13 @@ class TestTrain:
 
     def test_progress_as_json(self, run: Run, here: Path) -> None:
         (here / "corpus.txt").write_text("hello hello help\n" * 9, encoding="utf-8")
-        done = run("train", "corpus.txt", "-o", "x.json", "--vocab-size=258", "--json")
+        done = run("train", "corpus.txt", "-o", "x.json", "--vocab-size=258", "--progress", "json")
         steps = [json.loads(line) for line in done.stderr.splitlines()]
         assert {step["phase"] for step in steps} == {"counting", "merging"}
         assert all({"done", "total", "seconds", "rate", "left"} <= set(step) for step in steps)
-        quiet = run("train", "corpus.txt", "-o", "y.json", "--vocab-size=258", "--json", "-q")
+        quiet = run(
+            "train", "corpus.txt", "-o", "y.json", "--vocab-size=258", "--progress", "json", "-q"
+        )
         assert quiet.stderr == ""
 
     def test_counts_are_kept(self, run: Run, here: Path) -> None:
@@ -68,9 +70,9 @@ class TestTrain:
     def test_every_file_is_looked_for_first(self, run: Run, here: Path) -> None:
         (here / "a.txt").write_text("hello\n" * 9, encoding="utf-8")
         (here / "b.jsonl").write_text('{"body": "x"}\n', encoding="utf-8")
-        result = run("train", "a.txt", "nothing.txt", "-o", "x.json", "--json", code=1)
+        result = run("train", "a.txt", "nothing.txt", "-o", "x.json", "--progress", "json", code=1)
         assert "nothing.txt" in error_of(result) and "counting" not in result.stderr
-        result = run("train", "a.txt", "b.jsonl", "-o", "x.json", "--json", code=1)
+        result = run("train", "a.txt", "b.jsonl", "-o", "x.json", "--progress", "json", code=1)
         assert "b.jsonl: line 1" in error_of(result) and "counting" not in result.stderr
 
     def test_a_tokenizer_is_continued_in_another_format(self, run: Run, here: Path) -> None:
@@ -86,7 +88,17 @@ class TestTrain:
     def test_unigram_in_both_formats(self, run: Run, here: Path) -> None:
         (here / "a.txt").write_text("hello hello help shell\n" * 9, encoding="utf-8")
         options = ["--kind=unigram", "--vocab-size=13", "--set", "byte_fallback=false"]
-        run("train", "a.txt", "-o", "a.model", *options, "--save-counts", "x.counts", "--json")
+        run(
+            "train",
+            "a.txt",
+            "-o",
+            "a.model",
+            *options,
+            "--save-counts",
+            "x.counts",
+            "--progress",
+            "json",
+        )
         assert jeton.load(here / "a.model").vocab_size == 13
         run("train", "x.counts", "-o", "b.model", *options)
         assert jeton.load(here / "b.model") == jeton.load(here / "a.model")
@@ -214,7 +226,7 @@ class TestTrain:
         (here / "link.json").symlink_to("mine")
         (here / "input.json").symlink_to("a.json")
         before = sorted(here.iterdir())
-        result = run("train", "a.json", *options, "--vocab-size=258", "--json", code=1)
+        result = run("train", "a.json", *options, "--vocab-size=258", "--progress", "json", code=1)
         assert told in error_of(result) and "counting" not in result.stderr
         assert sorted(here.iterdir()) == before
         assert (here / "mine").read_text(encoding="utf-8") == "mine"
@@ -249,7 +261,7 @@ class TestTrain:
         "option",
         [
             "field=x",
-            "errors=strict",
+            "invalid=strict",
             "temp-dir=.",
             "min-word-count=2",
             "max-word-length=3",

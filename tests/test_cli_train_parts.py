@@ -196,7 +196,7 @@ def test_settings_that_are_none(given: str, told: str) -> None:
         ("set byte_fallback=True", "set --set byte_fallback=true"),
         ("leave out pattern and pre_tokenizer", "leave out --pattern"),
         ("a pattern that errors in memory", "a pattern that errors in memory"),
-        ("errors cannot be 'x'", "--errors cannot be 'x'"),
+        ("errors cannot be 'x'", "--invalid cannot be 'x'"),
         ("a.txt: min_word_count, max_word_length", "a.txt: --min-word-count, --max-word-length"),
     ],
 )

@@ -143,7 +143,7 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "encoding": (
         lambda: trim([1]),
         ArgumentTypeError,
-        "takes an Encoding, not list",
+        "encoding must be an Encoding, not list",
     ),
     "flag": (
         lambda: trim(encoding(), add_special_tokens=1),

@@ -24,7 +24,7 @@ from shared_data import VOCABULARIES, needed
 def by_fallback_and_table(tok: jeton.Tokenizer) -> list[jeton.Tokenizer]:
     """The same tokenizer before and after it has made its decode table."""
     other = tok.replace()
-    other.decode([65] * 5000)
+    other.decode([tok.max_id] * 5000)
     return [tok, other]
 
 
@@ -48,6 +48,24 @@ def test_ids_of_padded_rows_are_left_out_or_shown(tok: jeton.Tokenizer) -> None:
         tok.decode(ids, unknown_ids="ignore")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="unknown_ids"):
         tok.decode(ids, unknown_ids=None)  # type: ignore[arg-type]
+
+
+@each_kind
+def test_ids_of_padded_rows_and_tokens_that_are_left_out(tok: jeton.Tokenizer) -> None:
+    plain, with_table = by_fallback_and_table(tok)
+    specials = [*tok.special_tokens.values()]
+    known = sorted({*tok.vocab.values()})[:40]
+    ids = [tok.max_id + 3, *specials, *known, tok.max_id + 1, *specials, known[0], 1 << 20]
+    choices: list[Any] = [False, True, specials[:1]]
+    for skip in choices:
+        of_known = tok.decode([it for it in ids if it <= tok.max_id], skip_special_tokens=skip)
+        for some in (plain, with_table):
+            assert some.decode(ids, skip_special_tokens=skip, unknown_ids="skip") == of_known
+            with pytest.raises(UnknownTokenError):
+                some.decode(ids, skip_special_tokens=skip)
+        shown = plain.decode(ids, skip_special_tokens=skip, unknown_ids="show")
+        assert shown.count("[unknown id") == 3
+        assert with_table.decode(ids, skip_special_tokens=skip, unknown_ids="show") == shown
 
 
 @pytest.mark.parametrize("tok", by_fallback_and_table(ranks()), ids=["fallback", "table"])

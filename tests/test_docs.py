@@ -5,7 +5,6 @@ With `JETON_DOCS=write`, what is shown and the pictures are written instead of c
 
 from __future__ import annotations
 
-import importlib
 import multiprocessing
 import os
 import re
@@ -18,7 +17,10 @@ from unittest import mock
 
 import pytest
 
+import commands
+import illustrations
 import jeton
+import man_page
 from guide import FENCED, Page, tools
 from jeton.components import decoders, models
 
@@ -65,18 +67,42 @@ def run_page(path: Path, folder: Path, bin: Path) -> None:
         Page(path, folder, tools(bin)).run()
 
 
-def test_the_picture_of_speed_is_of_the_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    summary = importlib.import_module("summary")
-    drawn = (ROOT / "docs/pictures/speed.svg").read_text(encoding="utf-8")
-    assert drawn == summary.drawing(), "python benchmarks/summary.py draws it anew"
+@pytest.mark.parametrize("name", illustrations.FIGURES)
+def test_figures(name: str) -> None:
+    drawn = (illustrations.FOLDER / f"{name}.svg").read_text(encoding="utf-8")
+    assert drawn == illustrations.FIGURES[name](), "python site/illustrations.py draws it anew"
 
 
-def test_the_page_of_commands_is_their_help(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(ROOT / "site")
-    commands = importlib.import_module("commands")
+@pytest.mark.parametrize("name", illustrations.LESSONS)
+def test_lessons_in_pages(name: str) -> None:
+    written = (illustrations.STEPS / f"{name}.html").read_text(encoding="utf-8")
+    assert written == illustrations.LESSONS[name](), "python site/illustrations.py writes it anew"
+
+
+def test_every_chapter_and_algorithm_has_a_figure() -> None:
+    chapters = sorted((ROOT / "docs/course").glob("[0-9]*.md"))
+    pages = {*(ROOT / "docs/algorithms").glob("*.md")} - {ROOT / "docs/algorithms/index.md"}
+    without = [
+        it.name for it in (*chapters, *pages) if "](../pictures/" not in it.read_text("utf-8")
+    ]
+    assert without == []
+
+
+def test_the_page_of_commands_is_their_help() -> None:
     written = commands.PAGE.read_text(encoding="utf-8")
     assert written == commands.page(), "python site/commands.py writes it anew"
+
+
+def test_the_manual_page_is_their_help() -> None:
+    written = man_page.PAGE.read_text(encoding="utf-8")
+    assert written == man_page.page(), "python site/man_page.py writes it anew"
+    if shutil.which("groff"):
+        checked = subprocess.run(
+            ["groff", "-k", "-Kutf8", "-man", "-Tutf8", "-ww", str(man_page.PAGE)],
+            capture_output=True,
+            text=True,
+        )
+        assert checked.stderr == ""
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)

@@ -338,9 +338,12 @@ def test_templates_as_old_files_have_them(tmp_path: Path) -> None:
 def test_tokens_that_a_folder_names_and_its_tokenizer_lacks(tmp_path: Path) -> None:
     jeton.BPETrainer(300, **LLAMA).train(["the weather"] * 9).save(tmp_path / "tokenizer.model")
     (tmp_path / "tokenizer_config.json").write_text('{"pad_token": "[PAD]", "eos_token": "</s>"}')
-    with pytest.warns(FormatWarning, match=r"tokens that it does not have: pad \(\[PAD\]\)"):
-        tok = jeton.load(tmp_path)
-    assert tok.roles == {"bos": "<s>", "eos": "</s>", "unk": "<unk>"}
+    tok = jeton.load(tmp_path)  # added, as transformers does
+    assert tok.roles == {"bos": "<s>", "eos": "</s>", "unk": "<unk>", "pad": "[PAD]"}
+    assert tok.special_tokens["[PAD]"] == tok.max_id == tok.vocab_size - 1
+    (tmp_path / "tokenizer_config.json").write_text('{"pad_token": ""}')
+    with pytest.warns(FormatWarning, match=r"tokens that it does not have: pad \(\)"):
+        assert "pad" not in jeton.load(tmp_path).roles
 
 
 def test_padding_and_truncation_are_kept(tmp_path: Path) -> None:

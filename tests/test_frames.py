@@ -5,16 +5,20 @@ In a file the id counts, as in the library of the file, and loading says so.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import pickle
+import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import jeton
+from jeton import data
 from jeton.analysis import check
 from jeton.components import models, post_processors
 from jeton.errors import ArgumentError, FormatError, FormatWarning
@@ -169,11 +173,84 @@ def test_dropout_is_off_unless_a_call_asks_for_it(tmp_path: Path) -> None:
         jeton.load(tmp_path / "none.json")
 
 
+def in_pieces(tok: jeton.Tokenizer, texts: list[str], folder: Path) -> Any:
+    parts = [text[at : at + 7] for text in texts for at in range(0, len(text), 7)]
+    return np.concatenate([*tok.encode_stream(parts)]).tolist()
+
+
+def prepared(tok: jeton.Tokenizer, texts: Any, folder: Path, **options: Any) -> list[int]:
+    made = Path(tempfile.mkdtemp(dir=folder)) / "set"
+    data.prepare(texts, tok, made, end_of_text=None, **options)
+    return [int(id) for id in data.TokenDataset(made)[:]]
+
+
+def prepared_chats(tok: jeton.Tokenizer, texts: list[str], folder: Path) -> list[int]:
+    chats = [[{"role": "assistant", "content": text}] for text in texts]
+    path = folder / "chats.jsonl"
+    path.write_text("".join(json.dumps({"messages": chat}) + "\n" for chat in chats))
+    return prepared(tok, path, folder, messages=data.Conversations(template="zephyr"))
+
+
+WAYS: dict[str, Callable[[jeton.Tokenizer, list[str], Path], Any]] = {
+    "encode": lambda tok, texts, _: [tok.encode(text) for text in texts],
+    "encode_array": lambda tok, texts, _: [tok.encode_array(text).tolist() for text in texts],
+    "encode_batch": lambda tok, texts, _: tok.encode_batch(texts).tolist(),
+    "encode_with_spans": lambda tok, texts, _: [tok.encode_with_spans(text) for text in texts],
+    "spans of a batch": lambda tok, texts, _: [
+        it.tolist() for it in tok.encode_batch_with_spans(texts)
+    ],
+    "bytes of spans": lambda tok, texts, _: [
+        tok.encode_with_spans(text, unit="bytes").spans for text in texts
+    ],
+    "encode_stream": in_pieces,
+    "count": lambda tok, texts, _: [tok.count(text) for text in texts],
+    "count_batch": lambda tok, texts, _: tok.count_batch(texts),
+    "exceeds": lambda tok, texts, _: [tok.exceeds(text, 40) for text in texts],
+    "chunk": lambda tok, texts, _: [tok.chunk(text, 11, overlap=2) for text in texts],
+    "chunk_batch": lambda tok, texts, _: list(tok.chunk_batch(texts, 11)),
+    "truncate": lambda tok, texts, _: [tok.truncate(text, 11, side="middle") for text in texts],
+    "a call": lambda tok, texts, _: tok(texts, padding="longest")["input_ids"],
+    "windows of a call": lambda tok, texts, _: tok(
+        texts, truncation=True, max_length=9, stride=2, return_overflowing_tokens=True
+    )["input_ids"],
+    "pairs in a call": lambda tok, texts, _: tok(texts, texts)["input_ids"],
+    "explain": lambda tok, texts, _: [tok.explain(text).ids for text in texts],
+    "chat": lambda tok, texts, _: [
+        tok.chat([{"role": "user", "content": text}], template="chatml").ids for text in texts
+    ],
+    "count_messages": lambda tok, texts, _: [
+        tok.count_messages([{"role": "user", "content": text}], template="chatml").tokens
+        for text in texts
+    ],
+    "usage": lambda tok, texts, _: tok.usage(texts).most_common(99),
+    "transformers": lambda tok, texts, _: tok.as_transformers()(texts)["input_ids"],
+    "tiktoken": lambda tok, texts, _: [tok.as_tiktoken("x").encode(text) for text in texts],
+    "prepare": prepared,
+    "prepare chats": prepared_chats,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_way_drops_out_by_itself(way: str, tmp_path: Path) -> None:
+    """Whatever reads a file with a dropout gives what it gives without it, every time."""
+    if way in ("transformers", "tiktoken"):
+        pytest.importorskip(way)
+    plain = jeton.BPETrainer(330, pattern="gpt2", special_tokens=[BOS]).train(CORPUS)
+    plain = plain.replace(roles={"eos": BOS, "pad": BOS})
+    model = dataclasses.replace(plain.model, dropout=0.5)  # type: ignore[type-var]
+    plain.replace(model=model).save(tmp_path / "dropping")
+    with pytest.warns(FormatWarning, match=r"dropout=0\.5"):
+        tok = jeton.load(tmp_path / "dropping")
+    texts = ["the weather there, " * 5, "then the theory\n\n" * 9, "the"]
+    assert tok.encode(texts[0], dropout=0.5, seed=1) != plain.encode(texts[0])
+    expected = WAYS[way](plain, texts, tmp_path)
+    for _ in range(3):
+        assert WAYS[way](tok, texts, tmp_path) == expected
+
+
 def test_dropout_keeps_the_fast_path() -> None:
     tok = jeton.BPETrainer(300, pattern="gpt2").train(CORPUS)
     assert isinstance(tok.model, models.BPE) and tok.model.merges is not None
-    import dataclasses
-
     dropping = tok.replace(model=dataclasses.replace(tok.model, dropout=0.1))
     assert dropping.encoding_plan().strategy == tok.encoding_plan().strategy == "byte_level"
     assert dropping.encode("the weather") == tok.encode("the weather")

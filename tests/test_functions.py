@@ -202,6 +202,17 @@ def test_pickling_and_equality() -> None:
         pickle.dumps(other)
 
 
+def test_it_has_a_hash_and_no_digest() -> None:
+    tok = trained(normalizer=normalizers.Function(lowered))
+    again = trained(normalizer=normalizers.Function(lowered))
+    assert tok == again and {tok: 1}[again] == 1
+    with pytest.raises(UnsupportedError, match="a function of Python has no digest"):
+        _ = tok.digest
+    with pytest.raises(UnsupportedError, match="no digest"):
+        tok.usage(CORPUS)
+    assert "Function" in tok._repr_html_()
+
+
 def test_no_file_holds_it(tmp_path: Path) -> None:
     tok = trained(normalizer=normalizers.Function(lowered))
     for name in ("tokenizer.json", "vocab.json", "x.tiktoken", "folder"):

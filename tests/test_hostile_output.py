@@ -55,7 +55,7 @@ LINES = {
     "decode nothing": ["decode", TOKENIZER, ABSENT],
     "count": ["count", TOKENIZER, CORPUS],
     "count special": ["count", TOKENIZER, CORPUS, "--special", "raise"],
-    "count as JSON": ["count", TOKENIZER, CORPUS, "--jsonl"],
+    "count as JSON": ["count", TOKENIZER, CORPUS, "--format", "jsonl"],
     "cost": ["cost", "gpt-4o", CORPUS, "--tokenizer", TOKENIZER],
     "cost by own prices": ["cost", HOSTILE, CORPUS, "--tokenizer", TOKENIZER, "--prices", PRICES],
     "cost as JSON": ["cost", "gpt-4o", CORPUS, "--tokenizer", TOKENIZER, "--format", "json"],

@@ -17,9 +17,9 @@ import jeton
 PACKAGE = Path(jeton.__file__).parent
 
 LAYERS = {
-    "ground": "errors message_fields forks human_readable notebooks streams compressed reference "
-    "samples other_names cache arguments arrow argument_types memory_size unicode files saved_json "
-    "file_digest ids",
+    "ground": "errors message_fields forks human_readable palette notebooks streams compressed "
+    "reference samples other_names cache arguments arrow argument_types memory_size unicode files "
+    "saved_json file_digest ids",
     "stages and results": "padding encoding encoding_plan vocabulary components assembly settings "
     "transformers_classes folder",
     "names and files": "download registry known_names hub sources",

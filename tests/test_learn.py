@@ -96,7 +96,7 @@ def test_printed_frames_fit_any_width() -> None:
 def test_what_a_merge_says() -> None:
     first = every_frame()["bpe"][1]
     assert first.title == "Merge 1: e + s = es"
-    assert first.note == "e s occurs 9 times. 3 pairs tie; it wins: it was met first."
+    assert first.note == "e s occurs 9 times. 3 pairs tie; it wins: it was seen first."
     bars, words = first.blocks
     assert isinstance(bars, Bars) and isinstance(words, Rows)
     assert [(it.label, it.number, it.mark) for it in bars.bars[:4]] == [
@@ -105,7 +105,7 @@ def test_what_a_merge_says() -> None:
         ("t </w>", "9", "tie"),
         ("w e", "8", ""),
     ]
-    assert Chip("es", "best") in words.rows[2].chips
+    assert Chip("es", "best") in words.rows[0].chips
 
 
 def test_what_wordpiece_says() -> None:
@@ -182,7 +182,7 @@ def test_the_published_answers_are_right(number: int) -> None:
 
 TOLD = {
     "another pair is more frequent": (1, "w e", "occurs 8 times; another pair occurs 9 times"),
-    "a tie": (1, "t </w>", "as good as another pair (9 times), but that one was met first"),
+    "a tie": (1, "t </w>", "as good as another pair (9 times), but that one was seen first"),
     "no neighbours": (1, "e e", "nowhere neighbours"),
     "no pair": (1, "es", "A pair is two symbols"),
     "a lower score": (7, "p ##u", "another pair scores 5 / (20 · 5) = 0.0500"),

@@ -52,6 +52,14 @@ addEventListener("load", () => {
   const slider = document.getElementById("slider");
   slider.value = 3; slider.oninput(); note("slider");
   press("a"); note("all"); press("a"); note("one");
+  let tick = null;
+  window.setInterval = (step) => { tick = step; return 1; };
+  const playing = () => document.getElementById("play").getAttribute("aria-pressed");
+  press("Home"); click("play"); seen.playing = [playing()]; tick(); note("played on");
+  press("p"); seen.playing.push(playing());
+  press("p"); press("ArrowLeft"); seen.playing.push(playing()); note("a step pauses");
+  press("End"); press("p"); note("from the start"); tick(); press("p"); press("End");
+  seen.playing.push(playing()); slider.value = 3; slider.oninput();
   seen.grounds = [ground()]; press("t"); seen.grounds.push(ground());
   press("t"); seen.grounds.push(ground());
   seen.fits = document.documentElement.scrollWidth <= innerWidth;
@@ -115,6 +123,8 @@ def test_keys_buttons_and_light(tmp_path: Path) -> None:
     }
     for name, step in expected.items():
         assert seen[name][:2] == [f"{step} / 6", [step]], name
+    assert seen["playing"] == ["true", "false", "false", "false"]
+    assert seen["played on"][0] == "2 / 6" and seen["from the start"][0] == "1 / 6"
     assert seen["slider"][2] == "#3"
     assert seen["all"][1] == [1, 2, 3, 4, 5, 6]
     first, other, back = seen["grounds"]

@@ -54,6 +54,27 @@ def lines_of(shown: Learn) -> list[str]:
     ]
 
 
+def test_steps_play_and_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def play(shown: Learn, pilot: Any) -> None:
+        monkeypatch.setattr("jeton.views.screen.PLAY_SECONDS", 600)
+        await pilot.press("p")
+        assert shown.is_playing and "pause" in lines_of(shown)[-1]
+        await pilot.press("right")
+        assert not shown.is_playing and shown.at == 1
+        await pilot.press("p", "p")
+        assert not shown.is_playing and "play" in lines_of(shown)[-1]
+        await pilot.press("end", "p")
+        assert shown.is_playing and shown.at == 0  # from the first again
+        await pilot.press("p")
+        monkeypatch.setattr("jeton.views.screen.PLAY_SECONDS", 0.01)
+        await pilot.press("p")
+        while shown.is_playing:
+            await pilot.pause(0.01)
+        assert shown.at == len(shown.frames) - 1
+
+    piloted(play)
+
+
 KEYS: dict[str, tuple[list[str], int]] = {
     "on": (["right"], 1),
     "space": (["space", "space"], 2),
@@ -116,7 +137,7 @@ def test_a_narrow_screen_and_a_resize() -> None:
         await pilot.pause()
         wide = lines_of(shown)
         assert len(wide) == WIDE[1]
-        assert any("3 pairs tie; it wins: it was met first." in line for line in wide)
+        assert any("3 pairs tie; it wins: it was seen first." in line for line in wide)
         await pilot.resize_terminal(*NARROW)
         await pilot.pause()
         assert lines_of(shown) == narrow

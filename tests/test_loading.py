@@ -223,7 +223,7 @@ def test_the_cache_is_where_the_platform_keeps_caches(
 def test_unknown_names_are_guessed_at_only_in_the_message() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'cl100k_base'"):
         jeton.load("cl100_base")
-    with pytest.raises(UnknownNameError, match="known are gpt2"):
+    with pytest.raises(UnknownNameError, match="known are jeton-4k, gpt2"):
         jeton.load("frobnicator-of-the-north")
     for path in ("nowhere/tokenizer.json", "./gpt2", "/no/such/folder", "x.tiktoken"):
         with pytest.raises(MissingFileError, match="no such file"):

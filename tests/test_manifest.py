@@ -118,6 +118,14 @@ BAD: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
         _with("files", value={"../../etc/passwd": {"bytes": 1, "sha256": ""}}),
         "names a file '../../etc/passwd' that does not lie in its folder",
     ),
+    "a name that is no text": (
+        _with("files", value={"\ud800": {"bytes": 1, "sha256": ""}}),
+        "no file of a set has such a name",
+    ),
+    "a name with U+0000": (
+        _with("files", value={"a\0": {"bytes": 1, "sha256": ""}}),
+        "no file of a set has such a name",
+    ),
     "a file elsewhere": (
         _with("files", value={"/etc/passwd": {"bytes": 1, "sha256": ""}}),
         "does not lie in its folder",

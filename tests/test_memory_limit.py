@@ -20,6 +20,8 @@ ranks = {bytes([byte]): byte for byte in range(256)}
 tok = jeton.Tokenizer.from_ranks(ranks, pattern="gpt4")
 staged = tok.replace(normalizer=normalizers.Replace("q", "qq"))
 ids = tok.encode_array("the weather " * 300_000)
+marked = tok.with_added_tokens([jeton.AddedToken("<e>", special=True)])
+marks = numpy.append(ids, marked.bytes_to_id("<e>"))
 few = "the weather, " * 10
 calls = {
     "encode": lambda: tok.encode(text),
@@ -34,6 +36,9 @@ calls = {
     "decode": lambda: tok.decode(ids),
     "decode_bytes": lambda: tok.decode_bytes(ids),
     "decode_batch": lambda: tok.decode_batch([ids, ids]),
+    "decode without special tokens": lambda: marked.decode(marks, skip_special_tokens=True),
+    "spans_of": lambda: tok.spans_of(ids),
+    "counted_text": lambda: tok.counted_text(text).count(),
 }
 tok.decode(tok.encode(few))
 pages = int(open("/proc/self/statm").read().split()[0])
@@ -60,6 +65,9 @@ CALLS = [
     "decode",
     "decode_bytes",
     "decode_batch",
+    "decode without special tokens",
+    "spans_of",
+    "counted_text",
 ]
 
 
@@ -71,5 +79,5 @@ def test_without_memory_a_call_is_an_error(call: str, more: int) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
     assert done.stdout.strip() in ("done", "MemoryError")
-    if more == 4 and call not in ("count", "count_batch", "decode_bytes"):
+    if more == 4 and call not in ("count", "count_batch", "decode_bytes", "counted_text"):
         assert done.stdout.strip() == "MemoryError"

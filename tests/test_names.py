@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import re
+from pathlib import Path
 
 import pytest
 
 import jeton
-from jeton import registry
-from jeton.errors import ArgumentError, UnknownNameError
+from jeton import download, registry
+from jeton.errors import ArgumentError, DownloadError, UnknownNameError
 from jeton.other_names import IMPORTED_FROM, IN_JETON
 
+ROOT = Path(__file__).parent.parent
 SUGGESTIONS = {
     "gpt4": "gpt-4",
     "GPT-4O": "gpt-4o",
@@ -44,9 +47,42 @@ def test_suggestions(name: str, meant: str | None) -> None:
         jeton.load(name, offline=True)
     message = str(caught.value)
     if meant is None:
-        assert "known are gpt2, r50k_base" in message and "jeton.names()" in message
+        assert "known are jeton-4k, gpt2, r50k_base" in message and "jeton.names()" in message
     else:
         assert f"did you mean {meant!r}?" in message
+
+
+def test_one_tokenizer_ships(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("JETON_CACHE_DIR", str(tmp_path))  # empty
+    tok = jeton.load("jeton-4k", offline=True)
+    assert tok.vocab_size == 4096
+    assert tok.decode(tok.encode("Any text: 図書館 ☕️")) == "Any text: 図書館 ☕️"
+    [path] = registry.files_of("jeton-4k", offline=True)
+    [source] = registry.KNOWN["jeton-4k"].files
+    assert download.sha256_of(path) == source.sha256
+
+
+def test_the_tokenizer_that_ships_is_trained_on_the_samples(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "testdata")
+    program = importlib.import_module("make_sample_tokenizer")
+    assert program.FILE.read_bytes() == program.content(), f"python {program.__file__} writes it"
+
+
+def test_without_a_network_it_is_said_which_file_goes_where(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("JETON_CACHE_DIR", str(tmp_path))
+    monkeypatch.delenv("JETON_DATA_DIR", raising=False)
+    with pytest.raises(DownloadError) as caught:
+        jeton.load("gpt2", offline=True)
+    for part in (
+        f"/encoder.json to {tmp_path / 'encoder.json'}",
+        "gpt2 is made of encoder.json and vocab.bpe",
+        "'jeton-4k' is a small tokenizer that ships with jeton",
+    ):
+        assert part in str(caught.value)
 
 
 def test_a_long_name_is_cut() -> None:
@@ -80,7 +116,7 @@ def test_gpt5_cuts_as_gpt4o() -> None:
 def test_names() -> None:
     names = jeton.names()
     assert set(names) == {*registry.KNOWN, *registry.MODELS}
-    assert next(iter(names)) == "gpt2"
+    assert next(iter(names)) == "jeton-4k"
     for name, what in names.items():
         assert what and registry.known_name(name) in registry.KNOWN
     assert names["gpt-4"] == "a model, with cl100k_base"
@@ -107,14 +143,20 @@ TOKENIZER = jeton.CharTrainer().train("abc")
 
 
 @pytest.mark.filterwarnings("ignore::jeton.errors.TrainingWarning")
-@pytest.mark.parametrize(
-    "name", [name for name, it in jeton.patterns().items() if len(it.expressions) == 1]
-)
+@pytest.mark.parametrize("name", [name for name, it in jeton.patterns().items() if it.expressions])
 def test_an_expression_that_has_a_name_is_what_the_name_says(name: str) -> None:
     texts = ["the weather's 123, né\n\n  e\u0301 x"]
-    [expression] = jeton.patterns()[name].expressions
-    given, named = (jeton.BPETrainer(270, pattern=it).train(texts) for it in (expression, name))
+    expressions = jeton.patterns()[name].expressions
+    given, named = (jeton.BPETrainer(270, pattern=it).train(texts) for it in (expressions, name))
     assert given == named and given.to_json() == named.to_json()
+    assert jeton.WordCounts.count(texts, pattern=expressions) == jeton.WordCounts.count(
+        texts, pattern=name
+    )
+    # Each by itself as it was published: one of several leaves the text beside its matches.
+    for expression in expressions:
+        alone = jeton.BPETrainer(270, pattern=expression).train(texts)
+        assert jeton.Tokenizer.from_json(alone.to_json()) == alone
+        assert alone.decode(alone.encode(texts[0])) == texts[0]
 
 
 @pytest.mark.parametrize("name", sorted(IN_JETON))

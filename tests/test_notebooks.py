@@ -54,7 +54,7 @@ def test_each_kind(tok: jeton.Tokenizer) -> None:
     assert "2 texts" in shown(tok.encode_batch(["the", "weather"]))
     health = check(tok)
     assert all(finding.rule in shown(health) for finding in health)
-    assert "bytes a token" in shown(compare({"it": tok}, ["the weather"]))
+    assert "bytes per token" in shown(compare({"it": tok}, ["the weather"]))
 
 
 def test_hostile_text_stays_text() -> None:

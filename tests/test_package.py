@@ -19,6 +19,7 @@ PUBLIC = [
     "BatchEncoding",
     "CharTrainer",
     "Chunk",
+    "CountedText",
     "DecodeStream",
     "Encoding",
     "JetonError",
@@ -75,6 +76,7 @@ def test_public_names_of_a_tokenizer() -> None:
         "count",
         "count_batch",
         "count_messages",
+        "counted_text",
         "decode",
         "decode_batch",
         "decode_bytes",
@@ -91,6 +93,7 @@ def test_public_names_of_a_tokenizer() -> None:
         "encoding_plan",
         "exceeds",
         "explain",
+        "fit_messages",
         "from_json",
         "from_ranks",
         "gotchas",
@@ -104,6 +107,10 @@ def test_public_names_of_a_tokenizer() -> None:
         "normalizer",
         "padded_vocab_size",
         "padding",
+        "parse",
+        "parse_stream",
+        "play",
+        "post_process",
         "post_processor",
         "pre_tokenizer",
         "replace",
@@ -116,6 +123,7 @@ def test_public_names_of_a_tokenizer() -> None:
         "split_at",
         "to_json",
         "token_bytes",
+        "token_spelling",
         "truncate",
         "truncation",
         "usage",
@@ -145,7 +153,11 @@ def examples_of(owner: type) -> Iterator[tuple[type, str]]:
 # `Tokenizer` are, and cached properties.
 @pytest.mark.parametrize(
     ("owner", "name"),
-    [*examples_of(jeton.Tokenizer), *examples_of(jeton.chat.Chat)],
+    [
+        *examples_of(jeton.Tokenizer),
+        *examples_of(jeton.chat.Chat),
+        *examples_of(jeton.chat.ParseStream),
+    ],
     ids=lambda value: value if isinstance(value, str) else value.__name__,
 )
 def test_examples_of_methods(owner: type, name: str) -> None:
@@ -223,6 +235,7 @@ print(json.dumps(sorted(set(sys.modules) - before)))
         "jeton.tokenizer.chunk",
         "jeton.tokenizer.explain",
         "jeton.tokenizer.other_libraries",
+        "jeton.tokenizer.play",
         "jeton.vocabulary",
     }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import socket
 import struct
 from collections.abc import Callable, Iterator
@@ -24,6 +25,7 @@ import jeton._core as _core
 from edit_families import FAMILIES
 from jeton import analysis, cost, data, edit, files
 from jeton.cli import main
+from jeton.data.preparing import pipeline
 from jeton.errors import FileError, FormatWarning, JetonError
 from jeton.tiktoken.load import dump_tiktoken_bpe, load_tiktoken_bpe
 
@@ -43,7 +45,7 @@ COMMANDS = {
     ),
     "diff": (["diff", "tok.json", "b.json", "--corpus", "a.txt", "-o", "out.txt"], ["out.txt"]),
     "report": (
-        ["report", "tok.json", "--corpus", "a.txt", "-o", "out.html", "--json", "out.json"],
+        ["report", "tok.json", "--corpus", "a.txt", "-o", "out.html", "--save", "out.json"],
         ["out.html", "out.json"],
     ),
     "learn": (["learn", "bytes", "a", "--html", "out.html"], ["out.html"]),
@@ -305,3 +307,80 @@ def test_snapshots_of_the_hub_are_links_and_are_followed(
         (snapshot / path.name).symlink_to(f"../../blobs/{number}")
     edit.rewrite_checkpoint(snapshot, edited, tmp_path / "out")
     assert (tmp_path / "out" / "README.md").read_text() == "of the hub"
+
+
+WORKING_FILES = [
+    "lock",
+    "run.json",
+    "run.new",
+    "state.new",
+    "digests.jsonl",
+    "manifest.json",
+    "set",
+]
+
+
+@needs_links
+@pytest.mark.parametrize("name", [*WORKING_FILES, "set/train.bin", "set/.x"])
+@pytest.mark.parametrize("kind", ["link", "hard link", "pipe"])
+def test_nothing_planted_where_a_set_grows_is_opened(tmp_path: Path, name: str, kind: str) -> None:
+    victim, folder = tmp_path / "precious", tmp_path / "set"
+    victim.write_text("kept")
+    place = folder / ".preparing" / name
+    place.parent.mkdir(parents=True)
+    if kind == "link":
+        place.symlink_to(victim)
+    elif kind == "hard link":
+        os.link(victim, place)
+    else:
+        os.mkfifo(place)
+    tok = jeton.BPETrainer(270, special_tokens=["<|endoftext|>"]).train(["a b"])
+    with pytest.raises(FileError, match=r"\.preparing"):
+        data.prepare(["a b"], tok, folder)
+    assert victim.read_text() == "kept"
+
+
+@needs_links
+def test_the_folder_where_a_set_grows_is_ones_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tok = jeton.BPETrainer(270, special_tokens=["<|endoftext|>"]).train(["a b"])
+    elsewhere, folder = tmp_path / "elsewhere", tmp_path / "set"
+    elsewhere.mkdir()
+    folder.mkdir()
+    (folder / ".preparing").symlink_to(elsewhere)
+    with pytest.raises(FileError, match="not a folder"):
+        data.prepare(["a b"], tok, folder)
+    assert not any(elsewhere.iterdir())
+
+    work = folder / ".preparing"
+    work.unlink()
+    work.mkdir(0o777)
+    work.chmod(0o777)
+    modes = []
+
+    def look(_: object) -> None:
+        modes.append(work.stat().st_mode & 0o777)
+
+    monkeypatch.setattr(pipeline, "TELL_SECONDS", 0)
+    data.prepare(["a b"], tok, folder, watch=look)
+    assert set(modes) == {0o700}
+    if os.geteuid() == 0:
+        shutil.rmtree(folder)
+        work.mkdir(parents=True)
+        os.chown(work, 12345, 12345)
+        with pytest.raises(FileError, match="belongs to another user"):
+            data.prepare(["a b"], tok, folder)
+
+
+@needs_links
+def test_a_set_is_not_published_through_a_link(tmp_path: Path) -> None:
+    elsewhere, folder = tmp_path / "elsewhere", tmp_path / "set"
+    elsewhere.mkdir()
+    folder.mkdir()
+    tok = jeton.BPETrainer(270, special_tokens=["<|endoftext|>"]).train(["a b"])
+    for name in ("train", "val"):
+        (folder / name).symlink_to(elsewhere)
+    with pytest.raises(FileError, match="link"):
+        data.prepare(["a b"] * 9, tok, folder, layout="datatrove", validation=0.3)
+    assert not any(elsewhere.iterdir())

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import signal
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import jeton
 from jeton import samples
+from jeton.cli import main
 
 pytest.importorskip("uvicorn")
 pytest.importorskip("starlette")
 httpx = pytest.importorskip("httpx")
 
 from jeton.play import Page  # noqa: E402  (needs the packages above)
-from jeton.play.documents import Documents  # noqa: E402
+from jeton.play.documents import MAX_TEXT, Documents  # noqa: E402
+from jeton.play.guard import Guard  # noqa: E402
 from jeton.play.ids import numbers_of  # noqa: E402
+from jeton.play.shelf import MAX_CARDS, Shelf  # noqa: E402
 
 SPECIAL = ["<|im_start|>", "<|im_end|>"]
 
@@ -110,6 +118,53 @@ def test_the_page_loads_nothing_from_elsewhere(page: Page) -> None:
         assert [it for it in ("https://", "//cdn") if it in text] == []
 
 
+HOSTS: list[tuple[str, str]] = [("127.0.0.1", "127.0.0.1"), ("0.0.0.0", "127.0.0.1")]
+if socket.has_ipv6:
+    HOSTS += [("::1", "[::1]"), ("::", "[::1]")]
+
+
+@pytest.mark.parametrize(("host", "named"), HOSTS, ids=[it[0] for it in HOSTS])
+def test_the_address_is_one_that_a_browser_opens(host: str, named: str) -> None:
+    try:
+        page = Page({}, host=host)
+    except OSError as error:
+        pytest.skip(f"this machine has no {host}: {error}")
+    with page:
+        assert page.url.startswith(f"http://{named}:")
+        assert httpx.get(page.url).status_code == 200
+        port = page.url.split("/")[2].rsplit(":", 1)[1]
+        # A name, and an address that is not this machine's, as if it was resolved to this one.
+        for wrong in ("evil.example", "192.0.2.200", named + ".example"):
+            answer = httpx.get(page.url, headers={"host": f"{wrong}:{port}"})
+            assert answer.status_code == 421
+
+
+def test_every_address_of_this_machine_is_answered(tok: jeton.Tokenizer) -> None:
+    """With `0.0.0.0`, a browser of the network names the address that it came to."""
+    with Page({"mine": tok}, host="0.0.0.0") as page:
+        other = page.url.replace("127.0.0.1", "127.0.0.2")
+        try:
+            answer = httpx.get(other)
+        except httpx.ConnectError:
+            pytest.skip("127.0.0.2 is not this machine's here")
+        assert answer.status_code == 200
+        origin = "http://" + other.split("/")[2]
+        assert httpx.post(f"{other}api/start", headers={"origin": origin}).status_code == 200
+        answer = httpx.post(f"{page.url}api/start", headers={"origin": origin})
+        assert answer.status_code == 403
+
+
+@pytest.mark.parametrize("port", [-1, 65536, 10**12])
+def test_ports_that_are_none(port: int) -> None:
+    with pytest.raises(jeton.errors.ArgumentError, match="ports are 0 to 65535"):
+        Page({}, port=port)
+
+
+def test_more_tokenizers_than_the_page_shows_are_refused(tok: jeton.Tokenizer) -> None:
+    with pytest.raises(jeton.errors.ArgumentError, match="up to 6 tokenizers, not 7"):
+        Page({str(at): tok for at in range(7)})
+
+
 TEXTS = [
     "",
     "the weather",
@@ -136,10 +191,10 @@ def test_tokens_are_those_of_the_tokenizer(
 def test_edits_give_the_tokens_of_the_whole(page: Page, tok: jeton.Tokenizer) -> None:
     encoded(page, text="the 😀 weather")
     edit = {"base": 1, "start": 4, "removed": 2, "inserted": "fine\n"}
-    (card,) = encoded(page, edit=edit, version=2)
+    (card,) = encoded(page, **edit, version=2)
     assert card["ids"] == tok.encode("the fine\n weather")
     for wrong in ({**edit, "base": 7}, {**edit, "base": 2, "start": 900}):
-        answer = ask(page, "encode", {"cards": [1], "version": 3, "document": "a", "edit": wrong})
+        answer = ask(page, "encode", {"cards": [1], "version": 3, "document": "a", **wrong})
         assert answer.json() == {"resend": True}
 
 
@@ -204,6 +259,14 @@ BAD: list[tuple[str, Any, str]] = [
     ("token", {"card": 1, "id": 10**9}, "1000000000"),
     ("token", {"card": 1}, "lacks 'id'"),
     ("token", [1], "JSON object"),
+    ("token", {"card": 1, "id": 1e400}, "no whole number"),
+    ("token", {"card": 1, "id": True}, "no whole number"),
+    ("token", {"card": [1], "id": 1}, "no whole number"),
+    ("encode", {"document": "a", "version": 1, "cards": [1], "text": 7}, "no string"),
+    ("encode", {"document": "a", "version": 1, "cards": {}, "text": ""}, "no list"),
+    ("encode", {"document": "a" * 1000, "version": 1, "cards": [1], "text": ""}, "name of a text"),
+    ("train", {"kind": "BPE", "size": 300, "text": ["a"]}, "no string"),
+    ("chat", {"card": 1, "messages": "[" * 100_000, "template": "chatml"}, "no JSON"),
     ("load", {"name": "/etc/passwd"}, "no name that jeton knows"),
     ("load", {"name": "org/name"}, "no name that jeton knows"),
     ("steps", {"card": 1, "text": "a" * 5000}, "too many to explain"),
@@ -229,11 +292,20 @@ def test_bad_questions_have_an_answer(page: Page, route: str, question: Any, wor
     assert "/tmp" not in answer.text and "Traceback" not in answer.text
 
 
+@pytest.mark.parametrize("content", [b"[" * 100_000, b'{"a":' * 50_000, b"\xff", b"9" * 5000])
+@pytest.mark.parametrize("route", ["start", "encode", "upload"])
+def test_what_is_no_question_has_an_answer(page: Page, route: str, content: bytes) -> None:
+    answer = httpx.post(f"{page.url}api/{route}", content=content)
+    assert answer.status_code == 400 and "question" in answer.json()["error"]
+
+
 def upload(page: Page, files: dict[str, bytes]) -> Any:
-    head = json.dumps([{"name": name, "size": len(it)} for name, it in files.items()])
-    return httpx.post(
-        f"{page.url}api/upload", content=head.encode() + b"\n" + b"".join(files.values())
-    )
+    head = {"names": [*files], "sizes": [*map(len, files.values())]}
+    return sent(page, head, b"".join(files.values()))
+
+
+def sent(page: Page, head: Any, content: bytes) -> Any:
+    return httpx.post(f"{page.url}api/upload", content=json.dumps(head).encode() + b"\n" + content)
 
 
 def test_a_file_that_is_dropped_is_a_card(page: Page, tok: jeton.Tokenizer) -> None:
@@ -241,6 +313,85 @@ def test_a_file_that_is_dropped_is_a_card(page: Page, tok: jeton.Tokenizer) -> N
     assert (summary["name"], summary["digest"]) == ("tokenizer.json", tok.digest[:12])
     wrong = upload(page, {"../../evil.json": b"{}"})
     assert wrong.status_code == 400 and "jeton-play" not in wrong.text
+
+
+ODD: list[tuple[str, dict[str, int], bytes, str]] = [
+    ("the folder above", {"..": 2}, b"{}", "no name of a file"),
+    ("a folder", {"a/": 2}, b"{}", "no name of a file"),
+    ("a NUL", {"a\0b": 2}, b"{}", "no name of a file"),
+    ("a long name", {"a" * 300: 2}, b"{}", "no name of a file"),
+    ("one name twice", {"a/x.json": 1, "b/x.json": 1}, b"{}", "one name"),
+    ("more than was sent", {"x.json": 10**12}, b"{}", "not those of what was sent"),
+    ("less than was sent", {"x.json": 1}, b"{}", "not those of what was sent"),
+    ("less than nothing", {"x.json": 4, "y.json": -2}, b"{}", "not those of what was sent"),
+    ("no file", {}, b"", "1 to 32 files"),
+    ("thousands", {str(at): 0 for at in range(5000)}, b"", "1 to 32 files"),
+    ("nested deeply", {"tokenizer.json": 500_000}, b'{"a":' * 100_000, "tokenizer.json"),
+]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "content", "words"), [it[1:] for it in ODD], ids=[it[0] for it in ODD]
+)
+def test_odd_uploads_have_an_answer(
+    page: Page, sizes: dict[str, int], content: bytes, words: str
+) -> None:
+    answer = sent(page, {"names": [*sizes], "sizes": [*sizes.values()]}, content)
+    assert answer.status_code == 400
+    assert words in answer.json()["error"] and "jeton-play" not in answer.text
+
+
+def test_a_file_names_no_other_file(page: Page) -> None:
+    """What an upload says of paths is not followed."""
+    config = json.dumps({"vocab_file": "/etc/passwd", "tokenizer_class": "BertTokenizer"})
+    summary = upload(page, {"tokenizer_config.json": config.encode(), "vocab.txt": b"[UNK]\na\n"})
+    assert summary.json()["size"] == 2
+
+
+def test_the_tokenizer_that_was_used_longest_ago_is_forgotten(tok: jeton.Tokenizer) -> None:
+    """A page can train and load for ever; those that it began with stay."""
+    shelf = Shelf({"first": tok})
+    numbers = [shelf.add(str(at), tok).number for at in range(MAX_CARDS)]
+    shelf[numbers[0]]
+    shelf.add("one more", tok)
+    assert [it.name for it in shelf][:2] == ["first", "0"]
+    with pytest.raises(jeton.errors.ArgumentError, match="no longer here"):
+        shelf[numbers[1]]
+    assert len([*shelf]) == MAX_CARDS + 1
+
+
+def test_texts_of_closed_tabs_are_forgotten() -> None:
+    documents = Documents()
+    for name in ("a", "b", "c"):
+        documents.whole(name, 1, "x" * (MAX_TEXT // 2))
+    with pytest.raises(jeton.errors.ArgumentError, match="no longer here"):
+        documents["a"]
+    assert len(documents["b"]) == len(documents["c"]) == MAX_TEXT // 2
+
+
+def test_warnings_of_training_are_said_on_the_page(page: Page) -> None:
+    found = ask(page, "train", {"kind": "BPE", "size": 5000, "text": "ab ab"}).json()
+    (note,) = found["card"]["notes"]
+    assert "vocab_size=5,000 was not reached" in note
+
+
+def test_a_page_that_is_closed_answers_what_it_was_asked(tok: jeton.Tokenizer) -> None:
+    """No exception is written to the terminal when a slow answer is given up."""
+
+    async def slow(scope: Any, receive: Any, send: Any) -> None:
+        raise asyncio.CancelledError
+
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http", "method": "GET", "path": "/s/", "server": ("127.0.0.1", 1),
+        "headers": [(b"host", b"127.0.0.1:1")],
+    }  # fmt: skip
+    asyncio.run(Guard(slow, "s", [])(scope, None, send))
+    assert sent[0]["status"] == 503
 
 
 NOTATIONS = [
@@ -265,3 +416,25 @@ def test_three_tabs_have_texts_of_their_own(page: Page, tok: jeton.Tokenizer) ->
         encoded(page, document=name, text=name)
     for name in ("one", "two", "three"):
         assert encoded(page, document=name)[0]["ids"] == tok.encode(name)
+
+
+def test_the_command_ends_by_an_interrupt() -> None:
+    command = [sys.executable, "-m", "jeton", "play", "jeton-4k", "--no-open"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        url = run.stdout.readline().strip()
+        assert httpx.get(url, timeout=60).status_code == 200
+        run.send_signal(signal.SIGINT)
+        assert run.wait(60) == 0
+
+
+@pytest.mark.parametrize("options", [["--port", "-1"], ["--port", "65536"], [*"abcdefg"]])
+def test_what_the_command_cannot_do_is_wrong_usage(options: list[str]) -> None:
+    result = CliRunner().invoke(main, ["play", "--no-open", *options])
+    assert result.exit_code == 2, result.output
+
+
+def test_a_port_that_is_taken_is_said(page: Page) -> None:
+    port = page.url.split(":")[2].split("/")[0]
+    result = CliRunner().invoke(main, ["play", "--no-open", "--port", port])
+    assert result.exit_code == 1 and "in use" in result.output

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import os
@@ -18,6 +19,7 @@ import pytest
 import jeton
 from jeton import corpus
 from jeton.data import AUTO, Conversations, prepare
+from jeton.data.preparing import conversations
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -475,7 +477,7 @@ def test_a_vast_text_among_others_is_refused(
     monkeypatch.setattr(corpus, "_LONGEST_CELL", 10_000)
     path = tmp_path / "a.parquet"
     parquet.write_table(pa.table({"text": [*(["to be"] * 100), "a" * 20_000]}), path)
-    with pytest.raises(UnsupportedError, match="one of 101 rows has a text of more than"):
+    with pytest.raises(UnsupportedError, match=r"^\S+a\.parquet: one of 1 rows has a"):
         prepare(path, TOK, tmp_path / "out")
     # A text that the file holds once may be that of many rows.
     parquet.write_table(pa.table({"text": ["ab" * 4_000] * 3_000}), path)
@@ -483,3 +485,60 @@ def test_a_vast_text_among_others_is_refused(
     sizes = [column.nbytes for column in corpus.Table(path, "text", "strict").columns(1_000)]
     assert len(sizes) > 10 and max(sizes) < 300 * 8_000
     assert prepare(path, TOK, tmp_path / "out").documents == 3_000
+    # So fewer rows are decoded at a time where it is long.
+    monkeypatch.setattr(corpus, "_LONGEST_CELL", 100_000)
+    table = corpus.Table(path, "text", "strict")
+    assert max(column.nbytes for column in table.columns(20_000)) < 110_000
+    assert [*table.texts(1 << 30)] == ["ab" * 4_000] * 3_000
+    messages = [[{"role": "user", "content": "ab" * 4_000}]] * 99
+    parquet.write_table(pa.table({"messages": messages}), tmp_path / "b.parquet")
+    assert conversations._Table(tmp_path / "b.parquet", ["messages"])._most_rows == 12
+
+
+def test_a_damaged_name_of_a_column(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pa.table({"text": ["to be"], "other": ["a"]}), path, store_schema=False)
+    content = path.read_bytes()
+    for at in (m.start() for m in re.finditer(b"other", content)):
+        path.write_bytes(content[:at] + b"\xff" + content[at + 1 :])
+        with contextlib.suppress(JetonError):
+            prepare(path, TOK, tmp_path / "out")
+        for messages in ("text", "other"):
+            with pytest.raises(JetonError):
+                prepare(path, TOK, tmp_path / "out2", messages=messages)
+
+
+@pytest.mark.parametrize("compression", ["zstd", "snappy", "none"])
+def test_the_size_of_a_dictionary_is_read(tmp_path: Path, compression: str) -> None:
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "a.parquet"
+    for size in (1, 30, 60, 100, 5_000, 3_000_000):
+        table = pa.table({"text": ["a" * size] * 9})
+        parquet.write_table(table, path, compression=compression, dictionary_pagesize_limit=1 << 30)
+        with path.open("rb") as file:
+            part = parquet.read_metadata(path).row_group(0).column(0)
+            assert corpus._dictionary_size(file, part) == size + 4
+    parquet.write_table(table, path, use_dictionary=False)
+    with path.open("rb") as file:
+        part = parquet.read_metadata(path).row_group(0).column(0)
+        assert corpus._dictionary_size(file, part) == 0
+
+
+def test_a_small_file_that_unpacks_to_a_vast_one_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    monkeypatch.setattr(corpus, "_LONGEST_CELL", 25_000)
+    path = tmp_path / "a.parquet"
+    texts = ["to be"] * 1_000 + ["a" * 20_000] * 50
+    parquet.write_table(pa.table({"text": texts}), path, use_dictionary=False, compression="zstd")
+    with pytest.raises(
+        UnsupportedError, match=r"a\.parquet: row group 0 has 1,\d+,\d+ bytes of text"
+    ):
+        prepare(path, TOK, tmp_path / "out")
+    parquet.write_table(pa.table({"text": texts}), path, use_dictionary=False, compression="none")
+    assert prepare(path, TOK, tmp_path / "out").documents == 1_050

@@ -358,6 +358,7 @@ BAD: dict[str, tuple[str, str]] = {
         '{"messages": [{"role": "assistant", "content": "\\ud800"}]}',
         "surrogate is escaped without its other half",
     ),
+    "half a pair as a name": ('{"\\ud800": []}', "there is no field 'messages'"),
     "endless": ('{"messages": ' + "[" * 100_000, "no JSON object"),
     "a great number": ('{"messages": ' + "9" * 5_000 + "}", "no JSON object"),
     "deep": (

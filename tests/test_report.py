@@ -180,7 +180,7 @@ def test_in_a_browser(page: str, tmp_path: Path, width: int) -> None:
 
     # Filters.
     assert 0 < len(seen["filtered"]) < seen["all"]
-    assert {*seen["filtered"]} == {"tokens a word (fertility)"}
+    assert {*seen["filtered"]} == {"tokens per word (fertility)"}
     assert seen["news"] == ["news"] and seen["kept"] == "1 row"
 
     # Pictures: each is drawn, in colours, with a name.
@@ -277,7 +277,7 @@ def test_wrong_values(found: Comparison, options: dict[str, Any], told: str) -> 
 def test_a_premium_of_nothing_is_a_number() -> None:
     chars = compare({"a": word_piece()}, [], parallel={"en": ["the"], "xx": ["\u200d"]})
     assert chars["a"]["xx"]["tokens"] == 0 == chars["a"]["xx"]["premium"]
-    assert '<td data-v="0.0" class="h0">0.00</td>' in chars.html()
+    assert '<td data-v="0.0" class="heat0">0.00</td>' in chars.html()
 
 
 def test_charts_of_odd_numbers() -> None:
@@ -330,7 +330,7 @@ class TestCommand:
         for name in ("x", "en", "de"):
             (here / f"{name}.txt").write_text("the weather\nthere\n")
         parts = ["--corpus", "news=x.txt", "--parallel", "en=en.txt", "--parallel", "de=de.txt"]
-        run("report", "a.json", "mine=b.json", *parts, "-o", "r.html", "--json", "c.json")
+        run("report", "a.json", "mine=b.json", *parts, "-o", "r.html", "--save", "c.json")
         pytest.importorskip("matplotlib")
         page = (here / "r.html").read_text()
         assert all(it in page for it in ("news", "mine", ">de<", "Lines side by side"))

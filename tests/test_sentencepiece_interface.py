@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+import random
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -206,6 +207,25 @@ def test_decoding_of_what_is_unknown(sp: SentencePieceProcessor) -> None:
     assert sp.decode(None) == sp.decode("") == sp.decode([]) == ""
     numpy = pytest.importorskip("numpy")
     assert sp.decode(numpy.array([[5, 6], [7, 8]])) == sp.decode([[5, 6], [7, 8]])
+
+
+def test_a_control_piece_between_bytes_ends_a_character() -> None:
+    """As sentencepiece decodes; without the piece, the bytes are a character."""
+    trainer = jeton.BPETrainer(280, alphabet="sentencepiece", byte_fallback=True)
+    sp = trainer.train(LINES).as_sentencepiece()
+    first, second = (sp.piece_to_id(f"<0x{byte:02X}>") for byte in "é".encode())
+    assert sp.decode([first, second]) == "é"
+    split = [sp.bos_id(), first, sp.eos_id(), second]
+    judged = sp.decode([sp.id_to_piece(id) for id in split])
+    assert sp.decode(split) == judged == "\ufffd\ufffd"
+    assert sp.decode([split, [first, second, sp.eos_id()]]) == [judged, "é"]
+    spm = pytest.importorskip("sentencepiece")
+    theirs = spm.SentencePieceProcessor(model_proto=sp.serialized_model_proto())
+    numbers = random.Random(3)
+    odd = [first, second, sp.eos_id(), sp.unk_id(), sp.piece_to_id("l")]
+    for _ in range(300):
+        ids = numbers.choices(odd, k=numbers.randrange(1, 8))
+        assert sp.decode(ids) == theirs.decode(ids), ids
 
 
 def all_segmentations(sp: SentencePieceProcessor, text: str, alpha: float) -> dict[Any, float]:

@@ -133,6 +133,24 @@ def test_sentencepiece_models_are_continued(tmp_path: Path) -> None:
         jeton.BPETrainer(340, start_from=unigram)
 
 
+def test_models_without_pieces_for_bytes_are_continued() -> None:
+    texts = ["low lower lowest", "new newer newest"] * 9
+    more = ["lowlands lower slowly"] * 9 + ["é low"] * 5
+    plain = jeton.BPETrainer(26, alphabet="sentencepiece", normalizer="identity").train(texts)
+    longer = jeton.BPETrainer(new_tokens=12, start_from=plain).train(more)
+    assert longer.vocab_size == 38 and not longer.model.byte_fallback  # type: ignore[attr-defined]
+    assert {token: longer.vocab[token] for token in plain.vocab} == plain.vocab
+    assert longer.decode(longer.encode("lowlands é")) == "lowlands é"
+    assert longer.encode("lowest newer x")[-1] == longer.vocab[b"<unk>"]
+    # The character map of the default has no equal with merges; the error says what to do.
+    default = jeton.BPETrainer(26, alphabet="sentencepiece").train(texts)
+    with pytest.raises(ArgumentError, match=r'start_from=tok.approximation\("tokenizer.json"\)'):
+        jeton.BPETrainer(new_tokens=12, start_from=default)
+    near = default.approximation("tokenizer.json")
+    again = jeton.BPETrainer(new_tokens=12, start_from=near).train(more)
+    assert {token: again.vocab[token] for token in default.vocab} == default.vocab
+
+
 def test_a_vocabulary_that_ends_short_is_told() -> None:
     texts = ["to be or not to be"]
     for trainer, what in (

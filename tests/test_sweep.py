@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import jeton
 from command_line import Run, error_of, here, run  # noqa: F401
 from jeton import samples
 from jeton.analysis import Sweep, bend, sweep
@@ -108,6 +109,29 @@ def test_held_out_lines_are_not_trained_on() -> None:
     assert found.corpus != other.corpus
 
 
+def test_line_ends_are_text_as_in_training(tmp_path: Path) -> None:
+    """By default a file is one document, as for trainers and `prepare`."""
+    text = "".join(f"{line}\n\n" for line in LINES)
+    (tmp_path / "a.txt").write_text(f"\n \n{text}", encoding="utf-8")
+    found = {}
+    for documents in ("file", "line"):
+        kept = tmp_path / documents
+        found[documents] = sweep(
+            tmp_path / "a.txt", sizes=[600], families=["bpe"], documents=documents, folder=kept
+        )
+        tok = jeton.load(kept / "bpe-600.json")
+        tokens = {tok.id_to_bytes(id) for id in range(tok.vocab_size)}
+        assert (b"\n\n" in tokens) == (documents == "file")
+    ends = found["file"].held_out_lines * 2
+    in_lines = sum(len(it.encode()) for it in LINES) * found["file"].held_out_lines / len(LINES)
+    assert found["file"].held_out_bytes > ends + in_lines / 3
+    as_texts = sweep([text], sizes=[600], families=["bpe"])
+    assert as_texts.points == found["file"].points
+    assert as_texts.settings == {**found["line"].settings, "documents": "file"}
+    with pytest.raises(FormatError, match="another settings"):
+        sweep(tmp_path / "a.txt", sizes=[600], documents="line", folder=tmp_path / "file")
+
+
 @pytest.mark.parametrize(
     ("points", "at"),
     [
@@ -185,6 +209,7 @@ def test_an_iterator_is_read_once() -> None:
         ({"held_out": ["", "\n"]}, ArgumentError, "held_out"),
         ({"held_out": 0.999999}, ArgumentError, "all lines of the corpus were drawn"),
         ({"errors": "ingore"}, ArgumentError, "did you mean 'ignore'"),
+        ({"documents": "lines"}, ArgumentError, 'must be "file" or "line"'),
         ({"width": 0}, ArgumentError, "width"),
         ({"tied": 1}, ArgumentTypeError, "tied"),
         ({"watch": 5}, ArgumentTypeError, "watch"),
@@ -229,7 +254,9 @@ class TestCommand:
     def test_forms(self, run: Run, here: Path) -> None:  # noqa: F811
         (here / "x.txt").write_text("\n".join(LINES))
         line = ["sweep", "x.txt", "--sizes", "300,500,900", "--family", "bpe", "--folder", "kept"]
-        output = run(*line).stdout
+        ran = run(*line)
+        assert "each file of text is a document (--documents line: each line is)" in ran.stderr
+        output = ran.stdout
         assert "bends at" in output and "Kneedle" in output and "←" in output
         assert "has the fewest operations at" in output and "≠" not in output
         assert output.count("operations/byte") == 1

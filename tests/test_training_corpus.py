@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ import pytest
 
 import jeton
 from jeton.components import normalizers
-from jeton.errors import ArgumentError, FormatError, TrainingError, TrainingWarning
+from jeton.errors import ArgumentError, FormatError, JetonError, TrainingError, TrainingWarning
 
 
 def words(data: Any, **options: Any) -> list[str]:
@@ -346,3 +346,69 @@ def test_documents_that_are_neither(tmp_path: Path) -> None:
         trainer.train(["to be"], documents="line")
     with pytest.raises(ArgumentError, match="documents is for counting, and data holds counts"):
         trainer.train(trainer.count(["to be"]), documents="line")
+
+
+GOOD = ["to be", "or not", "to be, that is", "the question"]
+
+
+def json_lines(at: Path) -> Path:
+    good = [json.dumps({"text": text}).encode() for text in GOOD]
+    bad = [b'{"text": ', b'{"texts": "to"}', b'{"text": 5}', b"5", b'{"text": "\xff"}']
+    bad.append(b'{"text": "\\ud800"}')
+    path = at / "in.jsonl"
+    path.write_bytes(b"\n".join([bad[0], *good[:2], *bad[1:], b"", *good[2:]]))
+    return path
+
+
+def lines(at: Path) -> Path:
+    path = at / "in.txt"
+    path.write_bytes("\n".join(["\udcff", *GOOD]).encode(errors="surrogateescape"))
+    return path
+
+
+def table(at: Path) -> Path:
+    pa = pytest.importorskip("pyarrow")
+    raw = [*(text.encode() for text in GOOD[:3]), b"\xff\xfe", GOOD[3].encode()]
+    column = pa.array(raw, pa.binary()).view(pa.string())
+    path = at / "in.parquet"
+    pytest.importorskip("pyarrow.parquet").write_table(pa.table({"text": column}), path)
+    return path
+
+
+def json_lines_and_a_table(at: Path) -> Path:
+    return json_lines(at).parent if table(at) else at
+
+
+BAD_RECORDS: dict[str, tuple[Callable[[Path], Any], dict[str, Any], int, list[str]]] = {
+    "JSON lines": (json_lines, {}, 6, GOOD),
+    "lines": (lines, {"documents": "line"}, 1, [*(f"{it}\n" for it in GOOD[:3]), GOOD[3]]),
+    "a table": (table, {}, 1, GOOD),
+    "texts": (lambda at: [*GOOD[:1], "to \ud800", *GOOD[1:]], {}, 1, GOOD),
+    "a folder": (json_lines_and_a_table, {}, 7, GOOD * 2),
+}
+
+
+@pytest.mark.parametrize("row", BAD_RECORDS)
+def test_bad_records_are_left_out_and_said(row: str, tmp_path: Path) -> None:
+    """As `prepare` has it."""
+    corpus, options, bad, good = BAD_RECORDS[row]
+    data, trainer = corpus(tmp_path), jeton.BPETrainer(260, pattern="gpt2")
+    with pytest.raises(JetonError):
+        trainer.count(data, **options)
+    with pytest.warns(TrainingWarning) as caught:
+        counts = trainer.count(data, bad_records="drop", **options)
+        tok = trainer.train(data, bad_records="drop", **options)
+        assert trainer.train_all(data, bad_records="drop", **options)[260] == tok
+    told = f"left out {bad} record{'s' * (bad > 1)} that cannot be read"
+    assert [str(it.message) for it in caught if "left out" in str(it.message)] == [told] * 3
+    assert counts == trainer.count(good)
+    assert tok == trainer.train(good)
+    with pytest.raises(ArgumentError, match="bad_records is for counting"):
+        trainer.train(counts, bad_records="drop")
+    with pytest.raises(ArgumentError, match='bad_records must be "error" or "drop"'):
+        trainer.train(GOOD, bad_records="dorp")  # type: ignore[arg-type]
+
+
+def test_a_file_that_is_one_document_is_never_left_out(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"in\.txt: not UTF-8 at byte 0"):
+        jeton.BPETrainer(260).train(lines(tmp_path), bad_records="drop")

@@ -27,7 +27,7 @@ def new_tokens(**options: Any) -> list[str]:
 
 
 def course(merges: int) -> list[str]:
-    """The published rule as courses write it: of equals the pair that was met first."""
+    """The published rule as courses write it: of equals the pair that was seen first."""
     splits = {word: [word[0], *(f"##{letter}" for letter in word[1:])] for word in WORDS}
     counts = Counter(WORDS)
     made = []

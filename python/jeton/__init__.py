@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from jeton.chunks import Chunk, Truncated
     from jeton.corpus import Progress
     from jeton.known_names import names, patterns
-    from jeton.streams import DecodeStream
+    from jeton.streams import CountedText, DecodeStream
     from jeton.trainers import (
         BPETrainer,
         CharTrainer,
@@ -58,6 +58,7 @@ __all__ = [
     "BatchEncoding",
     "CharTrainer",
     "Chunk",
+    "CountedText",
     "DecodeStream",
     "Encoding",
     "JetonError",
@@ -110,6 +111,7 @@ _IMPORTED_WHEN_USED = {
     "BatchEncoding": "jeton.calls",
     "CharTrainer": "jeton.trainers",
     "Chunk": "jeton.chunks",
+    "CountedText": "jeton.streams",
     "DecodeStream": "jeton.streams",
     "Progress": "jeton.corpus",
     "Truncated": "jeton.chunks",

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, groupby, islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 import jeton._core as _core
 from jeton.arguments import checked_errors, checked_path
@@ -25,6 +26,7 @@ from jeton.errors import (
     UnsupportedError,
     warn_caller,
 )
+from jeton.files import opened
 
 __all__ = [
     "ARROW_ERRORS",
@@ -32,19 +34,21 @@ __all__ = [
     "Table",
     "are_lines",
     "batches",
-    "check_size_of_rows",
     "check_watch",
     "count",
+    "drops_bad",
     "files_of",
     "is_table",
     "is_text",
     "names_a_file",
     "paths_or_texts",
+    "rows_at_once",
     "size_of",
     "text_or_data",
     "warn",
 ]
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _BATCH_CHARACTERS = 4_000_000
 """How much text is counted at a time: enough for all cores, little enough to notice Ctrl-C."""
 
@@ -98,6 +102,17 @@ def are_lines(documents: object) -> bool:
     return documents == "line"
 
 
+def drops_bad(bad_records: object) -> bool:
+    """Whether records that cannot be read are left out.
+
+    Raises:
+        ArgumentError: It is neither `"error"` nor `"drop"`.
+    """
+    if not isinstance(bad_records, str) or bad_records not in ("error", "drop"):
+        raise ArgumentError(f'bad_records must be "error" or "drop", not {bad_records!r}')
+    return bad_records == "drop"
+
+
 def is_text(path: Path, field: str | None) -> bool:
     """Whether a file holds text, and neither records nor a table."""
     name = path.with_suffix("") if path.suffix.lower() in (".gz", ".zst") else path
@@ -116,14 +131,19 @@ def count(
     field: str | None,
     errors: str,
     documents: str,
+    bad_records: str = "error",
     memory: int | None,
     watch: Callable[[Progress], None] | None,
-) -> None:
-    """Counts the words of a corpus: of texts, or of files on all cores."""
+) -> int:
+    """Counts the words of a corpus: of texts, or of files on all cores.
+
+    Returns:
+        How many records, rows, lines and texts were left out because they cannot be read.
+    """
     if field is not None and not isinstance(field, str):
         raise ArgumentTypeError(f"field must be a str or None, not {type(field).__name__}")
     checked_errors(errors)
-    by_line = are_lines(documents)
+    by_line, drop, bad = are_lines(documents), drops_bad(bad_records), 0
     paths, texts = paths_or_texts(data)
     if field is not None and not paths:
         raise ArgumentError(
@@ -137,22 +157,31 @@ def count(
         size = min(size, memory // _BATCHES)
     number = 0
     for batch in batches(texts, size):
-        told.texts(counter.count(batch, number, errors))
+        read = _readable(batch) if drop and errors == "strict" else batch
+        told.texts(counter.count(read, number, errors))
         number += len(batch)
-    tables = iter([Table(path, field or "text", errors) for path in paths if is_table(path)])
+        bad += len(batch) - len(read)
+    tables = iter([Table(path, field or "text", errors, drop) for path in paths if is_table(path)])
     for of_tables, run in groupby(paths, is_table):
         if of_tables:
             for path in run:
                 table = next(tables)
                 for batch in batches(table.texts(size), size):
                     told.table(counter.count(batch, 0, errors), table.share())
+                bad += table.bad
                 told.finished([path])
         else:
             files = list(run)
             names = [os.fspath(path) for path in files]
-            counter.count_files(names, field, errors, by_line, told.files)
+            bad += counter.count_files(names, field, errors, by_line, drop, told.files)
             told.finished(files)
     told.end()
+    return bad
+
+
+def _readable(texts: list[str]) -> list[str]:
+    """The texts without those in which a surrogate stands alone."""
+    return [text for text in texts if text.isascii() or not _SURROGATE.search(text)]
 
 
 class _Told:
@@ -325,29 +354,54 @@ def is_table(path: Path) -> bool:
 _LONGEST_CELL = 64 << 20
 """Bytes of the longest text of a table, as of a line of JSON: a small file may hold any number."""
 _ROWS = 256
-"""Rows that are decoded at a time: a text that a column holds once may be that of all of them."""
+"""Rows that are decoded at a time, or fewer: a text in a dictionary may be that of each of them."""
+_MOST_TO_ONE = 200
+"""Bytes that a byte of a large row group may be unpacked to."""
+_DICTIONARY = re.compile(rb"\x15\x04\x15([\x80-\xff]{0,4}[\0-\x7f])")
+"""The beginning of a dictionary in Parquet: that it is one, and its size unpacked, in zigzag."""
 
 ARROW_ERRORS = (OSError, ValueError, LookupError, TypeError, ArithmeticError, MemoryError)
 """What pyarrow raises of files that are damaged."""
 
 
-def check_size_of_rows(path: Path, metadata: Any, columns: Iterable[str]) -> None:
-    """Refuses a table whose texts are too long, by what it says of itself, before any is decoded.
+def rows_at_once(path: Path, metadata: Any, columns: Iterable[str]) -> int:
+    """How many rows of a table may be decoded at a time, by what it says of itself.
 
     Raises:
-        UnsupportedError: A row is longer than a line of JSON may be.
+        FormatError: What it says of itself is damaged.
+        UnsupportedError: A row is longer than a line of JSON may be, or a small file holds vastly
+            more.
     """
-    wanted = set(columns)
-    for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
-        parts = [group.column(at) for at in range(group.num_columns)]
-        size = sum(
-            part.total_uncompressed_size
-            for part in parts
-            if part.path_in_schema.split(".")[0] in wanted
-        )
-        if size > _LONGEST_CELL * group.num_rows:
-            raise _too_long(path, f"row group {number}")
+    wanted, dictionary = set(columns), 1
+    with opened(path) as file:
+        for number in range(metadata.num_row_groups):
+            try:
+                group = metadata.row_group(number)
+                parts = [group.column(at) for at in range(group.num_columns)]
+                parts = [it for it in parts if it.path_in_schema.split(".")[0] in wanted]
+                dictionary = max(dictionary, sum(_dictionary_size(file, it) for it in parts))
+            except ARROW_ERRORS as error:
+                told = " ".join(str(error).split())
+                raise FormatError(f"{path}: row group {number} is damaged: {told}") from None
+            size = sum(it.total_uncompressed_size for it in parts)
+            if size > _LONGEST_CELL * group.num_rows:
+                raise _too_long(path, f"row group {number}")
+            packed = sum(it.total_compressed_size for it in parts)
+            if size > max(4 * _LONGEST_CELL, _MOST_TO_ONE * packed):
+                raise UnsupportedError(
+                    f"{path}: row group {number} has {size:,} bytes of text in {packed:,} bytes of "
+                    "the file; write it in smaller row groups"
+                )
+    return max(1, min(_ROWS, _LONGEST_CELL // dictionary))
+
+
+def _dictionary_size(file: BinaryIO, part: Any) -> int:
+    """Bytes of the dictionary of a part of a column, unpacked; 0 if it has none."""
+    starts = (part.dictionary_page_offset, part.data_page_offset)
+    file.seek(max(0, min(it for it in starts if it is not None)))
+    found = _DICTIONARY.match(file.read(8))
+    digits: bytes = found[1] if found else b""
+    return sum((digit & 127) << 7 * at for at, digit in enumerate(digits)) >> 1
 
 
 def _too_long(path: Path, place: str) -> UnsupportedError:
@@ -360,7 +414,7 @@ def _too_long(path: Path, place: str) -> UnsupportedError:
 class Table:
     """A column of a Parquet file, which is looked for at once."""
 
-    def __init__(self, path: Path, column: str, errors: str) -> None:
+    def __init__(self, path: Path, column: str, errors: str, drops_bad: bool = False) -> None:
         try:
             from pyarrow import parquet, types
         except ImportError:
@@ -368,7 +422,9 @@ class Table:
                 f"{path}: Parquet is read by pyarrow (pip install 'jeton[parquet]')"
             ) from None
         self._path, self._column, self._errors = path, column, errors
-        self._read = 0
+        self._drops_bad = drops_bad
+        #: How many cells were left out because they are not UTF-8.
+        self.bad = self._read = 0
         try:
             self._table = parquet.ParquetFile(path, buffer_size=1 << 16)
             names: list[str] = self._table.schema_arrow.names
@@ -385,7 +441,7 @@ class Table:
         values = kind.value_type if types.is_dictionary(kind) else kind
         if str(values) not in ("string", "large_string", "string_view", "null"):
             raise FormatError(f"{path}: column {column!r} holds {kind}, not text")
-        check_size_of_rows(path, self._table.metadata, [column])
+        self._most_rows = rows_at_once(path, self._table.metadata, [column])
 
     def share(self) -> float:
         """How many bytes of the file have been read, about."""
@@ -401,7 +457,7 @@ class Table:
         """The column as arrays of Arrow, from row `first` on, about so many bytes at a time."""
         groups = [self._table.metadata.row_group(at) for at in range(self._table.num_row_groups)]
         bytes_of_rows = sum(group.total_byte_size for group in groups)
-        rows = max(1, min(_ROWS, size * self.rows // max(1, bytes_of_rows)))
+        rows = max(1, min(self._most_rows, size * self.rows // max(1, bytes_of_rows)))
         skipped = 0
         while skipped < len(groups) and groups[skipped].num_rows <= first:
             first -= groups[skipped].num_rows
@@ -420,7 +476,7 @@ class Table:
 
     def texts(self, size: int) -> Iterator[str]:
         """The texts; a cell that is null has none."""
-        for array in self._arrays(max(1, min(_ROWS, size >> 12))):
+        for array in self._arrays(max(1, min(self._most_rows, size >> 12))):
             cells = self._cells(array)
             self._read += len(cells)
             yield from (text for text in cells if text is not None)
@@ -436,6 +492,8 @@ class Table:
                     return
                 column = batch.column(0)
                 column.validate()
+                if hasattr(column, "dictionary"):
+                    column = column.dictionary_decode()  # so that its size is that of its texts
             except ARROW_ERRORS as error:
                 told = " ".join(str(error).split())
                 raise FormatError(f"{self._path}: cannot be read: {told}") from None
@@ -455,17 +513,21 @@ class Table:
         try:
             cells: list[str | None] = column.to_pylist()
         except UnicodeDecodeError as error:
-            if self._errors == "strict":
+            if self._errors == "strict" and not self._drops_bad:
                 raise FormatError(
                     f"{self._path}: row {self._read} or one soon after it is not UTF-8: "
                     f'{error.reason} (set errors="replace" or errors="ignore")'
                 ) from None
-            values = column.dictionary_decode() if hasattr(column, "dictionary") else column
-            raw = values.cast("large_binary").to_pylist()
-            cells = [
-                None if value is None else value.decode("utf-8", self._errors) for value in raw
-            ]
+            raw = column.cast("large_binary").to_pylist()
+            cells = [None if value is None else self._decoded(value) for value in raw]
         return cells
+
+    def _decoded(self, value: bytes) -> str | None:
+        try:
+            return value.decode("utf-8", self._errors)
+        except UnicodeDecodeError:
+            self.bad += 1
+            return None
 
 
 def _chunked(arrays: list[Any]) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -21,12 +21,13 @@ from jeton.arguments import (
 )
 from jeton.components import normalizers, pre_tokenizers
 from jeton.components.component import read_stored, stored_component
-from jeton.corpus import Progress, are_lines, check_watch, count, warn
+from jeton.corpus import Progress, are_lines, check_watch, count, drops_bad, warn
 from jeton.errors import (
     ArgumentError,
     FileError,
     TrainingError,
 )
+from jeton.human_readable import counted
 from jeton.memory_size import memory_bytes
 
 __all__ = [
@@ -79,6 +80,8 @@ class Reading:
     errors: str
     documents: str
     """`file` or `line`: what a document of a text file is."""
+    bad_records: str
+    """`error` or `drop`."""
     memory: int | str | None
     temp_dir: str | os.PathLike[str] | None
     watch: Callable[[Progress], None] | None
@@ -101,18 +104,21 @@ def count_words(
         counting.cutting, max_word_length, min_word_count, allowed, folder, needs
     )
     try:
-        count(
+        bad = count(
             counter,
             data,
             field=reading.field,
             errors=reading.errors,
             documents=reading.documents,
+            bad_records=reading.bad_records,
             memory=allowed,
             watch=reading.watch,
         )
         counts, (cut, rare, rare_total) = counter.finish()
     finally:
         counter.discard()
+    if bad:
+        warn(f"left out {counted(bad, 'record')} that cannot be read")
     if cut:
         warn(
             f"words of more than max_word_length={max_word_length:,} characters were cut, "
@@ -137,6 +143,7 @@ def counted_words(
         ("field", reading.field is not None),
         ("errors", reading.errors != "strict"),
         ("documents", are_lines(reading.documents)),
+        ("bad_records", drops_bad(reading.bad_records)),
         ("temp_dir", reading.temp_dir is not None),
     ):
         if is_given:
@@ -216,10 +223,19 @@ def first_stages(
     return stages, is_raw
 
 
-def named_pre_tokenizer(pattern: str) -> pre_tokenizers.PreTokenizer:
-    """The pre-tokenizer of a pattern: of its name, or of an expression in tiktoken's dialect."""
-    if not check_text("pattern", pattern):
+def named_pre_tokenizer(pattern: str | Sequence[str]) -> pre_tokenizers.PreTokenizer:
+    """The pre-tokenizer of a pattern, or of several that cut one after another.
+
+    Args:
+        pattern: Its name, or an expression in tiktoken's dialect.
+    """
+    if isinstance(pattern, (list, tuple)):
+        if not pattern:
+            raise ArgumentError("pattern is empty; 'none' leaves texts whole")
+        steps = tuple(map(named_pre_tokenizer, pattern))
+        return steps[0] if len(steps) == 1 else pre_tokenizers.Sequence(steps)
+    if not (known := check_text("pattern", pattern)):
         raise ArgumentError("pattern is empty; 'none' leaves texts whole")
-    stages = json.loads(_core.pattern_pre_tokenizer(pattern))
+    stages = json.loads(_core.pattern_pre_tokenizer(known))
     component: pre_tokenizers.PreTokenizer = read_stored("pre_tokenizer", stages["pre_tokenizer"])
     return component

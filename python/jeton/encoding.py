@@ -49,7 +49,7 @@ class Encoding:
     """The tokens of a text, or of a pair of texts, with where each came from.
 
     All columns have the same length, one entry a token. Of a text that was encoded, each becomes a
-    list when it is first asked for; until then it takes a few bytes a token.
+    list when it is first asked for; until then it takes a few bytes per token.
 
     Attributes:
         ids: The ids.
@@ -77,6 +77,7 @@ class Encoding:
         "__weakref__",
         "_encoded",
         "_lists",
+        "_mask",
         "ids",
         "sequence_ids",
         "spans",
@@ -100,16 +101,25 @@ class Encoding:
             if not isinstance(column, list):
                 raise ArgumentTypeError(f"{name} must be a list, not {type(column).__name__}")
         _set(self, "_encoded", None)
+        _set(self, "_mask", None)
 
     @classmethod
     def _of_core(cls, encoded: _core.Encoded) -> Encoding:
         encoding = cls.__new__(cls)
         _set(encoding, "_encoded", encoded)
         _set(encoding, "_lists", {})
+        _set(encoding, "_mask", None)
         return encoding
+
+    def _masked(self, mask: list[bool]) -> Encoding:
+        """This one, of whose entries some are padding."""
+        _set(self, "_mask", None if all(mask) else mask)
+        return self
 
     if TYPE_CHECKING:
 
+        @property
+        def _mask(self) -> list[bool] | None: ...
         @property
         def _encoded(self) -> _core.Encoded: ...
         @property
@@ -130,10 +140,11 @@ class Encoding:
 
     def __getstate__(self) -> dict[str, object]:
         of_subclass = getattr(self, "__dict__", {})
-        return {**of_subclass, **{name: getattr(self, name) for name in _COLUMNS}}
+        columns = {name: getattr(self, name) for name in _COLUMNS}
+        return {**of_subclass, **columns, "_mask": self._mask}
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        for name, value in {**state, "_encoded": None}.items():
+        for name, value in {"_mask": None, **state, "_encoded": None}.items():
             _set(self, name, value)
 
     def _made(self, name: str) -> list[Any] | None:
@@ -152,6 +163,131 @@ class Encoding:
     def __len__(self) -> int:
         column = self._made("ids")
         return len(self._encoded if column is None else column)
+
+    @property
+    def attention_mask(self) -> list[bool]:
+        """Whether each entry is a token: `False` for the padding of `pad`."""
+        return [True] * len(self) if self._mask is None else list(self._mask)
+
+    def pad(
+        self,
+        length: int,
+        *,
+        pad_id: int,
+        pad_token: bytes | str = b"[PAD]",
+        pad_type_id: int = 0,
+        side: Literal["right", "left"] = "right",
+    ) -> Encoding:
+        """This encoding with padding, so that it has at least `length` entries.
+
+        Padding has the span (0, 0), no word and no sequence; `special_tokens_mask` is true for it,
+        and `attention_mask` false. `tok(texts, padding=True)` and `TokenBatch.pad` pad many texts.
+
+        Args:
+            length: How many entries there are to be; a longer encoding stays as it is.
+            pad_id, pad_token, pad_type_id: What padding has as id, token and type id.
+            side: Where padding goes.
+
+        Raises:
+            ArgumentTypeError: A value of another type.
+            ArgumentError: A number that is negative or too large; another side.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train("héllo")
+            >>> padded = tok.encode_with_spans("hél").pad(5, pad_id=9)
+            >>> padded.ids, padded.attention_mask
+            ([1, 4, 2, 9, 9], [True, True, True, False, False])
+        """
+        from jeton.arguments import check_id, check_kind, checked_int, one_of
+
+        token = pad_token
+        if isinstance(token, str):
+            token = token.encode("utf-8", "surrogatepass")
+        check_kind("pad_token", token, bytes, "bytes or a str")
+        missing = max(checked_int("length", length, 0) - len(self), 0)
+        check_id("pad_id", pad_id)
+        check_id("pad_type_id", pad_type_id)
+        one_of("side", side, ("right", "left"))
+        padding: dict[str, Any] = {
+            "ids": pad_id,
+            "spans": (0, 0),
+            "word_ids": None,
+            "type_ids": pad_type_id,
+            "sequence_ids": None,
+            "special_tokens_mask": True,
+            "tokens": token,
+        }
+
+        def extended(column: list[Any], value: object) -> list[Any]:
+            more = [value] * missing
+            return column + more if side == "right" else more + column
+
+        columns = (extended(getattr(self, name), padding[name]) for name in _COLUMNS)
+        return Encoding(*columns)._masked(extended(self.attention_mask, False))
+
+    def truncate(self, max_length: int, *, side: Literal["right", "left"] = "right") -> Encoding:
+        """The first `max_length` entries, or the last ones where the left side is cut off.
+
+        Special tokens count like others, so truncate before `Tokenizer.post_process` adds them.
+
+        Args:
+            max_length: How many entries there are at most.
+            side: Which side is cut off.
+
+        Raises:
+            ArgumentTypeError: `max_length` is no int.
+            ArgumentError: It is negative; another side.
+
+        Example:
+            >>> import jeton
+            >>> encoding = jeton.CharTrainer().train("héllo").encode_with_spans("hél")
+            >>> encoding.truncate(2).ids, encoding.truncate(2, side="left").ids
+            ([1, 4], [4, 2])
+        """
+        from jeton.arguments import checked_int, one_of
+
+        kept = checked_int("max_length", max_length, 0)
+        if one_of("side", side, ("right", "left")) == "right":
+            return self._slice(0, kept)
+        return self._slice(max(len(self) - kept, 0), len(self))
+
+    def windows(
+        self, max_length: int, *, stride: int = 0, side: Literal["right", "left"] = "right"
+    ) -> list[Encoding]:
+        """All entries in windows of `max_length`: what `truncate` keeps first, then the rest.
+
+        Args:
+            max_length: How many entries a window has at most.
+            stride: How many entries a window has in common with the one before.
+            side: Which side is cut off: from the left, the first window is the end of the text.
+
+        Raises:
+            ArgumentTypeError: A number that is no int.
+            ArgumentError: `max_length` below 1; a `stride` that is not less; another side.
+
+        Example:
+            >>> import jeton
+            >>> encoding = jeton.CharTrainer().train("abcde").encode_with_spans("abcde")
+            >>> [window.ids for window in encoding.windows(3, stride=1)]
+            [[0, 1, 2], [2, 3, 4]]
+        """
+        from jeton.arguments import checked_int, one_of
+
+        most = checked_int("max_length", max_length, 1)
+        step = most - checked_int("stride", stride, 0)
+        if step < 1:
+            raise ArgumentError(f"stride={stride} must be less than max_length={max_length}")
+        length = len(self)
+        starts = range(0, max(length - most, 0) + step, step)
+        if one_of("side", side, ("right", "left")) == "right":
+            return [self._slice(start, start + most) for start in starts]
+        ends = (length - start for start in starts)
+        return [self._slice(max(end - most, 0), end) for end in ends]
+
+    def _slice(self, start: int, stop: int) -> Encoding:
+        columns = (getattr(self, name)[start:stop] for name in _COLUMNS)
+        return Encoding(*columns)._masked(self.attention_mask[start:stop])
 
     def to_numpy(self) -> npt.NDArray[np.int64]:
         """The ids as an array of int64, shape (tokens,)."""

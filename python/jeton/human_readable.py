@@ -1,28 +1,28 @@
 """Bytes and numbers as a person reads them: white space, odd bytes, bars, numbers of things.
 
-Look here for what `·`, `⏎` and `‹e2 96›` stand for, wherever a token is shown, for the colours
-behind tokens in a terminal, and for what is done about control characters.
+Look here for what `·`, `⏎` and `‹e2 96›` stand for, wherever a token is shown, and for what is done
+about control characters.
 """
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
+import itertools
 import unicodedata
+from collections.abc import Sequence
 from typing import Final, TypeVar
 
 __all__ = [
     "CONTROLS",
-    "LIGHT",
     "bar",
     "counted",
     "leaning",
     "printable",
     "visible",
+    "visible_pieces",
     "without_controls",
 ]
-
-LIGHT = (153, 223, 157, 225, 229, 189)
-"""Light colours of the 256, easy to tell from their neighbours; black reads well on each."""
 
 _HIDDEN = frozenset(
     map(chr, [0xAD, 0x61C, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070)])
@@ -76,6 +76,51 @@ def visible(data: bytes) -> str:
             shown += f"‹{broken.hex(' ')}›"
         data = rest
     return shown
+
+
+def visible_pieces(tokens: Sequence[bytes]) -> list[str]:
+    """The tokens of a text as `visible` has each, and a character in several tokens in all of them.
+
+    >>> visible_pieces([b"a ", b"\\xe5\\x9b", b"\\xb3", b"b"])
+    ['a·', '図‹1/2›', '図‹2/2›', 'b']
+    >>> visible_pieces([b"\\xe5", b"b"])
+    ['‹e5›', 'b']
+    """
+    text = b"".join(tokens)
+    ends = list(itertools.accumulate(map(len, tokens)))
+    shown, place, split = [], 0, (0, 0)
+    for number, (token, end) in enumerate(zip(tokens, ends, strict=True)):
+        parts, at = "", place
+        while at < end:
+            if not split[0] <= at < split[1]:
+                split = _split_character(text, at, end)
+            inside = split[0] <= at < split[1]
+            stop = min(end, split[1]) if inside else min(end, max(split[0], at))
+            stop = end if stop == at else stop
+            if inside:
+                first, last = (bisect.bisect_right(ends, it) for it in (split[0], split[1] - 1))
+                holding = [it for it in range(first, last + 1) if tokens[it]]
+                of = f"‹{holding.index(number) + 1}/{len(holding)}›"
+                parts += visible(text[slice(*split)]) + of
+            else:
+                parts += visible(text[at:stop])
+            at = stop
+        shown.append(parts if token else "")
+        place = end
+    return shown
+
+
+def _split_character(text: bytes, begin: int, end: int) -> tuple[int, int]:
+    """Where the character is that begins at or after `begin` and goes on past `end`, if any."""
+    for start in range(max(begin, end - 3), end):
+        length = 4 if text[start] >= 0xF0 else 3 if text[start] >= 0xE0 else 2
+        if text[start] >= 0xC2 and start + length > end:
+            try:
+                text[start : start + length].decode()
+            except UnicodeDecodeError:
+                continue
+            return start, start + length
+    return end, end
 
 
 def leaning(text: str) -> tuple[str, str]:

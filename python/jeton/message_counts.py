@@ -130,7 +130,7 @@ def counted(
             )
         template = "gpt-oss"
     from jeton.chat import Request
-    from jeton.chat.templates import writes_less
+    from jeton.chat.templates import left_to_models
 
     chat = Request(
         tok,
@@ -147,8 +147,8 @@ def counted(
     guesses = parts.guesses()
     if left_out := chat.left_out(with_media=False):
         guesses.append(f"it does not print {', '.join(map(str, left_out))}")
-    if writes_less(chat.template, chat.roles):
-        guesses.append("models with this format write a system's message of their own")
+    if more := left_to_models(chat.template, chat.roles):
+        guesses.append(more)
     if model is not None and template is not None:
         guesses.append(f"{model} has a template of its own, which this tokenizer lacks")
     return _labelled(len(chat.ids) + parts.tokens, f"by {whose}", guesses)

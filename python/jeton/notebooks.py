@@ -1,7 +1,7 @@
 """What notebooks show: tables, tokens in colour and findings, as HTML without scripts, all escaped.
 
-Look here for what a `_repr_html_` is made of. Colours are see-through, so that they stand on a
-light and on a dark page.
+Look here for what a `_repr_html_` is made of. Tokens have a light ground and dark letters of their
+own, so that they read well on a light and on a dark page.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from html import escape
 from typing import Final
 
 from jeton.human_readable import visible, without_controls
+from jeton.palette import LIGHT, hues
 
 __all__ = ["MOST_ROWS", "MOST_TOKENS", "boxed", "chips", "detail", "escaped", "shortened", "table"]
 
@@ -21,11 +22,10 @@ MOST_TOKENS: Final = 400
 """How many tokens of a text are shown in colour."""
 
 _MOST_CASES: Final = 3
-_BACK: Final = ("#4a90d940", "#e0873c40", "#4caf6640", "#cf5c8f40", "#8a6fd040", "#c7a53040")
 _COLOURS: Final = {"error": "#d0433a", "warning": "#c98a1b", "note": "#4a90b9"}
 _CHIP: Final = (
     "display:inline-block;margin:1px;padding:0 3px;border-radius:3px;white-space:pre;"
-    "font-family:monospace;text-align:center;line-height:1.25;background:"
+    f"font-family:monospace;text-align:center;line-height:1.25;color:{LIGHT['on']};background:"
 )
 
 
@@ -64,10 +64,10 @@ def chips(
     The columns have the first of `total` tokens, `MOST_TOKENS` of them or all.
     """
     shown = "".join(
-        f'<span style="{_CHIP}{_BACK[at % len(_BACK)]}" title="span {start} to {end}, bytes '
+        f'<span style="{_CHIP}{LIGHT[f"h{hue}"]}" title="span {start} to {end}, bytes '
         f'{token.hex(" ") or "none"}">{escaped(visible(token)) or "∅"}<br><small>{int(id)}</small>'
         "</span>"
-        for at, (id, token, (start, end)) in enumerate(zip(ids, tokens, spans, strict=False))
+        for id, token, (start, end), hue in zip(ids, tokens, spans, hues(ids), strict=False)
     )
     left = total - MOST_TOKENS
     return shown + (f"<div>… {left:,} more</div>" if left > 0 else "")

@@ -3,9 +3,10 @@
 Look here for where a vocabulary comes from, how it is checked and where it is kept:
 
 1. from the folder given as `folder=`, or named by the environment variable `JETON_DATA_DIR`;
-2. from the cache: `JETON_CACHE_DIR`, or the user's cache folder by the rules of the platform; or
+2. from jeton itself, which ships with one small tokenizer;
+3. from the cache: `JETON_CACHE_DIR`, or the user's cache folder by the rules of the platform; or
    from that of tiktoken, if `TIKTOKEN_CACHE_DIR` names one;
-3. from its public source, once; never with `offline=True` or `JETON_OFFLINE=1`.
+4. from its public source, once; never with `offline=True` or `JETON_OFFLINE=1`.
 
 Each file is checked by its sha256, wherever it comes from.
 """
@@ -16,6 +17,7 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 
@@ -50,6 +52,8 @@ class Source:
     """Where it is published; `None` if only behind a licence."""
     aliases: tuple[tuple[str, str | None], ...] = ()
     """Other names that it goes by in a local folder, each with its sha256 if that differs."""
+    ships: bool = False
+    """Whether it is part of jeton, beside the sample texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +115,13 @@ _GPT2_MERGES = Source(
         ("merges.txt", _MERGES_WITHOUT_VERSION),
     ),
 )
+_JETON_4K = Source(
+    "jeton-4k.json", "8fd541b3af360c69a569ed0aadd160a768aa3a9d3f3b911f1f16644a80551dbc", ships=True
+)
 
 KNOWN: Mapping[str, Known] = MappingProxyType(
     {
+        "jeton-4k": Known((_JETON_4K,), None, "ships with jeton, 4,096 tokens"),
         "gpt2": Known((_GPT2_VOCAB, _GPT2_MERGES), None, "GPT-2, 50,257 tokens"),
         "r50k_base": Known((_R50K,), "r50k_base", "GPT-3, 50,257 tokens"),
         "p50k_base": Known((_P50K,), "p50k_base", "Codex, 50,281 tokens"),
@@ -278,16 +286,25 @@ def files_of(
         DownloadError: a file is not here and cannot be fetched.
         MissingFileError: `folder` lacks a file.
     """
-    return [
-        _file(
-            source,
-            name=name,
-            folder=folder,
-            offline=is_offline(offline),
-            progress=progress,
-        )
-        for source in KNOWN[name].files
-    ]
+    try:
+        return [
+            _file(
+                source,
+                name=name,
+                folder=folder,
+                offline=is_offline(offline),
+                progress=progress,
+            )
+            for source in KNOWN[name].files
+        ]
+    except ChecksumError:
+        raise
+    except DownloadError as error:
+        names = [source.name for source in KNOWN[name].files]
+        whole = f"{name} is made of {' and '.join(names)}; " if len(names) > 1 else ""
+        raise DownloadError(
+            f"{error}; {whole}'jeton-4k' is a small tokenizer that ships with jeton"
+        ) from error
 
 
 def is_here(name: str) -> bool:
@@ -318,6 +335,8 @@ def _file(
         found = _in_folder(source, Path(os.path.expanduser(named)))
         if found is not None:
             return found
+    if source.ships:
+        return Path(str(files("jeton.samples") / source.name))
     kept = cache_folder() / source.name
     actual = download.sha256_of(kept) if kept.is_file() else None
     if actual == source.sha256:

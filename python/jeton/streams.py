@@ -1,6 +1,7 @@
 """Streams: the text of ids while a model writes them, the ids of a text that comes part by part.
 
-`Tokenizer.decode_stream` and `Tokenizer.encode_stream` make them.
+`Tokenizer.decode_stream` and `Tokenizer.encode_stream` make them, and `Tokenizer.counted_text` a
+text whose tokens are counted while it grows.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, repeat, takewhile
 from typing import TYPE_CHECKING, Any, TextIO
 
-from jeton._core import DecodeStream
+from jeton._core import CountedText, DecodeStream
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from jeton._core import EncodeStream
 
-__all__ = ["DecodeStream", "checked_stops", "encoded", "parts_of"]
+__all__ = ["CountedText", "DecodeStream", "checked_stops", "encoded", "parts_of"]
 
 _CHARACTERS = 1 << 18
 """How many characters of a file are read at a time."""

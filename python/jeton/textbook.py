@@ -370,7 +370,7 @@ def tokens(tok: Tokenizer, text: str) -> list[str]:
         >>> textbook.tokens(textbook.low_lower_newest_widest(), "newest")
         ['n', 'e', 'w', 'est</w>']
     """
-    return [tok.id_to_bytes(id).decode(errors="replace") for id in tok.encode(text)]
+    return [tok.token_spelling(id).decode(errors="replace") for id in tok.encode(text)]
 
 
 def merges(tok: Tokenizer) -> list[tuple[str, str]]:

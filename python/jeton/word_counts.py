@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 import jeton._core as _core
@@ -79,13 +79,14 @@ class WordCounts:
         cls,
         data: str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]],
         *,
-        pattern: str | None = None,
+        pattern: str | Sequence[str] | None = None,
         normalizer: normalizers.Normalizer | None = None,
         pre_tokenizer: pre_tokenizers.PreTokenizer | None = None,
         special_tokens: Iterable[str] = (),
         field: str | None = None,
         errors: Literal["strict", "replace", "ignore"] = "strict",
         documents: Literal["file", "line"] = "file",
+        bad_records: Literal["error", "drop"] = "error",
         max_word_length: int | None = MAX_WORD_LENGTH,
         min_word_count: int = 0,
         memory: int | str | None = None,
@@ -103,6 +104,7 @@ class WordCounts:
             field: As for `BPETrainer.train`.
             errors: As for `BPETrainer.train`.
             documents: As for `BPETrainer.train`.
+            bad_records: As for `BPETrainer.train`.
             max_word_length: A word of more characters is cut, between characters, into words of
                 so many and a rest; a warning says how often. `None`: none is.
             min_word_count: Words that occur less often are left out; a warning says how many.
@@ -139,6 +141,7 @@ class WordCounts:
             field=field,
             errors=errors,
             documents=documents,
+            bad_records=bad_records,
             memory=memory,
             temp_dir=temp_dir,
             watch=watch,

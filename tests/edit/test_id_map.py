@@ -147,6 +147,8 @@ def test_bad_input(tmp_path: Path) -> None:
         id_map.apply([-1])
     with pytest.raises(ArgumentTypeError):
         id_map.apply("ab")
+    with pytest.raises(ArgumentTypeError, match="timedelta"):
+        id_map.apply(np.array([1], "m8[s]"))
     with pytest.raises(ArgumentTypeError, match="float"):
         id_map.apply(np.zeros(2))
     with pytest.raises(ArgumentError, match="missing=7"):

@@ -1,7 +1,8 @@
 """Tokenizers with the flags of published ones: which control tokens are marked special, which not.
 
 The vocabulary is small; the added tokens that a family's templates write are special where the
-family's `tokenizer_config.json` says so, as far as that is known.
+family's `tokenizer_config.json` says so. Seen in such files, or quoted from
+them by others: Qwen 2.5 and 3, Phi 3.5, DeepSeek R1. The rest are from memory.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ class Flags:
     special: str
     plain: str = ""
     """Those that are not marked special."""
+    rstrip: str = ""
+    """Those of both that take the white space behind them."""
 
 
 _QWEN = (
@@ -67,6 +70,7 @@ FLAGS = {
         "microsoft-Phi-3.5-mini-instruct",
         "<s> <unk> <|endoftext|> <|assistant|> <|system|> <|end|> <|user|>",
         "</s>",
+        rstrip="</s> <|assistant|> <|system|> <|end|> <|user|>",
     ),
     "DeepSeek R1": Flags("deepseek-ai-DeepSeek-R1-Distill-Llama-8B", _DEEPSEEK, _DEEPSEEK_PLAIN),
     "DeepSeek V3.1": Flags("deepseek-ai-DeepSeek-V3.1", _DEEPSEEK, _DEEPSEEK_PLAIN),
@@ -118,11 +122,16 @@ FLAGS = {
 def as_published(family: str) -> jeton.Tokenizer:
     """A tokenizer with the added tokens of a family, and their flags."""
     flags = FLAGS[family]
-    plain = [jeton.AddedToken(it, normalized=False) for it in flags.plain.split()]
+    plain = flags.plain.split()
     special = dict.fromkeys([*flags.special.split(), *ROLES.values()])
-    added = [jeton.AddedToken(it, special=True) for it in special if it not in flags.plain.split()]
+    added = [
+        jeton.AddedToken(
+            it, special=it not in plain, rstrip=it in flags.rstrip.split(), normalized=False
+        )
+        for it in [*(it for it in special if it not in plain), *plain]
+    ]
     bare = byte_level("").replace(added_tokens=[])
-    return bare.with_added_tokens([*added, *plain]).replace(roles=ROLES)
+    return bare.with_added_tokens(added).replace(roles=ROLES)
 
 
 @functools.cache

@@ -48,9 +48,9 @@ def run(here: Path) -> Run:
 def error_of(result: Result) -> str:
     """The one line that an error is."""
     assert result.stdout == ""
-    assert result.stderr.startswith("error: ")
+    assert result.stderr.startswith("Error: ")
     assert result.stderr.count("\n") == 1
-    return result.stderr.removeprefix("error: ").rstrip("\n")
+    return result.stderr.removeprefix("Error: ").rstrip("\n")
 
 
 def shell(command: str, **environment: str) -> tuple[int, str, str]:

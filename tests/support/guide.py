@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import ast
 import doctest
-import io
 import os
 import re
 import subprocess
@@ -36,7 +35,7 @@ __all__ = ["FENCED", "NO_ROWS", "OPTIONS", "TABLE", "Page", "cells", "steps", "t
 WRITES = os.environ.get("JETON_DOCS") == "write"
 FENCED = re.compile(
     r"^```(?P<kind>python|pycon|console)\n(?P<code>.*?)^```\n"
-    r"(?:\n!\[[^\]]*\]\((?P<picture>(?:[.\w]+/)*pictures/[^)]+\.svg)\))?",
+    r"(?:\n!\[(?P<alt>[^\]]*)\]\((?P<picture>(?:[.\w]+/)*pictures/[^)]+\.svg)\))?",
     re.MULTILINE | re.DOTALL,
 )
 TABLE = re.compile(r"^<!-- rows run -->\n\n(?P<table>(?:\|[^\n]*\n)+)", re.MULTILINE)
@@ -73,8 +72,8 @@ class Page:
                 code = self.session(code, line)
             else:
                 code = self.console(code, line)
-            if block["picture"]:
-                self.picture(self.path.parent / block["picture"], code)
+            if block["picture"] and block["kind"] == "console":
+                self.picture(self.path.parent / block["picture"], code, block["alt"])
             written += self.text[end : block.start("code")] + code
             end = block.end("code")
         if WRITES:
@@ -110,7 +109,7 @@ class Page:
             place = f"{self.path.name}:{line + 1}: {command}"
             assert result.returncode == 0, f"{place}\n{result.stdout}{result.stderr}"
             if shown.strip():
-                printed = result.stdout
+                printed = result.stdout + "\n" * (not result.stdout.endswith("\n"))
                 if WRITES and "..." not in shown:
                     parts[number] = f"{command}\n{printed}" + ("\n" * shown.endswith("\n\n"))
                 else:
@@ -143,11 +142,13 @@ class Page:
         assert isinstance(last, ast.Expr), f"no value: {code}"
         return eval(compile(ast.Expression(last.value), code, "eval"), self.namespace)
 
-    def picture(self, path: Path, code: str) -> None:
+    def picture(self, path: Path, code: str, alt: str) -> None:
         """Draws what the last command of a block shows in a terminal."""
+        import pictures  # of `site`; it needs rich and jeton, which nothing else here does
+
         command, _ = _command(re.split(r"^\$ ", code, flags=re.MULTILINE)[-1])
         coloured = self.bash(f"{command} --color always").stdout
-        drawn = terminal(coloured, command, path.stem)
+        drawn = pictures.of_terminal(coloured, command, alt)
         if WRITES:
             path.parent.mkdir(exist_ok=True)
             path.write_text(drawn, encoding="utf-8")
@@ -210,24 +211,6 @@ def steps(block: str) -> Iterator[tuple[str, str]]:
     """The commands of a console block, each with what is shown below it."""
     for step in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         yield _command(step)
-
-
-def terminal(text: str, command: str, name: str) -> str:
-    """Text with colours of a terminal as SVG; no font is fetched to show it."""
-    from rich.console import Console
-    from rich.terminal_theme import DIMMED_MONOKAI
-    from rich.text import Text
-
-    lines = text.rstrip("\n").split("\n")
-    body = Text("\n").join([Text.from_ansi(line) for line in [f"$ {command}", *lines]])
-    width = max(len(line.plain) for line in body.split("\n")) + 2
-    console = Console(record=True, width=max(60, min(width, 110)), file=io.StringIO())
-    console.print(body, soft_wrap=False)
-    svg = console.export_svg(title="", theme=DIMMED_MONOKAI, unique_id=f"jeton-{name}")
-    svg = re.sub(r"@font-face \{.*?\}\n?", "", svg, flags=re.DOTALL)
-    svg = svg.replace("Fira Code, monospace", "ui-monospace, Menlo, Consolas, monospace")
-    svg = re.sub(r"<!-- Generated with Rich.*?-->", "", svg)
-    return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"
 
 
 def _plain(value: Any) -> Any:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import jeton
-from jeton import analysis, components, cost, errors, samples
+from jeton import analysis, chat, components, cost, errors, samples
 from jeton.components import decoders as d
 from jeton.components import models as m
 from jeton.components import normalizers as n
@@ -97,7 +97,11 @@ OWNERS: dict[type | str, Callable[[], Any]] = {
     "Tokenizer.nbest": lambda: PIECES,
     "Tokenizer.chat": lambda: TOK.replace(chat_template="{{ messages[0].content }}"),
     "Tokenizer.count_messages": lambda: TOK.replace(chat_template="{{ messages[0].content }}"),
+    "Tokenizer.fit_messages": lambda: TOK.replace(chat_template="{{ messages[0].content }}"),
+    "Tokenizer.parse": lambda: TOK.replace(chat_template=chat.TEMPLATES["chatml"]),
+    "Tokenizer.parse_stream": lambda: TOK.replace(chat_template=chat.TEMPLATES["chatml"]),
     jeton.Encoding: lambda: TOK.encode_with_spans("the theory"),
+    jeton.CountedText: lambda: TOK.counted_text("the theory"),
     jeton.TokenBatch: lambda: TOK.encode_batch(["the", "theory there"]),
     jeton.BatchEncoding: lambda: TOK(["the theory", "there"]),
     jeton.PaddedBatch: lambda: TOK.encode_batch(["the", "theory there"]).pad(),
@@ -125,8 +129,13 @@ LINES: list[str] = ["hello hello help", "the weather there"]
 
 GOOD: dict[str, Any] = {
     "text": "the theory",
+    "encoding": TOK.encode_with_spans("the theory"),
+    "max_length": 2,
+    "length": 9,
+    "pad_id": 0,
     "texts": ["the", "theory"],
     "ids": [1, 2],
+    "max_tokens": 100,
     "batch": [[1], [2, 3]],
     "id": 65,
     "n": 2,

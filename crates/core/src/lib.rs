@@ -61,6 +61,6 @@ pub use jeton_training as train;
 pub use jeton_models::Stages;
 pub use jeton_text::{Error, ErrorKind, InvalidUtf8, Result, Unit, initialize_libraries};
 pub use tokenizer::{
-    DecodeOptions, DecodeStream, EncodeOptions, EncodeStream, Entry, Input, Skipped, StopRules,
-    Stopped, Tokenizer, UnknownIds,
+    CountedText, DecodeOptions, DecodeStream, EncodeOptions, EncodeStream, Entry, Input, Skipped,
+    StopRules, Stopped, Tokenizer, UnknownIds,
 };

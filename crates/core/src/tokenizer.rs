@@ -5,6 +5,7 @@
 //! of this name.
 
 mod columns;
+mod counted_text;
 mod decoded_spans;
 mod decoding;
 mod encoding_builder;
@@ -19,6 +20,7 @@ mod surface;
 mod tokens;
 
 pub use columns::{Attributes, Rest, Source, Spanned};
+pub use counted_text::CountedText;
 pub use decoding::{DecodeOptions, Skipped, UnknownIds};
 pub(crate) use entries::Encoder;
 pub use entries::{Entry, Input};

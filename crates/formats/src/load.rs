@@ -338,30 +338,29 @@ fn add_special_tokens(stages: &mut Stages, tokens: &[(String, u32)]) -> Result<(
 fn load_folder(folder: &Path, options: &LoadOptions) -> Result<Loaded> {
     let place = |error: Error| error.at(folder.display().to_string());
     let present = |name: &&str| folder.join(name).is_file();
+    let beside = |name: &str| {
+        if present(&name) {
+            files::read(&folder.join(name), files::LARGEST).map(Some)
+        } else {
+            Ok(None)
+        }
+    };
+    let [config, special_tokens, added_tokens] = [
+        beside("tokenizer_config.json")?,
+        beside("special_tokens_map.json")?,
+        beside("added_tokens.json")?,
+    ];
+    let beside = huggingface::Beside {
+        config: config.as_deref(),
+        special_tokens: special_tokens.as_deref(),
+        added_tokens: added_tokens.as_deref(),
+    };
     if present(&"tokenizer.json") {
-        let beside = |name: &str| {
-            if present(&name) {
-                files::read(&folder.join(name), files::LARGEST).map(Some)
-            } else {
-                Ok(None)
-            }
-        };
         options
             .allow(Format::HuggingFace.name(), &[])
             .map_err(place)?;
-        let [config, special_tokens, added_tokens] = [
-            beside("tokenizer_config.json")?,
-            beside("special_tokens_map.json")?,
-            beside("added_tokens.json")?,
-        ];
-        let stages = huggingface::read_folder(
-            &files::read(&folder.join("tokenizer.json"), files::LARGEST)?,
-            huggingface::Beside {
-                config: config.as_deref(),
-                special_tokens: special_tokens.as_deref(),
-                added_tokens: added_tokens.as_deref(),
-            },
-        );
+        let file = files::read(&folder.join("tokenizer.json"), files::LARGEST)?;
+        let stages = huggingface::read_folder(&file, beside);
         return Ok(Contents::from(stages.map_err(place)?).at(folder));
     }
     const OTHERS: [&str; 4] = ["tokenizer.model", "vocab.json", "encoder.json", "vocab.txt"];
@@ -373,7 +372,11 @@ fn load_folder(folder: &Path, options: &LoadOptions) -> Result<Loaded> {
         .collect();
     found.extend(ranks_in(folder)?);
     match found.as_slice() {
-        [one] => load(one, options),
+        [one] => {
+            let mut loaded = load(one, options)?;
+            huggingface::add_beside(&mut loaded.stages, beside).map_err(place)?;
+            Ok(loaded)
+        }
         [] => {
             let tekken = folder.join("tekken.json");
             if tekken.is_file() {

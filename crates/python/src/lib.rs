@@ -77,7 +77,7 @@ mod _core {
     #[pymodule_export]
     use super::stages::{canonical_component, check_regex, did_you_mean, named_patterns};
     #[pymodule_export]
-    use super::streams::{DecodeStream, EncodeStream};
+    use super::streams::{CountedText, DecodeStream, EncodeStream};
     #[pymodule_export]
     use super::token_blocks::{TokenBlocks, blocks_of_texts, reordered};
     #[pymodule_export]

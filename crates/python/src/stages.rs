@@ -61,9 +61,12 @@ pub fn named_patterns() -> Vec<(
 
 /// The candidate closest to `given`, if it is close enough to be what was meant.
 #[pyfunction]
-pub fn did_you_mean(given: &Bound<'_, PyString>, candidates: Vec<String>) -> Option<String> {
+pub fn did_you_mean(
+    given: &Bound<'_, PyString>,
+    candidates: Vec<Bound<'_, PyString>>,
+) -> Option<String> {
     // What is not valid Unicode is close to nothing.
     let given = given.to_str().ok()?;
-    let candidates = candidates.iter().map(String::as_str);
+    let candidates = candidates.iter().filter_map(|it| it.to_str().ok());
     jeton_core::error::did_you_mean(given, candidates).map(str::to_owned)
 }

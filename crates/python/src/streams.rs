@@ -8,15 +8,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jeton_core::added_tokens::SpecialPolicy;
 use jeton_core::{
-    DecodeOptions, DecodeStream as DecodeCore, EncodeStream as EncodeCore, ErrorKind, InvalidUtf8,
-    StopRules, Stopped, Tokenizer,
+    CountedText as CountedCore, DecodeOptions, DecodeStream as DecodeCore,
+    EncodeStream as EncodeCore, ErrorKind, InvalidUtf8, StopRules, Stopped, Tokenizer,
 };
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 
 use crate::arrays;
-use crate::errors::{Failure, Outcome, argument, guard};
+use crate::errors::{Failure, Outcome, argument, guard, wrong_type};
 use crate::ids_from_python;
 use crate::signals::detached;
 use crate::text::{Text, valid};
@@ -210,6 +210,163 @@ impl EncodeStream {
             Ok(arrays::array(py, ids)?)
         })
     }
+}
+
+/// A text that grows at either end, and how many tokens it has: what `Tokenizer.counted_text` gives.
+///
+/// Only what is new is encoded, so counting while a text grows takes as long as counting it once. Each
+/// count is what `count` gives for the same text.
+///
+/// Example:
+///     >>> from jeton import textbook
+///     >>> text = textbook.hug_pug_pun_bun_hugs().counted_text("pug hug")
+///     >>> text.append(" hugs")
+///     >>> text.prepend("a bun and a ")
+///     >>> text.text, text.count() == textbook.hug_pug_pun_bun_hugs().count(text.text)
+///     ('a bun and a pug hug hugs', True)
+///     >>> text.count(2, 5)
+///     2
+#[pyclass(frozen, module = "jeton")]
+pub struct CountedText {
+    tokenizer: Arc<Tokenizer>,
+    core: Mutex<CountedCore>,
+}
+
+impl CountedText {
+    /// Works on the text while no other thread does.
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut CountedCore, &Tokenizer) -> T + Send,
+    ) -> Outcome<T> {
+        detached(py, || {
+            let mut core = self.core.lock().unwrap_or_else(PoisonError::into_inner);
+            work(&mut core, &self.tokenizer)
+        })
+    }
+}
+
+#[pymethods]
+impl CountedText {
+    /// Puts more text behind the text.
+    ///
+    /// Raises:
+    ///     ArgumentTypeError: It is no `str`.
+    ///     ArgumentError: It holds a lone surrogate.
+    #[pyo3(signature = (text, /))]
+    fn append(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<()> {
+        guard(py, || {
+            let text = valid_text(text)?;
+            self.with(py, |core, tokenizer| core.append(tokenizer, text))
+        })
+    }
+
+    /// Puts more text in front of the text.
+    ///
+    /// Raises:
+    ///     ArgumentTypeError: It is no `str`.
+    ///     ArgumentError: It holds a lone surrogate.
+    #[pyo3(signature = (text, /))]
+    fn prepend(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<()> {
+        guard(py, || {
+            let text = valid_text(text)?;
+            self.with(py, |core, tokenizer| core.prepend(tokenizer, text))
+        })
+    }
+
+    /// The number of tokens of the text, or of a range of it by itself.
+    ///
+    /// A range takes about as long as some kilobytes of text, however long it is.
+    ///
+    /// Args:
+    ///     start, stop: The range, half open, in characters, as in `text[start:stop]`: places below zero
+    ///         count from the end. By default the whole text.
+    ///
+    /// Raises:
+    ///     ArgumentTypeError: A place that is no int.
+    ///     EncodeError: As `Tokenizer.encode`.
+    #[pyo3(signature = (start = None, stop = None))]
+    fn count(
+        &self,
+        py: Python<'_>,
+        start: Option<&Bound<'_, PyAny>>,
+        stop: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<usize> {
+        guard(py, || {
+            if start.is_none() && stop.is_none() {
+                return Ok(self.with(py, CountedCore::count)??);
+            }
+            let length = self.with(py, |core, _| core.characters())?;
+            let start = place("start", start, 0, length)?;
+            let stop = place("stop", stop, length, length)?.max(start);
+            let range = start..stop;
+            Ok(self.with(py, |core, tokenizer| core.count_range(tokenizer, range))??)
+        })
+    }
+
+    /// The text.
+    #[getter]
+    fn text(&self, py: Python<'_>) -> PyResult<String> {
+        guard(py, || self.with(py, |core, _| core.text()))
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        guard(py, || self.with(py, |core, _| core.characters()))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let characters = self.__len__(py)?;
+        let s = if characters == 1 { "" } else { "s" };
+        Ok(format!("<jeton.CountedText: {characters} character{s}>"))
+    }
+}
+
+/// More of a text.
+fn valid_text<'a>(text: &'a Bound<'_, PyAny>) -> Outcome<&'a str> {
+    let string = text
+        .cast::<PyString>()
+        .map_err(|_| wrong_type("text", "a str", text))?;
+    valid(|| "text".to_owned(), string)
+}
+
+/// A place in a text of this length, as slices of Python take it.
+fn place(
+    name: &str,
+    given: Option<&Bound<'_, PyAny>>,
+    default: usize,
+    length: usize,
+) -> Outcome<usize> {
+    let Some(given) = given else {
+        return Ok(default);
+    };
+    let number = given
+        .cast::<PyInt>()
+        .map_err(|_| wrong_type(name, "an int", given))?;
+    let farthest = if number.lt(0)? {
+        isize::MIN
+    } else {
+        isize::MAX
+    };
+    let place: isize = number.extract().unwrap_or(farthest);
+    let from_start = if place < 0 {
+        length.saturating_sub(place.unsigned_abs())
+    } else {
+        place.unsigned_abs()
+    };
+    Ok(from_start.min(length))
+}
+
+/// A text whose tokens are counted while it grows.
+pub fn counted_text(
+    tokenizer: &Arc<Tokenizer>,
+    special: SpecialPolicy,
+    add_special_tokens: bool,
+) -> Outcome<CountedText> {
+    let core = CountedCore::new(tokenizer, special, add_special_tokens)?;
+    Ok(CountedText {
+        tokenizer: Arc::clone(tokenizer),
+        core: Mutex::new(core),
+    })
 }
 
 /// A stream of text; `errors` is `"strict"`, `"ignore"` or `"replace"`.

@@ -204,6 +204,7 @@ fn bpe_trainer(parameters: &Bound<'_, PyDict>) -> Outcome<BpeTrainer> {
         sentencepiece: (given.flag("sentencepiece")?)
             .then(|| piece_rules(&given))
             .transpose()?,
+        byte_fallback: given.flag("byte_fallback")?,
         start: start(parameters)?,
         tie_break: word("tie_break")?.parse()?,
     })

@@ -9,7 +9,7 @@ use jeton_core::model::WordLevel;
 use jeton_core::model::bpe::{Alphabet, BpeOptions};
 use jeton_core::text::InvalidUtf8;
 use jeton_core::train::corpus;
-use jeton_core::train::corpus::{Corpus, CorpusOptions, DocumentUnit, PATIENCE, Step};
+use jeton_core::train::corpus::{BadRecords, Corpus, CorpusOptions, DocumentUnit, PATIENCE, Step};
 use jeton_core::train::word_counts;
 use jeton_core::train::word_counts::{CountingOptions, FirstStages, MemoryBudget, WordMemory};
 use jeton_core::vocab::Vocab;
@@ -141,12 +141,17 @@ impl WordCounter {
                 ..CorpusOptions::default()
             };
             let part = || Corpus::open_part(&path, &(start..stop), options);
-            self.count_corpus(py, &py.detach(part)?, None)
+            self.count_corpus(py, &py.detach(part)?, None).map(drop)
         })
     }
 
     /// Counts the words of files, on all cores. Calls `watch`, if there is one, with how many bytes
-    /// of text were counted, and how many of the files were read.
+    /// of text were counted, and how many of the files were read. Returns how many records and lines
+    /// were left out, of which there are some only if `drop_bad` is set.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what Python says of files, one by one"
+    )]
     fn count_files(
         &self,
         py: Python<'_>,
@@ -154,8 +159,9 @@ impl WordCounter {
         field: Option<String>,
         errors: &str,
         by_line: bool,
+        drop_bad: bool,
         watch: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<()> {
+    ) -> PyResult<u64> {
         guard(py, || {
             let options = CorpusOptions {
                 field,
@@ -165,7 +171,11 @@ impl WordCounter {
                 } else {
                     DocumentUnit::File
                 },
-                ..CorpusOptions::default()
+                bad_records: if drop_bad {
+                    BadRecords::Drop
+                } else {
+                    BadRecords::Error
+                },
             };
             let corpus = py.detach(|| Corpus::open(&paths, options))?;
             self.count_corpus(py, &corpus, watch)
@@ -193,17 +203,19 @@ impl WordCounter {
 }
 
 impl WordCounter {
-    /// Counts the words of a corpus, and looks for Ctrl-C between its blocks.
+    /// Counts the words of a corpus, and looks for Ctrl-C between its blocks. Returns how many records
+    /// and lines were left out.
     fn count_corpus(
         &self,
         py: Python<'_>,
         corpus: &Corpus,
         watch: Option<&Bound<'_, PyAny>>,
-    ) -> Outcome<()> {
+    ) -> Outcome<u64> {
+        let mut bad = 0;
         let threads = pool::install(py, rayon::current_num_threads)?;
         let mut blocks = match self.core()?.as_ref() {
             Some(core) => corpus.read(threads, core),
-            None => return Ok(()),
+            None => return Ok(bad),
         };
         loop {
             let block = match py.detach(|| blocks.step(PATIENCE))? {
@@ -212,11 +224,11 @@ impl WordCounter {
                     py.check_signals()?;
                     continue;
                 }
-                Step::End => return Ok(()),
+                Step::End => return Ok(bad),
             };
-            pool::install(py, || match self.core()?.as_mut() {
+            bad += pool::install(py, || match self.core()?.as_mut() {
                 Some(core) => block.count(core),
-                None => Ok(()),
+                None => Ok(0),
             })??;
             py.check_signals()?;
             if let Some(watch) = watch {

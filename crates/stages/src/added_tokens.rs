@@ -247,6 +247,11 @@ impl AddedTokens {
         self.longest() <= WINDOW
     }
 
+    /// How many bytes in front of a place [`Self::surely_apart_from`] looks at, at most.
+    pub fn reach(&self) -> usize {
+        WINDOW + self.longest()
+    }
+
     /// How many bytes the longest token has that is looked for.
     pub fn longest(&self) -> usize {
         self.automata().map(Automaton::longest).max().unwrap_or(0)

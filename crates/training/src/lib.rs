@@ -27,6 +27,7 @@ mod checks;
 pub mod corpus;
 pub mod pieces;
 pub mod sentencepiece;
+mod sorting;
 mod trainer;
 pub mod unigram;
 pub mod word_counts;

@@ -48,7 +48,7 @@ _ALL = (
     Measure("documents", "documents", None, "counts", "texts that are not empty", "a count"),
     Measure(
         "bytes_per_token",
-        "bytes a token",
+        "bytes per token",
         "higher",
         "compression",
         "bytes of UTF-8 / tokens",
@@ -56,7 +56,7 @@ _ALL = (
     ),
     Measure(
         "characters_per_token",
-        "characters a token",
+        "characters per token",
         "higher",
         "compression",
         "code points / tokens",
@@ -64,7 +64,7 @@ _ALL = (
     ),
     Measure(
         "words_per_token",
-        "words a token",
+        "words per token",
         "higher",
         "compression",
         "words / tokens",
@@ -72,7 +72,7 @@ _ALL = (
     ),
     Measure(
         "fertility",
-        "tokens a word (fertility)",
+        "tokens per word (fertility)",
         "lower",
         "word_pieces",
         "Σ count · tokens / Σ count, over kinds of words",
@@ -80,7 +80,7 @@ _ALL = (
     ),
     Measure(
         "fertility_by_spaces",
-        "tokens a word between spaces",
+        "tokens per word between spaces",
         "lower",
         "word_pieces",
         "tokens / words between white space",
@@ -185,7 +185,7 @@ _ALL = (
     ),
     Measure(
         "type_token_ratio",
-        "different tokens a token",
+        "different tokens per token",
         None,
         "distribution",
         "different tokens / tokens",

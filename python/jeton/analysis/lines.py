@@ -40,6 +40,8 @@ class Lines:
         limit: How many bytes are read at most; `None` reads all.
         errors: Bytes of a file that are not UTF-8: `"strict"` raises, `"replace"` puts U+FFFD in
             their place, `"ignore"` leaves them out.
+        with_ends: Lines have their ends, and the blank lines that follow: joined, they are the text
+            but for blank lines in front.
 
     Example:
         >>> lines = Lines(["one\\n\\ntwo", "three"])
@@ -55,6 +57,8 @@ class Lines:
         watch: Callable[[Progress], None] | None = None,
         limit: int | None = None,
         errors: Literal["strict", "replace", "ignore"] = "strict",
+        *,
+        with_ends: bool = False,
     ) -> None:
         check_watch(watch)
         checked_errors(errors)
@@ -62,9 +66,10 @@ class Lines:
             raise ArgumentTypeError("corpus is a mapping, but one corpus is expected: pass one")
         self._paths, self._texts = paths_or_texts(data)
         self._watch, self._limit, self._errors = watch, limit, errors
+        self._of = _with_ends if with_ends else _without_ends
         self._sha256 = hashlib.sha256()
         self._total = sum(map(size_of, self._paths))
-        #: How many lines, and bytes of UTF-8 without the ends of lines, were given.
+        #: How many lines, and bytes of UTF-8 in them, were given.
         self.number = self.bytes = 0
 
     @property
@@ -73,8 +78,8 @@ class Lines:
         return self._sha256.hexdigest()
 
     def __iter__(self) -> Iterator[list[str]]:
-        texts = self._of_files() if self._paths else self._texts
-        lines = (line for text in texts for line in text.splitlines() if line.strip())
+        documents = self._of_files() if self._paths else ([text] for text in self._texts)
+        lines = (line for document in documents for line in self._of(document))
         for batch in batches(lines, _BATCH_CHARACTERS):
             yield self._counted(batch)
             if self._limit is not None and self.bytes >= self._limit:
@@ -99,23 +104,39 @@ class Lines:
         if self._watch is not None:
             self._watch(Progress("counting", self.bytes, total, self.bytes))
 
-    def _of_files(self) -> Iterator[str]:
+    def _of_files(self) -> Iterator[Iterable[str]]:
+        """The documents, each as texts that end with a line."""
         for path in self._paths:
+            name = path.with_suffix("") if path.suffix.lower() in (".gz", ".zst") else path
             if is_table(path):
-                yield from Table(path, "text", self._errors).texts(_BATCH_CHARACTERS)
+                for text in Table(path, "text", self._errors).texts(_BATCH_CHARACTERS):
+                    yield [text]
+            elif name.suffix.lower() in _JSON_LINES:
+                for number, line in enumerate(_lines_of(path, self._errors), 1):
+                    yield [_of_json(path, number, line)]
             else:
-                yield from _of_file(path, self._errors)
+                yield _lines_of(path, self._errors)
 
 
-def _of_file(path: Path, errors: str) -> Iterator[str]:
-    name = path.with_suffix("") if path.suffix.lower() in (".gz", ".zst") else path
-    is_json = name.suffix.lower() in _JSON_LINES
-    for number, line in enumerate(_lines_of(path, errors), 1):
-        yield _of_json(path, number, line) if is_json else line
+def _without_ends(document: Iterable[str]) -> Iterator[str]:
+    return (line for text in document for line in text.splitlines() if line.strip())
+
+
+def _with_ends(document: Iterable[str]) -> Iterator[str]:
+    parts: list[str] = []
+    for line in (line for text in document for line in text.splitlines(keepends=True)):
+        if line.strip():
+            if parts:
+                yield "".join(parts)
+            parts = [line]
+        elif parts:
+            parts.append(line)
+    if parts:
+        yield "".join(parts)
 
 
 def _lines_of(path: Path, errors: str) -> Iterator[str]:
-    """The lines of a file, decompressed."""
+    """The lines of a file with their ends, decompressed."""
     contents = _core.FileContents(os.fspath(path))
     decoder = codecs.getincrementaldecoder("utf-8-sig")(errors)
     before, begun = 0, [""]
@@ -125,9 +146,9 @@ def _lines_of(path: Path, errors: str) -> Iterator[str]:
         first, *others = text.split("\n")
         begun.append(first)
         if others:
-            yield "".join(begun)
+            yield f"{''.join(begun)}\n"
             *whole, last = others
-            yield from whole
+            yield from (f"{line}\n" for line in whole)
             begun = [last]
     if line := "".join(begun) + _decoded(path, decoder, b"", before):
         yield line

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 from jeton.analysis.lines import Corpus, Lines
 from jeton.analysis.swept import Point, SkippedSize, Sweep
 from jeton.arguments import check_text, checked_flag, checked_int, checked_path
-from jeton.corpus import Progress
+from jeton.corpus import Progress, are_lines
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -58,6 +58,7 @@ def sweep(
     bytes_per_parameter: int = 4,
     tied: bool = True,
     errors: Literal["strict", "replace", "ignore"] = "strict",
+    documents: Literal["file", "line"] = "file",
     folder: str | os.PathLike[str] | None = None,
     watch: Watch | None = None,
 ) -> Sweep:
@@ -78,6 +79,9 @@ def sweep(
         tied: Whether the output layer and the embedding are one table. The output layer's
             operations are the same in any case.
         errors: As for `Tokenizer.usage`.
+        documents: What a document of text is. `"file"`: the whole file or text, so line ends are
+            text that is trained on and measured, and blank lines stay with the line in front of
+            them. `"line"`: a line without its end.
         folder: Where each tokenizer is kept, and `sweep.json` is written after each family's. If
             it was interrupted, the same call goes on with what is missing.
         watch: Called with what is being done (`"bpe"`, `"unigram 8000"`) and a `jeton.Progress`.
@@ -113,6 +117,7 @@ def sweep(
         checked_int("bytes_per_parameter", bytes_per_parameter, 1),
         checked_flag("tied", tied),
         errors,
+        are_lines(documents),
         None if folder is None else Path(os.path.expanduser(checked_path("folder", folder))),
         watch,
     )
@@ -158,6 +163,7 @@ class _Run:
     bytes_per_parameter: int
     tied: bool
     errors: Literal["strict", "replace", "ignore"]
+    by_line: bool
     folder: Path | None
     watch: Watch | None
     share: float = 0.0
@@ -178,10 +184,9 @@ class _Run:
         self.share = 0.0 if is_given else float(held_out)  # type: ignore[arg-type]
         digest, size, drawn = hashlib.sha256(), 0, 0
         if is_given:
-            given = cast(Corpus, held_out)
-            for batch in Lines(given, limit=_HELD_OUT_BYTES, errors=self.errors):
+            for batch in self._read(cast(Corpus, held_out), _HELD_OUT_BYTES):
                 self.held_out += batch
-        whole = Lines(corpus, errors=self.errors)
+        whole = self._read(corpus)
         for batch in whole:
             for line in batch:
                 if not self._is_held_out(line):
@@ -205,6 +210,9 @@ class _Run:
             )
         self.bytes = sum(len(line.encode("utf-8", "surrogatepass")) for line in self.held_out)
 
+    def _read(self, corpus: Corpus, limit: int | None = None) -> Lines:
+        return Lines(corpus, limit=limit, errors=self.errors, with_ends=not self.by_line)
+
     def _is_held_out(self, line: str) -> bool:
         if not self.share:
             return False
@@ -212,13 +220,14 @@ class _Run:
         return zlib.crc32(data) < self.share * (1 << 32)
 
     def _lines(self) -> Iterator[str]:
-        for batch in Lines(self.corpus, errors=self.errors):
+        for batch in self._read(self.corpus):
             yield from (line for line in batch if not self._is_held_out(line))
 
     @property
     def settings(self) -> dict[str, Any]:
         names = ("pattern", "width", "depth", "context", "bytes_per_parameter", "tied", "share")
-        return {name: getattr(self, name) for name in names}
+        documents = "line" if self.by_line else "file"
+        return {**{name: getattr(self, name) for name in names}, "documents": documents}
 
     def sweep(self) -> Sweep:
         """Trains and measures what is not there yet."""

@@ -103,8 +103,8 @@ class Sweep(Saved):
 
     Attributes:
         points: A point for each family and size, in the order in which they were asked for.
-        settings: The pattern, width, depth, context, bytes_per_parameter, tied, and the share that
-            is held out.
+        settings: The pattern, width, depth, context, bytes_per_parameter, tied, documents, and the
+            share that is held out.
         corpus: SHA-256 of the lines that were trained on, in hexadecimal.
         held_out: SHA-256 of the lines that were measured, in hexadecimal.
         held_out_bytes: How many bytes of UTF-8 these have.

@@ -17,7 +17,7 @@ from jeton.base_tokenizer.decode import Decodes
 from jeton.base_tokenizer.encode import Encodes
 from jeton.base_tokenizer.save import Saves
 from jeton.components.component import AddedToken
-from jeton.errors import ArgumentTypeError, FormatWarning, warn_caller
+from jeton.errors import ArgumentTypeError, FormatWarning, UnsupportedError, warn_caller
 from jeton.other_names import IN_JETON, HidesOtherNames
 from jeton.settings import Settings
 
@@ -130,7 +130,9 @@ class BaseTokenizer(Encodes, Decodes, Saves, metaclass=HidesOtherNames):
 
     def __hash__(self) -> int:
         if self._hash is None:
-            self._hash = hash(_core.fingerprint(self._core))
+            # What a function does is in no bytes.
+            has_bytes = not self._core.holds_functions()
+            self._hash = hash(_core.fingerprint(self._core) if has_bytes else self.vocab_size)
         return self._hash
 
     @property
@@ -139,12 +141,20 @@ class BaseTokenizer(Encodes, Decodes, Saves, metaclass=HidesOtherNames):
 
         The same on every machine; another version of jeton may give another.
 
+        Raises:
+            UnsupportedError: A stage is a function of Python, which may do anything.
+
         Example:
             >>> import jeton
             >>> tok = jeton.CharTrainer().train("ab")
             >>> tok.digest == jeton.CharTrainer().train("abba").digest, len(tok.digest)
             (True, 64)
         """
+        if self._core.holds_functions():
+            raise UnsupportedError(
+                "a tokenizer with a function of Python has no digest: what the function does is "
+                "not known (put a component of jeton in its place)"
+            )
         return _core.fingerprint(self._core).hex()
 
     def __copy__(self) -> Self:
@@ -178,8 +188,9 @@ class BaseTokenizer(Encodes, Decodes, Saves, metaclass=HidesOtherNames):
                 for name in stages
             ),
             ("special tokens", shown or "none"),
-            ("digest", self.digest[:16]),
         ]
+        if not self._core.holds_functions():
+            rows.append(("digest", self.digest[:16]))
         return notebooks.boxed("Tokenizer", notebooks.table([], rows))
 
     def __repr__(self) -> str:

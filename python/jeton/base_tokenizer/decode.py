@@ -157,7 +157,7 @@ class Decodes(Core):
             stop_ids: Tokens before which the text ends. They end it whether or not they are left
                 out of the text; a text that spells them does not.
             min_tokens: How many ids come before a stop is looked for. The text that they give holds
-                none, and one that begins in it is none.
+                none, and one that begins in it is none; a character is of the id that completes it.
 
         Raises:
             ArgumentTypeError: `stop` holds something else than `str`, or `stop_ids` than integers.

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from jeton._core import CountedText
     from jeton.arrow import ArrowColumn
 
 __all__ = ["Encodes", "origin_of"]
@@ -194,6 +195,39 @@ class Encodes(HasSettings):
             _drawing(dropout, alpha, nbest_size, seed),
         )
         return Encoding._of_core(encoded)
+
+    def counted_text(
+        self, text: str = "", *, special: SpecialPolicy = "ignore", add_special_tokens: bool = False
+    ) -> CountedText:
+        """A text that grows at either end, and whose tokens are counted without encoding it again.
+
+        `append` and `prepend` add to it; `count()` is the number of its tokens, and
+        `count(start, stop)` that of a range of characters by itself. Each is what `Tokenizer.count`
+        gives for that text.
+
+        Args:
+            text: What it begins with.
+            special: What special tokens in the text mean, as in `encode`; not `"raise"`, which says
+                where in the whole text one stands.
+            add_special_tokens: Whether the special tokens that the post-processor adds count, too.
+
+        Raises:
+            ArgumentTypeError: `text` is no `str`.
+            ArgumentError: It holds a lone surrogate.
+            UnsupportedError: No safe split points are known for the tokenizer, as for a Unigram
+                of a `.model` file. `special` is `"raise"`.
+
+        Example:
+            >>> from jeton import textbook
+            >>> tok = textbook.hug_pug_pun_bun_hugs()
+            >>> text = tok.counted_text("pug hug")
+            >>> text.append(" hugs")
+            >>> text.count() == tok.count("pug hug hugs"), text.count(4, 7) == tok.count("hug")
+            (True, True)
+        """
+        counted = self._core.counted_text(special, add_special_tokens)
+        counted.append(text)
+        return counted
 
     def encode_stream(
         self,

@@ -10,6 +10,7 @@ from jeton.components.component import AddedToken
 
 if TYPE_CHECKING:
     from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
+    from jeton.encoding import Encoding
 
 __all__ = ["HasStages"]
 
@@ -63,6 +64,35 @@ class HasStages(Core):
         """The special tokens around a text."""
         component: post_processors.PostProcessor | None = self._stage("post_processor")
         return component
+
+    def post_process(
+        self, encoding: Encoding, pair: Encoding | None = None, *, add_special_tokens: bool = True
+    ) -> Encoding:
+        """What `encode_with_spans` makes of a text, or of two, whose tokens are at hand.
+
+        The post-processor puts its special tokens around them; without one, two encodings follow
+        each other. `Encoding.truncate` cuts them to size before, `Encoding.pad` pads the result.
+
+        Args:
+            encoding: The tokens of the text.
+            pair: Those of a second one.
+            add_special_tokens: Whether special tokens are added.
+
+        Raises:
+            ArgumentTypeError: What is given is no `Encoding`.
+            UnsupportedError: A template that lacks what it names.
+
+        Example:
+            >>> import jeton
+            >>> from jeton.components import post_processors
+            >>> bert = post_processors.BertProcessing(sep=("[SEP]", 4), cls=("[CLS]", 3))
+            >>> tok = jeton.CharTrainer().train("abc").with_added_tokens(["[CLS]", "[SEP]"])
+            >>> tok = tok.replace(post_processor=bert)
+            >>> tok.post_process(tok.encode_with_spans("abc").truncate(2)).ids
+            [3, 0, 1, 4]
+        """
+        processor = self.post_processor or components.post_processors.Sequence(())
+        return processor(encoding, pair, add_special_tokens=add_special_tokens)
 
     @property
     def decoder(self) -> decoders.Decoder | None:

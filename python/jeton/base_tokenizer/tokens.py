@@ -44,18 +44,28 @@ class HasTokens(Core):
         """
         return self._core.scores() or []
 
-    def id_to_bytes(self, id: int) -> bytes:
-        """A token as the vocabulary spells it, where marks such as `##`, `▁` and `<0xF0>` stand.
+    def token_spelling(self, id: int) -> bytes:
+        """A token as the vocabulary spells it, with marks such as `##`, `▁` and `<0xF0>`.
+
+        `token_bytes` is what it gives in text, and `bytes_to_id` leads back from the spelling.
 
         Raises:
             UnknownTokenError: The id stands for no token.
 
         Example:
             >>> import jeton
-            >>> jeton.CharTrainer().train("hello").id_to_bytes(1)
+            >>> jeton.CharTrainer().train("hello").token_spelling(1)
             b'h'
         """
         return self._known(id, self._core.id_to_bytes(id))
+
+    def id_to_bytes(self, id: int) -> bytes:
+        """The former name of `token_spelling`.
+
+        Raises:
+            UnknownTokenError: The id stands for no token.
+        """
+        return self.token_spelling(id)
 
     def token_bytes(self, id: int) -> bytes:
         """The bytes that a token adds to decoded text in its middle.
@@ -70,7 +80,7 @@ class HasTokens(Core):
         Example:
             >>> import jeton
             >>> tok = jeton.WordPieceTrainer(17).train(["hug pug pun bun hugs"] * 5)
-            >>> [tok.id_to_bytes(id) for id in tok.encode("hugs")]
+            >>> [tok.token_spelling(id) for id in tok.encode("hugs")]
             [b'h', b'##ug', b'##s']
             >>> [tok.token_bytes(id) for id in tok.encode("hugs")]
             [b' h', b'ug', b's']
@@ -159,4 +169,4 @@ def bytes_by_id(tokenizer: HasTokens) -> dict[int, bytes]:
     An added token may have the bytes of one of the model's: then there are two ids for them, of
     which `Tokenizer.vocab` knows one.
     """
-    return {id: tokenizer.id_to_bytes(id) for id in tokenizer._core.token_ids().tolist()}
+    return {id: tokenizer.token_spelling(id) for id in tokenizer._core.token_ids().tolist()}

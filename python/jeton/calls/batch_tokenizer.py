@@ -45,7 +45,7 @@ class BatchTokenizer:
 
     def __call__(self, id: int) -> str:
         """A token as a `tokenizer.json` spells it: `Ġthe`, `##s`, `▁the`, `<0xF0>`."""
-        token = self.tokenizer.id_to_bytes(id)
+        token = self.tokenizer.token_spelling(id)
         if self._has_raw_tokens and id not in self._added:
             return "".join(_ALPHABET[byte] for byte in token)
         return token.decode("utf-8", "replace")

@@ -24,7 +24,7 @@ from jeton.calls.result import BatchEncoding
 from jeton.calls.rows import Rows
 from jeton.calls.short_text import SHORT, columns_alone
 from jeton.calls.windows import Windows, cut, share_room
-from jeton.errors import ArgumentError, UnsupportedError, warn_caller
+from jeton.errors import ArgumentError, ChatWarning, UnsupportedError, warn_caller
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -114,12 +114,32 @@ class Caller:
                 "text is missing: give text, or text_target, or both (nulls= says what None means "
                 "within a batch)"
             )
+        if call.special != "ignore" and call.add_special_tokens:
+            self._warn_of_two_begins(call)
         if call.text is None:
             return self._result(call, _TARGETS, tensors)
         result = self._result(call, _TEXTS, tensors)
         if call.text_target is not None:
             result["labels"] = self._result(call, _TARGETS, tensors)["input_ids"]
         return result
+
+    def _warn_of_two_begins(self, call: Call) -> None:
+        """Warns where a text, as that of a chat, has the token that the call puts in front too."""
+        begin = next(iter(self.frame(pair=False, add_special_tokens=True)), None)
+        if begin is None or begin.text is not None:
+            return
+        tokenizer = self.spelling.tokenizer
+        spelled = tokenizer.token_spelling(begin.id).decode(errors="replace")
+        is_token = call.special == "allow" or (
+            isinstance(call.special, (set, frozenset, list, tuple)) and spelled in call.special
+        )
+        texts = call.text if isinstance(call.text, (list, tuple)) else [call.text]
+        if is_token and any(isinstance(it, str) and it.startswith(spelled) for it in texts):
+            warn_caller(
+                f"the text begins with {spelled!r}, and the call puts another one in front "
+                "(give add_special_tokens=False; the ids of a chat are chat.ids)",
+                ChatWarning,
+            )
 
     def _result(self, call: Call, names: tuple[str, str], tensors: str | None) -> BatchEncoding:
         padding, truncation = choose(call.asked, self.defaults)

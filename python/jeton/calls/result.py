@@ -396,7 +396,7 @@ class BatchEncoding(UserDict[str, Any]):
             type_ids=self._cut(rows.type_ids, row).tolist(),
             sequence_ids=self.sequence_ids(row),
             special_tokens_mask=self._cut(rows.special, row).astype(bool).tolist(),
-            tokens=[spelling.tokenizer.id_to_bytes(id) for id in ids],
+            tokens=[spelling.tokenizer.token_spelling(id) for id in ids],
         )
 
 

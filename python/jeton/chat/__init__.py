@@ -14,9 +14,31 @@ if importlib.util.find_spec("jinja2") is None:
     raise UnsupportedError("chats need jinja2: pip install 'jeton[chat]'")
 
 from jeton.chat.chat import Chat, Request
+from jeton.chat.fitting import Fitted
 from jeton.chat.limits import limits
 from jeton.chat.origins import Origin
+from jeton.chat.parsing import Event, Parsed, ParsedCall, ParseStream, Part, Problem
+from jeton.chat.parsing.formats import FORMATS
 from jeton.chat.prefixes import Prefixes, Step
+from jeton.chat.rollout import Rewritten, Rollout
 from jeton.chat.templates import TEMPLATES
 
-__all__ = ["TEMPLATES", "Chat", "Origin", "Prefixes", "Request", "Step", "limits"]
+__all__ = [
+    "FORMATS",
+    "TEMPLATES",
+    "Chat",
+    "Event",
+    "Fitted",
+    "Origin",
+    "ParseStream",
+    "Parsed",
+    "ParsedCall",
+    "Part",
+    "Prefixes",
+    "Problem",
+    "Request",
+    "Rewritten",
+    "Rollout",
+    "Step",
+    "limits",
+]

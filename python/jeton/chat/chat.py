@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,7 +21,8 @@ from jeton.chat.origins import Origin
 from jeton.chat.parts import raw, runs_of
 from jeton.chat.prefixes import Prefixes, Step, compared
 from jeton.chat.renderer import Renderer, questions
-from jeton.chat.schemas import schema_of
+from jeton.chat.rollout import Rollout, extended
+from jeton.chat.schemas import tools_of
 from jeton.chat.templates import name_of, template_of
 from jeton.chat.trust import Trust
 from jeton.chat.unprinted import Unprinted, UnprintedError
@@ -45,6 +45,8 @@ __all__ = ["Chat", "Request"]
 _FLAGS: Final = ("add_generation_prompt", "continue_final_message")
 """Parameters of such names that no variable of a template is like one by chance."""
 _SYSTEM: Final = ("system", "developer")
+_MOST_RENDERINGS: Final = 64
+"""How many beginnings of a conversation are rendered to compare them: two a turn."""
 
 
 def _warn(losses: str) -> None:
@@ -100,10 +102,17 @@ class Request:
         return chat
 
     def _given(self, sent: list[Sent], trust: Trust) -> Given:
-        tools = None if self.tools is None else _tools(self.tools)
+        tools = None if self.tools is None else tools_of(self.tools)
         documents = None if self.documents is None else _documents(self.documents)
         template = template_of(self.tok, self.template, with_tools=tools is not None)
         self._check_variables(template)
+        # As transformers passes them: `bos_token="<s>"` is that token, as the tokenizer's own is.
+        specials = self.tok.special_tokens
+        own = {
+            name: str(it)
+            for name, it in self.variables
+            if name.endswith("_token") and isinstance(it, str) and it in specials
+        }
         if not isinstance(self.isolate, (bool, type(None))):
             raise ArgumentTypeError(f"isolate must be a bool, not {self.isolate!r:.60}")
         return Given(
@@ -115,8 +124,8 @@ class Request:
             tools=tools,
             documents=documents,
             add_generation_prompt=self.add_generation_prompt,
-            tokens={f"{role}_token": token for role, token in self.tok.roles.items()},
-            variables=dict(self.variables),
+            tokens={f"{role}_token": token for role, token in self.tok.roles.items()} | own,
+            variables={name: it for name, it in self.variables if name not in own},
         )
 
     def _check_variables(self, template: str) -> None:
@@ -157,25 +166,6 @@ class Request:
         ).made()
 
 
-def _tools(tools: Any) -> list[Any]:
-    if isinstance(tools, (str, bytes, dict)) or not isinstance(tools, Iterable):
-        raise ArgumentTypeError(
-            f"tools must be a list of dicts or functions, not {type(tools).__name__}"
-        )
-    return [_tool(tool, number) for number, tool in enumerate(tools)]
-
-
-def _tool(tool: Any, number: int) -> dict[Any, Any]:
-    if isinstance(tool, dict):
-        return tool
-    if isinstance(tool, (types.FunctionType, types.MethodType)):
-        return schema_of(tool, f"tools[{number}]")
-    raise ArgumentTypeError(
-        f"tools[{number}] must be a function, or a dict with the JSON schema of one, not "
-        f"{type(tool).__name__}"
-    )
-
-
 def _documents(documents: Any) -> list[Any]:
     if isinstance(documents, (str, bytes, dict)) or not isinstance(documents, Iterable):
         raise ArgumentTypeError(
@@ -199,6 +189,7 @@ class Chat:
     Attributes:
         text: The text, as the template wrote it.
         template: The text of the template.
+        tools: The tools, as JSON schemas.
         roles: The role of each message.
         dropped: The indices of the messages that `truncate` left out, in the chat that was cut.
 
@@ -225,6 +216,7 @@ class Chat:
         self._unprinted = Unprinted(given, text)
         self.text = raw(text)
         self.template = given.template
+        self.tools: list[Any] | None = None if request.tools is None else tools_of(request.tools)
         self.roles: list[str | None] = [message.role for message in given.sent]
         self.dropped: list[int] = []
 
@@ -247,6 +239,17 @@ class Chat:
         """The control tokens of this chat, with their ids: the special tokens of the tokenizer, and
         added tokens that its template writes, its configuration names or the call asked for."""
         return self._control.tok.special_tokens
+
+    @property
+    def isolates(self) -> bool | None:
+        """Whether its template runs in a process of its own, if `tok.chat` was asked for that."""
+        return self._request.isolate
+
+    @property
+    def plain_variables(self) -> dict[str, Any]:
+        """What else the template was given that is text, a number or a truth."""
+        kinds = (str, bool, int, float, type(None))
+        return {name: it for name, it in self._request.variables if isinstance(it, kinds)}
 
     @functools.cached_property
     def unprinted(self) -> list[Origin]:
@@ -321,8 +324,9 @@ class Chat:
         is asked for, that is it. Otherwise it is what came from messages of these roles, with
         what the template wrote inside of each, and behind it up to the first control token, which
         ends the turn; or up to a later one that follows at once, if that ends the text, a turn of
-        the user, or the chat that ends there. A call of a tool begins behind the generation prompt,
-        or where another answer would if no prompt stands there. What a template says of a call once
+        the user, or the chat that ends there. What the assistant says begins behind the generation
+        prompt, or behind as much of it as its turn has; if the template shows no prompt, where
+        another answer would begin. What a template says of a call once
         more, around the result of it, is not learnt. An answer without text has the token that ends
         it alone, and teaches to say nothing.
 
@@ -381,6 +385,9 @@ class Chat:
         Some templates change what they wrote: they leave out the reasoning of turns that are over,
         or put the tools in front of the last question.
 
+        Each turn takes a rendering of all messages up to it, so of a long conversation only the
+        last 32 turns are rendered; `left_out` says how many renderings were not made.
+
         Example:
             >>> import jeton
             >>> tok = jeton.CharTrainer(special_tokens=["<|im_start|>", "<|im_end|>"]).train(
@@ -394,22 +401,76 @@ class Chat:
             Prefixes(kept: 2 renderings, each begins the next)
         """
         messages = self._request.messages
+        asked = [
+            (count, prompt)
+            for at, role in enumerate(self.roles)
+            if role in ("assistant", "model")
+            for count, prompt in ((at, True), (at + 1, False))
+            if count and (count < len(messages) or self._request.add_generation_prompt)
+        ]
         steps: list[tuple[Step, list[int]]] = []
-        for at, role in enumerate(self.roles):
-            if role not in ("assistant", "model"):
-                continue
-            for count, prompt in ((at, True), (at + 1, False)):
-                is_whole = count == len(messages) and not self._request.add_generation_prompt
-                if not count or is_whole:
-                    continue
-                try:
-                    text = self._given.of_first(count, prompt).text()
-                except JetonError:
-                    continue  # a template may refuse a conversation that ends here
-                ids = encoded_ids(self._control, raw(text), runs_of(text))
-                steps.append((Step(count, prompt), ids))
+        for count, prompt in asked[-_MOST_RENDERINGS:]:
+            try:
+                text = self._given.of_first(count, prompt).text()
+            except JetonError:
+                continue  # a template may refuse a conversation that ends here
+            ids = encoded_ids(self._control, raw(text), runs_of(text))
+            steps.append((Step(count, prompt), ids))
         whole = Step(len(messages), self._request.add_generation_prompt)
-        return compared([*steps, (whole, self.ids)])
+        left_out = max(len(asked) - _MOST_RENDERINGS, 0)
+        return compared([*steps, (whole, self.ids)], left_out)
+
+    def extend(
+        self,
+        ids: Iterable[int],
+        *,
+        messages: Iterable[Mapping[str, Any]] = (),
+        add_generation_prompt: bool = True,
+    ) -> Rollout:
+        """This prompt with the ids that a model wrote, and with messages that follow them.
+
+        The ids of this chat, and then those that were sampled, begin the ids of the result,
+        always; the template writes what follows. Where it would write something else if the whole
+        conversation were rendered again, `rewritten` of the result says so. Its loss mask is of
+        what was sampled. `extend` of the result goes on in the same way.
+
+        Args:
+            ids: What the model wrote, with the token that ended it, if one did. An answer that
+                stops without one gets the template's, which is not learnt.
+            messages: What follows: results of tools, or a turn of the user.
+            add_generation_prompt: Whether the beginning of the next answer follows these.
+
+        Raises:
+            ArgumentError: This chat asks for no answer; `messages` begins with an answer; the
+                template refuses the conversation.
+            UnsupportedError: It cannot be told how answers through this template are written.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer(special_tokens=["<|im_start|>", "<|im_end|>"]).train(
+            ...     "<|user>\\nsystem im_end assistant hey"
+            ... )
+            >>> chat = tok.chat(
+            ...     [{"role": "user", "content": "hi"}],
+            ...     template="chatml",
+            ...     add_generation_prompt=True,
+            ... )
+            >>> again = {"role": "user", "content": "hm"}
+            >>> rollout = chat.extend(tok.encode("hey"), messages=[again])
+            >>> tok.decode(rollout.ids[len(chat.ids) :])
+            'hey<|im_end|>\\n<|im_start|>user\\nhm<|im_end|>\\n<|im_start|>assistant\\n'
+        """
+        request = self._request
+        if not (request.add_generation_prompt or request.continue_final_message):
+            raise ArgumentError(
+                "the chat asks for no answer: make it with add_generation_prompt=True"
+            )
+        before = list(request.messages)
+        if request.continue_final_message:
+            before = before[:-1]
+        return extended(
+            self, request.of, before, ids, messages, add_generation_prompt=add_generation_prompt
+        )
 
     def truncate(self, max_tokens: int) -> Chat:
         """The same chat without its oldest messages, so that it has at most so many tokens.
@@ -440,7 +501,7 @@ class Chat:
             kept = [
                 at for at, role in enumerate(self.roles) if at >= turns[middle] or role in _SYSTEM
             ]
-            chat = self._of_kept([messages[at] for at in kept])
+            chat = self.of([messages[at] for at in kept])
             chat.dropped = [at for at in range(len(messages)) if at not in set(kept)]
             if len(chat.ids) <= max_tokens:
                 best, high = chat, middle - 1
@@ -453,7 +514,8 @@ class Chat:
             )
         return best
 
-    def _of_kept(self, messages: list[Sent]) -> Chat:
+    def of(self, messages: list[Sent]) -> Chat:
+        """The chat of some of its messages."""
         return dataclasses.replace(self._request, messages=messages).made()
 
     def __repr__(self) -> str:

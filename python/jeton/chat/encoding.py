@@ -243,7 +243,7 @@ def _unknown(tok: BaseTokenizer) -> set[str]:
     model = tok.model
     named = {getattr(model, "unk_token", None), tok.roles.get("unk")}
     if (id := getattr(model, "unk_id", None)) is not None:
-        named.add(tok.id_to_bytes(id).decode(errors="replace"))
+        named.add(tok.token_spelling(id).decode(errors="replace"))
     return {name for name in named if name is not None}
 
 
@@ -323,8 +323,10 @@ def _with_mark(tok: BaseTokenizer, tokens: _Tokens, stretch: str) -> tuple[BaseT
     A stretch beside it is no beginning of a text, and no end: no space is put in front of it.
     """
     for mark in tokens.marks:
-        found = [match[0] for match in tokens.pattern.finditer(mark + stretch + mark)]
-        if found[:1] == [mark] == found[-1:] and found.count(mark) == 2:
+        beside = mark + stretch + mark
+        last = len(beside) - len(mark)
+        found = [match.span() for match in tokens.pattern.finditer(beside) if match[0] == mark]
+        if found == [(0, len(mark)), (last, len(beside))] and beside.find(mark, 1) == last:
             return tok, mark
     if not tokens.marked or tokens.marked[0][1] in stretch:
         # No other token begins in the stretch and ends in the mark.

@@ -10,10 +10,11 @@ import functools
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
+from jeton.chat.call_arguments import with_parsed_arguments
 from jeton.chat.kept_tools import KeptTools, kept_tools
 from jeton.chat.messages import Group, Input, Sent
 from jeton.chat.parts import raw
-from jeton.chat.probes import takes_parts
+from jeton.chat.probes import prints_arguments_as_text, takes_parts
 from jeton.chat.renderer import Renderer
 from jeton.chat.traced import joined
 from jeton.chat.trust import REASONING, Path
@@ -62,7 +63,10 @@ class Given:
         self._tokens = tuple(tokens.items())
         self._values = values
         self._continued = continued
-        self._messages = values.messages(sent)
+        prints_text = functools.partial(
+            prints_arguments_as_text, renderer, template, (*self._tokens, *self._plain_variables)
+        )
+        self._messages = values.messages(with_parsed_arguments(sent, prints_text))
         self._tools = self._seen_tools(tools)
         self._documents = documents and values.other("documents", documents)
         self._further = {
@@ -70,6 +74,11 @@ class Given:
             **tokens,
             **{name: values.other("variable", it, name) for name, it in variables.items()},
         }
+
+    @property
+    def _plain_variables(self) -> list[tuple[str, Any]]:
+        """The variables that probes get as well."""
+        return [(name, it) for name, it in self.variables.items() if isinstance(it, _PLAIN)]
 
     def _seen_tools(self, tools: list[Any] | None) -> KeptTools | list[Any] | None:
         """The tools as a template sees them, those of the last call if they are the same."""
@@ -133,8 +142,7 @@ class Given:
         ask = functools.partial(takes_parts, self.renderer, self.template, role and raw(role))
         takes = ask(self._tokens)
         if takes is None and self.variables:  # without some a template may take no chat at all
-            known = [(name, it) for name, it in self.variables.items() if isinstance(it, _PLAIN)]
-            takes = ask((*self._tokens, *known))
+            takes = ask((*self._tokens, *self._plain_variables))
         if takes is None:
             return message
         parts = [{"type": "text", "text": it} if isinstance(it, str) else it for it in content]

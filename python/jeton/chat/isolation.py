@@ -32,11 +32,13 @@ __all__ = ["rendered_apart", "serve", "source_apart"]
 T = TypeVar("T")
 
 _START: Final = """
-import json, sys
-sys.path[:] = json.loads(sys.argv[1])
+import sys
+memory, *sys.path[:] = sys.argv[1:]
 from jeton.chat.isolation import serve
-serve(int(sys.argv[2]))
+serve(int(memory))
 """
+"""What the process runs. Python would look in the working folder first, which may be a stranger's:
+nothing but `sys`, which is in Python itself, is imported before it looks where the caller does."""
 _START_SECONDS: Final = 60.0
 _GRACE_SECONDS: Final = 2.0
 """How much longer than its limit a template may take until its process is ended."""
@@ -85,7 +87,10 @@ def _asked(arguments: tuple[Any, ...], read: Callable[[dict[str, Any]], T]) -> T
     try:
         answer = process.answer(request, chosen.seconds)
         if "error" in answer:
-            raise _ERRORS.get(answer["error"], UnsupportedError)(answer["says"])
+            kind, says = answer["error"], answer.get("says")
+            if kind not in [*_ERRORS] or not isinstance(says, str):
+                raise UnsupportedError(_NONSENSE)
+            raise _ERRORS[kind](says)
         found = read(answer)
     except (ArgumentError, FormatError):
         process.keep()
@@ -148,7 +153,8 @@ class _Process:
         if not sys.executable or getattr(sys, "frozen", False):
             raise UnsupportedError("isolate needs a Python to start, and this program has none")
         self.memory = memory
-        command = [sys.executable, "-c", _START, json.dumps(sys.path), str(memory)]
+        folders = [it for it in sys.path if isinstance(it, str)]
+        command = [sys.executable, "-c", _START, str(memory), *folders]
         pipe = subprocess.PIPE
         try:
             # Nothing is buffered, so that closing in a forked process writes nothing.
@@ -178,7 +184,7 @@ class _Process:
         said = self._read(seconds + _GRACE_SECONDS, seconds, longest)
         try:
             answer = json.loads(said)
-        except ValueError:
+        except (ValueError, RecursionError):
             answer = None
         return answer if isinstance(answer, dict) else {}
 

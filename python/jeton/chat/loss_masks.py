@@ -139,8 +139,8 @@ class Answers:
         )
         is_of_answer = self._by_template | (self._run_of >= 0)
         for part in self._parts:
-            if _is_call(part.begins_with):
-                mask[self._first_of_call(part) : part.start] = True
+            if self._chat.roles[part.message] in ANSWERING:
+                mask[self._first_of_answer(part) : part.start] = True
             mask[part.start : part.end] = is_of_answer[part.start : part.end]
             mask[part.end : ends.get(part, part.end - 1) + 1] = True
         mask[self._ends_of_silences()] = True
@@ -262,28 +262,41 @@ class Answers:
             at = text.find(self._prompt, behind)
         return found
 
-    def _first_of_call(self, part: _Part) -> int:
-        """The first token of an answer that begins with what a template writes around a call."""
+    def _first_of_answer(self, part: _Part) -> int:
+        """The first token that a model writes of an answer, which its template may begin."""
         spans = self._chat.spans
-        for begin in self._answer_begins(part):
-            first = part.start
-            while first and self._by_template[first - 1] and spans[first - 1][0] >= begin:
+        begin = self._begin_of_answer(part)
+        first = part.start
+        if begin is not None:
+            while first and self._by_template[first - 1] and spans[first - 1][1] > begin:
                 first -= 1
-            if spans[first][0] == begin:
-                return first
-        return part.start
+        return first
 
-    def _answer_begins(self, part: _Part) -> Iterator[int]:
-        """Where what a model writes may begin: behind the generation prompt, or where another
-        answer would."""
-        before = self._chat.text[: self._starts[self._run_of[part.start]]]
-        if self._prompt:
-            at = before.rfind(self._prompt)
+    def _begin_of_answer(self, part: _Part) -> int | None:
+        """Where what a model writes begins: behind what the generation prompt has of it, or where
+        another answer would."""
+        run = int(self._run_of[part.start])
+        end = self._starts[run]
+        while run and self._is_head(self._runs[run - 1][1], part.message):
+            run -= 1
+        start = self._starts[run]
+        head = self._chat.text[start:end]
+        for length in self._prompt_lengths:
+            at = head.rfind(self._prompt[:length])
             if at >= 0:
-                yield at + len(self._prompt)
+                at += length
+                more = _shared(head[at:], self._prompt[length:])
+                return start + at + len(more) - len(more.lstrip())
         opening = self._opening(part.message)
-        if opening and before.endswith(opening):
-            yield len(before) - len(opening)
+        if opening and self._chat.text[:end].endswith(opening):
+            return end - len(opening)
+        return None
+
+    @staticmethod
+    def _is_head(origin: Origin, message: int) -> bool:
+        """Whether a template may write this in front of what a message says."""
+        of_role = origin.message == message and origin.field == "role"
+        return origin.kind == "template" or of_role
 
     def _opening(self, message: int) -> str | None:
         """What a template writes in front of a call that it does not write to ask for an answer."""
@@ -305,14 +318,28 @@ class Answers:
         elif text[:start].startswith(question.text):
             # The template puts a generation prompt behind every question.
             return text[len(question.text) : start]
+        else:
+            # That prompt goes on otherwise than the answer.
+            shared = len(_shared(text[:start], question.text))
+            token = bisect.bisect_right(spans, shared, key=operator.itemgetter(0)) - 1
+            return text[spans[token][0] : start]
         return None
 
     @functools.cached_property
     def _prompt(self) -> str:
         """What the template writes to begin an answer to the first question, if it can be told."""
+        return self._prompt_and_lengths[0]
+
+    @property
+    def _prompt_lengths(self) -> list[int]:
+        """How many of its characters an answer may have: all of them, or up to some token."""
+        return self._prompt_and_lengths[1]
+
+    @functools.cached_property
+    def _prompt_and_lengths(self) -> tuple[str, list[int]]:
         with_it, without = self._first_question(prompt=True), self._first_question(prompt=False)
         if with_it is None or without is None:
-            return ""
+            return "", []
         shared = without.text
         if not with_it.text.startswith(shared):
             # An end of text may stand there instead.
@@ -322,8 +349,21 @@ class Answers:
             if not all(
                 id in self._control or without.text[slice(*span)].isspace() for id, span in ending
             ):
-                return ""
-        return with_it.text[len(shared) :]
+                return "", []
+        if shared == with_it.text:
+            shared = self._without_standing_prompt(with_it)
+        prompt = with_it.text[len(shared) :]
+        ends = {end - len(shared) for _, end in with_it.spans if end > len(shared)}
+        return prompt, sorted((it for it in ends if prompt[:it].strip()), reverse=True)
+
+    def _without_standing_prompt(self, asked: _Chat) -> str:
+        """A question without the generation prompt of a template that writes it behind each.
+
+        Behind a question that another one follows there is none.
+        """
+        first = self._first_asked or 0
+        twice = self._chat_of([*self._messages[: first + 1], self._messages[first]])
+        return asked.text if twice is None else _shared(asked.text, twice.text).rstrip("<[{(")
 
     @functools.cached_property
     def _end_of_user(self) -> int:

@@ -35,10 +35,12 @@ class Prefixes:
 
     Attributes:
         steps: The renderings, the shortest first.
+        left_out: How many shorter ones were not made.
     """
 
-    def __init__(self, steps: Sequence[Step]) -> None:
+    def __init__(self, steps: Sequence[Step], left_out: int = 0) -> None:
         self.steps = list(steps)
+        self.left_out = left_out
 
     def __bool__(self) -> bool:
         return all(step.parts_at is None for step in self.steps)
@@ -53,10 +55,11 @@ class Prefixes:
                     f"message{'s' * (step.messages != 1)}{prompt} parts from the next one at "
                     f"token {step.parts_at} of {step.length})"
                 )
-        return f"Prefixes(kept: {count} rendering{'s' * (count != 1)}, each begins the next)"
+        last = f" (the last; {self.left_out} were left out)" * (self.left_out > 0)
+        return f"Prefixes(kept: {count} rendering{'s' * (count != 1)}{last}, each begins the next)"
 
 
-def compared(steps: Sequence[tuple[Step, list[int]]]) -> Prefixes:
+def compared(steps: Sequence[tuple[Step, list[int]]], left_out: int) -> Prefixes:
     """How much of each rendering's ids begins the next one's."""
     found = []
     following = [*(ids for _, ids in steps[1:]), steps[-1][1]]
@@ -68,4 +71,4 @@ def compared(steps: Sequence[tuple[Step, list[int]]]) -> Prefixes:
                 (at for at, (a, b) in enumerate(pairs) if a != b), min(len(ids), len(after))
             )
         found.append(Step(step.messages, step.prompt, kept, len(ids)))
-    return Prefixes(found)
+    return Prefixes(found, left_out)

@@ -15,7 +15,7 @@ from jeton.chat.renderer import Renderer
 from jeton.chat.trust import Trust
 from jeton.errors import JetonError
 
-__all__ = ["Frames", "frames_of", "takes_parts"]
+__all__ = ["Frames", "frames_of", "prints_arguments_as_text", "takes_parts", "text_of"]
 
 _WORDS: Final = "Hello there."
 _USER: Final = {"role": "user", "content": "Who is it?"}
@@ -52,17 +52,19 @@ class Frames:
 @functools.lru_cache(maxsize=64)
 def frames_of(renderer: Renderer, template: str, variables: Variables) -> Frames:
     """How a template frames turns. `variables` are what it reads beside the messages."""
-    asked = _text(renderer, template, [_USER], variables)
-    calls = ((it, _text(renderer, template, [_USER, it], variables)) for it in _CALLS)
+    asked = text_of(renderer, template, [_USER], variables)
+    calls = ((it, text_of(renderer, template, [_USER, it], variables)) for it in _CALLS)
     said, call = next((it for it in calls if it[1] is not None), (_CALLS[0], None))
     return Frames(
         question=asked or "",
         opening=_behind(
             asked,
-            _text(renderer, template, [_USER, {"role": "assistant", "content": _WORDS}], variables),
+            text_of(
+                renderer, template, [_USER, {"role": "assistant", "content": _WORDS}], variables
+            ),
         ).rpartition(_WORDS)[0],
         call=_behind(asked, call),
-        result=_behind(call, _text(renderer, template, [_USER, said, _RESULT], variables)),
+        result=_behind(call, text_of(renderer, template, [_USER, said, _RESULT], variables)),
     )
 
 
@@ -94,7 +96,7 @@ def takes_parts(
     for first in before:
         message = {**(_RESULT if len(first) == 2 else {}), "role": role}
         alone, as_part = (
-            _text(renderer, template, [*first, {**message, "content": it}, *behind], variables)
+            text_of(renderer, template, [*first, {**message, "content": it}, *behind], variables)
             for it in (_WORDS, [{"type": "text", "text": _WORDS}])
         )
         if alone is not None and _WORDS in alone:
@@ -102,7 +104,17 @@ def takes_parts(
     return None
 
 
-def _text(
+@functools.lru_cache(maxsize=256)
+def prints_arguments_as_text(renderer: Renderer, template: str, variables: Variables) -> bool:
+    """Whether a template prints arguments that are JSON in a text as they are, and writes the same
+    of a dict, or takes none.
+    """
+    as_dict, as_text = (text_of(renderer, template, [_USER, it], variables) for it in _CALLS)
+    arguments = _CALLS[1]["tool_calls"][0]["function"]["arguments"]
+    return as_text is not None and arguments in as_text and as_dict in (None, as_text)
+
+
+def text_of(
     renderer: Renderer, template: str, messages: Iterable[Mapping[str, Any]], variables: Variables
 ) -> str | None:
     """The text of a conversation, if the template takes it."""

@@ -12,12 +12,12 @@ import json
 import re
 import types
 import typing
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, Final
 
-from jeton.errors import ArgumentError
+from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["schema_of"]
+__all__ = ["schema_of", "tools_of"]
 
 _PLAIN: Final[dict[Any, str]] = {
     int: "integer",
@@ -113,6 +113,31 @@ def schema_of(function: Callable[..., Any], place: str) -> dict[str, Any]:
             if returned is not None:
                 found["return"]["description"] = returned
     return {"type": "function", "function": found}
+
+
+def tools_of(tools: Any) -> list[Any]:
+    """The tools of a call as JSON schemas.
+
+    Raises:
+        ArgumentTypeError: No list, or a tool that is neither a dict nor a function.
+        ArgumentError: As `schema_of`.
+    """
+    if isinstance(tools, (str, bytes, dict)) or not isinstance(tools, Iterable):
+        raise ArgumentTypeError(
+            f"tools must be a list of dicts or functions, not {type(tools).__name__}"
+        )
+    return [_tool(tool, number) for number, tool in enumerate(tools)]
+
+
+def _tool(tool: Any, number: int) -> dict[Any, Any]:
+    if isinstance(tool, dict):
+        return tool
+    if isinstance(tool, (types.FunctionType, types.MethodType)):
+        return schema_of(tool, f"tools[{number}]")
+    raise ArgumentTypeError(
+        f"tools[{number}] must be a function, or a dict with the JSON schema of one, not "
+        f"{type(tool).__name__}"
+    )
 
 
 def _with_description(schema: dict[str, Any], text: str, place: str) -> dict[str, Any]:

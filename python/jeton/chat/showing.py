@@ -20,7 +20,7 @@ Look = Literal["control", "template", "system", "user", "assistant", "tool", "ot
 
 STYLES: Final[dict[Look, tuple[str, str]]] = {
     "control": ("bold color(231) on color(61)", "control"),
-    "template": ("color(246)", "template"),
+    "template": ("color(243)", "template"),
     "system": ("color(16) on color(223)", "system"),
     "user": ("color(16) on color(157)", "user"),
     "assistant": ("color(16) on color(153)", "assistant"),

@@ -1,15 +1,15 @@
 """The chat templates that jeton has by name, and which one a chat goes through.
 
 They are written from the published descriptions of the formats, for texts of a system, a user and
-an assistant; a model's own template knows more: tools, reasoning, images, a system's message of its
-own.
+an assistant, and write what the models' own templates do there; those know more: tools, reasoning,
+images.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
@@ -18,17 +18,15 @@ from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 if TYPE_CHECKING:
     from jeton.base_tokenizer import BaseTokenizer
 
-__all__ = ["TEMPLATES", "name_of", "template_of", "writes_less"]
+__all__ = ["TEMPLATES", "left_to_models", "name_of", "template_of"]
 
 _NAMES: Final = """
-    chatml qwen llama2 llama3 llama3.1 llama3.2 llama4 mistral mistral-small gemma phi phi4 deepseek
-    zephyr vicuna gpt-oss command-r granite olmo
+    chatml qwen qwen2 qwen2.5 llama2 llama3 llama3.1 llama3.2 llama4 mistral mistral-small gemma phi
+    phi4 deepseek zephyr vicuna gpt-oss command-r granite olmo
 """.split()
 
 _ALIASES: Final = {
     "harmony": "gpt-oss",
-    "qwen2": "qwen",
-    "qwen25": "qwen",
     "qwen3": "qwen",
     "gemma2": "gemma",
     "gemma3": "gemma",
@@ -39,10 +37,6 @@ _ALIASES: Final = {
     "cohere": "command-r",
     "olmo2": "olmo",
 }
-
-
-_OWN_SYSTEM: Final = ("qwen", "granite", "mistral-small")
-"""Formats of models that write a system's message of their own, some of them or all."""
 
 
 class _Templates(Mapping[str, str]):
@@ -81,12 +75,16 @@ def name_of(template: str) -> str | None:
     return _names().get(template)
 
 
-def writes_less(template: str, roles: Collection[str | None]) -> bool:
-    """Whether models have this format of jeton whose own templates write a system's message where
-    a chat with these roles has none.
+def left_to_models(template: str, roles: Sequence[str | None]) -> str | None:
+    """What a model's own template writes in a chat with these roles, and jeton's of this format
+    does not; `None` if there is nothing of the kind.
     """
     name = name_of(template)
-    return name == "gpt-oss" or (name in _OWN_SYSTEM and "system" not in roles)
+    if name == "mistral-small" and "system" not in roles:
+        return "models with this format write a system's message of their own"
+    if name == "qwen" and roles[-1:] == ["assistant"]:
+        return "Qwen 3 writes an empty <think> in front of the answer that ends a chat"
+    return None
 
 
 def template_of(tok: BaseTokenizer, template: object, *, with_tools: bool) -> str:

@@ -78,7 +78,8 @@ class Chunk:
         start, end: Where it stands in the text, half open, in characters.
         tokens: How many tokens it has when it is encoded by itself, behind its `head`.
         head: Of a part that begins among the rows of a table, the head of that table, to be put in
-            front of it; empty otherwise, and wherever `boundaries` is not `"markdown"`.
+            front of it; empty otherwise, and wherever `boundaries` is neither `"markdown"` nor
+            `"html"`.
     """
 
     text: str
@@ -407,7 +408,9 @@ class _Cutter:
             raise _no_room(options, self.frame)
         self.places = _places_of(text, options.boundaries)
         self.levels: tuple[str | int, ...] = (*range(len(self.places)), *_FINER[options.at])
-        self.tables = structure.tables(text) if options.boundaries == "markdown" else []
+        kind = options.boundaries
+        has_tables = isinstance(kind, str) and kind in structure.TABLES
+        self.tables = structure.TABLES[str(kind)](text) if has_tables else []
         self.special = "ignore" if options.special == "raise" else options.special
         self.tokenizer = tokenizer
         self.text = text

@@ -1,7 +1,8 @@
 """Where the parts of Markdown, of code and of HTML begin, coarsest first; the heads of tables.
 
 Look here for what `boundaries="markdown"`, `"code"` and `"html"` mean. Each gives levels of places,
-of which every one holds those of the one before it.
+of which every one holds those of the one before it. What a heading and a block of code of Markdown
+are is CommonMark's (https://spec.commonmark.org), read line by line.
 """
 
 from __future__ import annotations
@@ -12,9 +13,17 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple
 
-__all__ = ["KINDS", "Table", "head_of", "tables"]
+__all__ = ["KINDS", "TABLES", "Table", "head_of"]
 
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")
+_UNDERLINE: Final = re.compile(r" {0,3}(=+|-+)[ \t]*$")
+"""What makes a heading of the paragraph in front of it."""
+_CONTAINER: Final = re.compile(r" {0,3}(?:>|[-+*](?:[ \t]|$)|\d{1,9}[.)](?:[ \t]|$))")
+"""How a quote or an item of a list begins, which goes on up to an empty line."""
+_CODE: Final = re.compile(r"(?: {4}| {0,3}\t)")
+_BREAK: Final = re.compile(r" {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$")
+_FIELD: Final = re.compile(r"[\w-]+:")
+"""What the first line of front matter begins with."""
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 _RULE: Final = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 """The line between the head of a table and its rows."""
@@ -25,7 +34,11 @@ _TAGS: Final = (
     "p|div|ul|ol|dl|table|blockquote|pre|figure|form|h[1-6]",
     "li|tr|td|th|dt|dd",
 )
-"""The elements of HTML whose ends part a text, coarsest first."""
+"""The elements of HTML whose ends part a text, coarsest first; headings come behind the first."""
+_HTML_HEADING: Final = re.compile(r"<h([1-6])(?=[ \t\r\n>])", re.IGNORECASE)
+_OF_TABLES: Final = re.compile(
+    r"<(/?)(table|thead|tr|th|td)(?:[ \t\r\n][^<>]*)?>[ \t\r\n]*", re.IGNORECASE
+)
 
 
 class _Line(NamedTuple):
@@ -33,6 +46,8 @@ class _Line(NamedTuple):
     start: int
     is_fenced: bool
     """Whether it belongs to a block of code of Markdown."""
+    opens: bool = False
+    """Whether it begins one."""
 
 
 def _lines(text: str) -> Iterator[_Line]:
@@ -40,22 +55,51 @@ def _lines(text: str) -> Iterator[_Line]:
     for line in text.splitlines(keepends=True):
         found = _FENCE.match(line)
         is_fenced = bool(fence) or found is not None
+        opens = not fence and found is not None
         if not fence and found is not None:
             fence = found[1]
         elif fence and line.strip(" \t\r\n").rstrip(fence[0]) == "" and fence in line:
             fence = ""
-        yield _Line(line, start, is_fenced)
+        yield _Line(line, start, is_fenced, opens)
         start += len(line)
 
 
 def _markdown(text: str) -> list[list[int]]:
-    """In front of headings: those of the first rank, then those of the second too, …"""
-    by_rank: list[list[int]] = [[] for _ in range(6)]
-    for line in _lines(text):
-        found = None if line.is_fenced else _HEADING.match(line.text)
-        if found is not None:
-            by_rank[len(found[1]) - 1].append(line.start)
-    return _cumulative(by_rank)
+    """In front of headings: of the first rank, then of the second too, …; around blocks of code."""
+    levels: list[list[int]] = [[] for _ in range(7)]
+    *by_rank, around_code = levels
+    paragraph: int | None = None
+    """Where the one begins that a line goes on with."""
+    was_fenced = is_contained = False
+    for line in _behind_front_matter([*_lines(text)]):
+        content = line.text.rstrip("\r\n")
+        if line.opens or was_fenced > line.is_fenced:
+            around_code.append(line.start)
+        was_fenced = line.is_fenced
+        heading = None if line.is_fenced else _HEADING.match(content)
+        underline = None if paragraph is None else _UNDERLINE.match(content)
+        if heading is not None:
+            by_rank[len(heading[1]) - 1].append(line.start)
+        elif underline is not None and not line.is_fenced and paragraph is not None:
+            by_rank["=-".index(underline[1][0])].append(paragraph)
+        elif content.strip() and not line.is_fenced and _BREAK.match(content) is None:
+            is_contained = is_contained or _CONTAINER.match(content) is not None
+            if is_contained:
+                paragraph = None
+            elif paragraph is None and _CODE.match(content) is None:
+                paragraph = line.start
+            continue
+        paragraph, is_contained = None, False
+    return _cumulative(levels)
+
+
+def _behind_front_matter(lines: list[_Line]) -> list[_Line]:
+    """The lines without the fields between two `---` that a text may begin with."""
+    if len(lines) > 1 and lines[0].text.rstrip() == "---" and _FIELD.match(lines[1].text):
+        for number, line in enumerate(lines[1:], 2):
+            if line.text.rstrip() in ("---", "..."):
+                return lines[number:]
+    return lines
 
 
 def _code(text: str) -> list[list[int]]:
@@ -78,13 +122,16 @@ def _code(text: str) -> list[list[int]]:
 
 
 def _html(text: str) -> list[list[int]]:
-    """Behind the ends of sections, then of blocks too, then of rows and entries."""
+    """Behind sections, then in front of headings by rank, then behind blocks, then entries."""
     levels = []
     for tags in _TAGS:
         breaks = "|<br ?/?>" if "li" in tags else ""
         ends = re.compile(rf"(?:</(?:{tags})[ \t\r\n]*>{breaks})[ \t\r\n]*", re.IGNORECASE)
         levels.append([match.end() for match in ends.finditer(text)])
-    return _cumulative(levels)
+    headings: list[list[int]] = [[] for _ in range(6)]
+    for match in _HTML_HEADING.finditer(text):
+        headings[int(match[1]) - 1].append(match.start())
+    return _cumulative([levels[0], *headings, *levels[1:]])
 
 
 def _cumulative(levels: Sequence[list[int]]) -> list[list[int]]:
@@ -102,19 +149,20 @@ KINDS: Final[dict[str, Callable[[str], list[list[int]]]]] = {
 
 
 class Table(NamedTuple):
-    """A table of Markdown: its head, and where the rows below it stand."""
+    """A table: its head, and where the rows below it stand."""
 
     head: str
-    """The names of the columns and the line below them."""
+    """The names of the columns and the line below them; of HTML, all up to the end of its
+    `<thead>`, or of the first row if it holds `<th>` alone."""
     start: int
     end: int
 
 
-def tables(text: str) -> list[Table]:
+def _markdown_tables(text: str) -> list[Table]:
     """The tables of a text of Markdown, in order.
 
     Example:
-        >>> tables("| a | b |\\n| --- | --- |\\n| 1 | 2 |\\n")
+        >>> _markdown_tables("| a | b |\\n| --- | --- |\\n| 1 | 2 |\\n")
         [Table(head='| a | b |\\n| --- | --- |\\n', start=24, end=34)]
     """
     found = []
@@ -131,6 +179,49 @@ def tables(text: str) -> list[Table]:
             at += 1
         found.append(Table(names.text + rule.text, lines[start].start, lines[at].start))
     return found
+
+
+def _html_tables(text: str) -> list[Table]:
+    """The tables of a text of HTML that have a head, in order; not those within others.
+
+    Example:
+        >>> _html_tables("<table><tr><th>a</th></tr><tr><td>1</td></tr></table>")
+        [Table(head='<table><tr><th>a</th></tr>', start=26, end=44)]
+    """
+    found = []
+    depth = begin = 0
+    head: int | None = None
+    """Where the head ends."""
+    in_head = has_names = has_cells = False
+    for match in _OF_TABLES.finditer(text):
+        ends, tag = bool(match[1]), match[2].lower()
+        if tag == "table":
+            if not ends and depth == 0:
+                begin, head = match.start(), None
+                in_head = has_names = has_cells = False
+            elif ends and depth == 1 and head is not None:
+                found.append(Table(text[begin:head], head, match.start()))
+            depth = max(depth - 1, 0) if ends else depth + 1
+        elif depth != 1 or head is not None:
+            continue
+        elif tag == "thead":
+            in_head = not ends
+            if ends:
+                head = match.end()
+        elif tag == "tr" and ends and has_names and not (in_head or has_cells):
+            head = match.end()
+        elif not ends:
+            has_names, has_cells = has_names or tag == "th", has_cells or tag == "td"
+    if depth and head is not None:
+        found.append(Table(text[begin:head], head, len(text)))
+    return found
+
+
+TABLES: Final[dict[str, Callable[[str], list[Table]]]] = {
+    "markdown": _markdown_tables,
+    "html": _html_tables,
+}
+"""What texts have tables, and what finds them."""
 
 
 def head_of(place: int, within: Sequence[Table]) -> str:

@@ -16,69 +16,49 @@ import click
 
 import jeton
 import jeton._core as _core
-from jeton.cli.command import Command
+from jeton.cli.command import Command, Group
 from jeton.cli.signals import exit_code, signals_stop
 from jeton.cli.streams import BROKEN_PIPE, run_with_streams, tell
 
 __all__ = ["main"]
 
-COMMANDS = (
-    "demo",
-    "samples",
-    "train",
-    "encode",
-    "decode",
-    "count",
-    "cost",
-    "inspect",
-    "check",
-    "compare",
-    "diff",
-    "report",
-    "sweep",
-    "learn",
-    "play",
-    "chat",
-    "convert",
-    "prepare",
-    "data",
-    "edit",
-    "fetch",
-    "list",
-)
+GROUPS = {
+    "Begin": ("demo", "learn", "play", "samples", "list"),
+    "Use a tokenizer": ("encode", "decode", "count", "cost", "inspect", "chat"),
+    "Make one": ("train", "convert", "edit", "fetch"),
+    "Judge them": ("check", "compare", "diff", "report", "sweep"),
+    "Prepare data": ("prepare", "data"),
+}
+"""The commands, under the headings that `jeton --help` has."""
+
+COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 
 _FILES = {"list": "list_names"}
 """The files that have another name than their command: a module `list` would hide Python's own."""
 
 HELP = """Tokenizers: text to ids and back.
 
-TOKENIZER, wherever it stands, is a known name (gpt2, cl100k_base, o200k_base …), a file or a
-folder; which format a file has is told by its content.
+TOKENIZER, wherever it stands, is a known name (jeton-4k, gpt2, o200k_base …), a file or a folder;
+the content of a file says which format it has.
 
 \b
-To begin:
-  jeton demo                                what this is, on text that comes with it, in seconds
-  jeton inspect gpt2 "How is this cut?"     the tokens of a text, in colour
-  jeton check mine.json                     what is wrong with a tokenizer
-  jeton compare gpt2 mine.json --corpus a.txt  how tokenizers compare, by many measures
-  jeton diff gpt2 mine.json --corpus x.txt  where two tokenizers differ
-  jeton report gpt2 mine.json --corpus x.txt -o report.html   a page that compares tokenizers
-  jeton sweep corpus/ --sizes 4000,16000    how large a vocabulary should be
-  jeton count gpt2 *.md                     how many tokens files have
-  jeton cost gpt-4o *.md                    what they cost as prompts of a model
-  jeton encode gpt2 book.txt -o book.npy    ids for training
-  jeton train corpus/ -o mine.json          a tokenizer of your own
-  jeton convert ranks.tiktoken tokenizer.json --pattern cl100k
-  jeton chat ./model messages.json          a conversation as a model sees it, and who wrote what
-  jeton prepare gpt2 corpus/ -o tokens/     files that a training loop reads
-  jeton learn bpe                           how it works, step by step
-  jeton play gpt2                           a page to play with
-  jeton fetch o200k_base                    its files, for a machine that has no network later
-  jeton list                                the names of tokenizers, models and patterns
+Examples:
+  jeton demo                                     what this is, in seconds
+  jeton learn                                    how it works, step by step
+  jeton inspect jeton-4k "How is this split?"    the tokens of a text
+  jeton encode gpt2 --text "Hello, world"        its ids
+  jeton count gpt2 *.md                          how many tokens files have
+  jeton train corpus/ -o mine.json               a tokenizer of your own
+  jeton compare gpt2 mine.json --corpus a.txt    how they compare
+  jeton prepare gpt2 corpus/ -o tokens/          files for a training loop
+
+\b
+Completion of commands and options, in ~/.bashrc (or zsh_source, ~/.zshrc):
+  eval "$(_JETON_COMPLETE=bash_source jeton)"
 """
 
 
-class Commands(click.Group):
+class Commands(Group):
     """The commands, each imported when it is first needed."""
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
@@ -108,6 +88,19 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, COMMANDS))
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                commands = ((name, self.get_command(ctx, name)) for name in names)
+                formatter.write_dl(
+                    [
+                        (name.ljust(width), command.get_short_help_str(formatter.width))
+                        for name, command in commands
+                        if command is not None
+                    ]
+                )
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

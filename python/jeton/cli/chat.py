@@ -33,7 +33,8 @@ control tokens is text; the template's own control tokens are control tokens.
 \b
 Examples:
   jeton chat ./model messages.json
-  jeton chat gpt2 messages.json --template chatml --special-token '<|im_end|>=50257'
+  jeton chat gpt2 messages.json --template chatml \\
+      --special-token '<|im_end|>=50257'
   jeton chat ./model messages.json --add-generation-prompt --format ids
 """
 

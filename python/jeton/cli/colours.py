@@ -1,4 +1,4 @@
-"""Tokens one after another, in alternating colours; without colour, `│` stands between them.
+"""Tokens one after another, in their colours; without colour, `│` stands between them.
 
 Look here for how a text is laid out in tokens; `jeton.human_readable` makes a single one visible.
 """
@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from jeton.cli.printing import styled
+from jeton.cli.printing import isolated, styled
 from jeton.cli.terminal import width_of
-from jeton.human_readable import LIGHT, visible
+from jeton.human_readable import visible_pieces
+from jeton.palette import TERMINAL, hues
 
 __all__ = ["LEGEND", "Piece", "flow", "paint"]
 
-LEGEND = "· space   → tab   ⏎ line end   ‹e2 96› bytes of a part of a character"
+LEGEND = "· space   → tab   ⏎ line end   図‹1/2› part of a character   ‹e2› odd byte"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +23,19 @@ class Piece:
     """A token to show."""
 
     data: bytes
+    id: int
     special: bool = False
     pale: bool = False
 
 
-def paint(shown: str, number: int, special: bool = False, pale: bool = False) -> str:
-    """The `number`-th token of a text in its colour, or as one that is not to be learnt."""
-    if pale:
-        return styled(shown, fg=245, bg=255 if number % 2 else 253, bold=special)
-    if special:
+def paint(shown: str, piece: Piece, hue: int) -> str:
+    """A token in its hue, as a special one, or as one that is not to be learnt."""
+    shown = isolated(shown)
+    if piece.pale:
+        return styled(shown, fg=240, bg=255 if hue % 2 else 253, bold=piece.special)
+    if piece.special:
         return styled(shown, fg=231, bg=61, bold=True)
-    return styled(shown, fg=16, bg=LIGHT[number % len(LIGHT)])
+    return styled(shown, fg=16, bg=TERMINAL[hue])
 
 
 def flow(pieces: Iterable[Piece], width: int, colour: bool, indent: str = "  ") -> str:
@@ -40,17 +43,17 @@ def flow(pieces: Iterable[Piece], width: int, colour: bool, indent: str = "  ") 
     lines = [indent]
     used = len(indent)
     fresh = True
-    for number, piece in enumerate(pieces):
-        shown = visible(piece.data)
+    pieces = list(pieces)
+    texts = visible_pieces([piece.data for piece in pieces])
+    colours = hues(piece.id for piece in pieces)
+    for piece, shown, hue in zip(pieces, texts, colours, strict=True):
         separator = "" if colour or fresh else "│"
         needed = width_of(separator + shown)
         if used + needed > width and not fresh:
             lines.append(indent)
             used, separator = len(indent), ""
             needed = width_of(shown)
-        lines[-1] += separator + (
-            paint(shown, number, piece.special, piece.pale) if colour else shown
-        )
+        lines[-1] += separator + (paint(shown, piece, hue) if colour else isolated(shown))
         used += needed
         fresh = False
         if piece.data.endswith(b"\n"):

@@ -22,13 +22,45 @@ from jeton.cli.signals import exit_code
 from jeton.cli.streams import BROKEN_PIPE, STDOUT, UNWRITABLE, tell
 from jeton.errors import ChatWarning, FormatWarning, JetonError, TrainingWarning
 
-__all__ = ["Command", "decorated", "echo_note", "is_quiet"]
+__all__ = ["Command", "Context", "Group", "decorated", "echo_note", "is_quiet"]
 
 _COMMON = "jeton.cli"
 
 
+_HYPHEN = "\u2011"
+"""Stands for a hyphen while a help text is broken into lines, which never end inside a word."""
+
+
+class _Formatter(click.HelpFormatter):
+    """Writes help texts without a line break in `--start-from` or `byte-level`."""
+
+    def write_text(self, text: str) -> None:
+        super().write_text(text.replace("-", _HYPHEN))
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], *args: Any, **options: Any) -> None:
+        whole = [(name, text.replace("-", _HYPHEN)) for name, text in rows]
+        super().write_dl(whole, *args, **options)
+
+    def write(self, string: str) -> None:
+        super().write(string.replace(_HYPHEN, "-"))
+
+
+class Context(click.Context):
+    """What a command runs in; it knows how help is written."""
+
+    formatter_class = _Formatter
+
+
+class Group(click.Group):
+    """Commands below a command."""
+
+    context_class = Context
+
+
 class Command(click.Command):
     """A command whose errors are one line on standard error."""
+
+    context_class = Context
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -42,6 +74,13 @@ class Command(click.Command):
                 expose_value=False,
                 callback=_set_colour,
                 help="Colour: auto is on for terminals unless NO_COLOR is set.  [default: auto]",
+            ),
+            click.Option(
+                ["--no-color"],
+                is_flag=True,
+                expose_value=False,
+                callback=_set_no_colour,
+                help="The same as --color never.",
             ),
         ]
 
@@ -90,7 +129,7 @@ def _warnings_told() -> Iterator[None]:
 
 
 def _end(ctx: click.Context, message: str, code: int) -> NoReturn:
-    label = styled("error:" if code == 1 else "jeton:", fg="red", bold=True)
+    label = styled("Error:" if code == 1 else "jeton:", fg="red", bold=True)
     tell(f"{label} {_in_one_line(message)}")
     raise click.exceptions.Exit(code) from None
 
@@ -109,7 +148,6 @@ def _one_line(error: Exception) -> str:
 
 _OF_OPTIONS = (
     ('set errors="replace" or errors="ignore"', "--invalid", "--invalid replace goes on"),
-    ('set errors="replace" or errors="ignore"', "--errors", "--errors replace goes on"),
     (
         "give tokens_per_part= what each such part has",
         "--tokens-per-part",
@@ -150,6 +188,11 @@ def _set_colour(ctx: click.Context, _: click.Parameter, value: str) -> None:
     if value != "auto":
         ctx.color = value == "always"
     elif os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        ctx.color = False
+
+
+def _set_no_colour(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
         ctx.color = False
 
 

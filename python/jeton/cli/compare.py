@@ -32,8 +32,8 @@ HELP = """Tokenizers beside each other on the same text: compression, fertility,
 lost, digits, code, and what each language pays.
 
 Every measure has a formula and a source (docs: Measures of tokenizers). What was not measured is
-shown as -; the best of each row is marked. A tokenizer that loses text is marked with †, and its
-compression does not compare with that of others.
+shown as -; the best of each row is marked with *. A tokenizer that loses text is marked with †, and
+its compression does not compare with that of others.
 
 A tokenizer and a corpus may have a name, as in news=news/; `--parallel` takes files whose line N
 says the same.

@@ -36,21 +36,27 @@ def shown(found: Comparison) -> str:
     room = columns() - max(map(width_of, (it.title for it in MEASURES.values()))) - 4
     each = max(8, min(_NAME, max(width_of(_marked(found, name)) for name in names)))
     fitting = max(1, room // (each + 2))
-    for title, rows in _tables(found):
+    tables = list(_tables(found))
+    for title, rows in tables:
         for first in range(0, len(names), fitting):
             chosen = names[first : first + fitting]
             lines += ["", heading(title), _drawn(found, chosen, rows, first)]
-    lines += ["", *_lossy(found)]
+    is_judged = any(best for _, rows in tables for _, _, best in rows)
+    lines += ["", *(["  * the best of its row"] if is_judged else []), *_lossy(found)]
     return "\n".join(lines[1:]).rstrip()
 
 
 def _drawn(found: Comparison, names: Sequence[str], rows: Sequence[Row], first: int) -> str:
-    drawn = [("", *(styled(shorten(_marked(found, name), _NAME), bold=True) for name in names))]
+    heads = (f"{shorten(_marked(found, name), _NAME)} " for name in names)
+    drawn = [("", *(styled(head, bold=True) for head in heads))]
     for title, cells, best in rows:
         chosen = range(first, first + len(names))
-        shown = (styled(cells[at], fg="green") if at in best else cells[at] for at in chosen)
+        # A sign, too: colours are lost in a file, and on some eyes.
+        shown = (
+            styled(f"{cells[at]}*", fg="green") if at in best else f"{cells[at]} " for at in chosen
+        )
         drawn.append((styled(title, fg="cyan"), *shown))
-    return table(drawn, "<" + ">" * len(names))
+    return table(drawn, "<" + ">" * len(names), gap=" ")
 
 
 def _marked(found: Comparison, name: str) -> str:

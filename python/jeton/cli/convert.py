@@ -42,7 +42,8 @@ named in a warning.
 Examples:
   jeton convert gpt2 gpt2.json
   jeton convert gpt2.json gpt2.tiktoken
-  jeton convert ranks.tiktoken tokenizer.json --pattern cl100k --special-token '<|end|>=100000'
+  jeton convert ranks.tiktoken tokenizer.json --pattern cl100k \\
+      --special-token '<|end|>=100000'
 """
 
 

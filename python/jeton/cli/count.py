@@ -64,7 +64,14 @@ class Tally:
 @encoding_options
 @click.option("--total", is_flag=True, help="Only the number of tokens of everything.")
 @click.option("--each", is_flag=True, help="The number of tokens of each document, one a line.")
-@click.option("--jsonl", is_flag=True, help="A JSON object for each file.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "jsonl"]),
+    default="table",
+    show_default=True,
+    help="A table for people, or a JSON object for each file.",
+)
 def count(
     source: Source,
     paths: tuple[str, ...],
@@ -72,10 +79,10 @@ def count(
     options: dict[str, Any],
     total: bool,
     each: bool,
-    jsonl: bool,
+    form: str,
 ) -> None:
-    if total + each + jsonl > 1:
-        raise click.UsageError("--total, --each and --jsonl exclude each other.")
+    if total + each + (form == "jsonl") > 1:
+        raise click.UsageError("--total, --each and --format jsonl exclude each other.")
     check_inputs(paths)
     tok = source.load()
     note_on_special_tokens(tok, options)
@@ -93,7 +100,7 @@ def count(
         everything.add(tally)
     if total:
         say(f"{everything.tokens}")
-    elif jsonl:
+    elif form == "jsonl":
         for path, tally in tallies.items():
             say(saved_json.dumps(_record(path, tally)))
     elif not each:

@@ -10,11 +10,11 @@ import click
 
 import jeton
 from jeton.cli.colours import LEGEND, Piece, flow
-from jeton.cli.command import Command
+from jeton.cli.command import Command, Group
 from jeton.cli.prepare import folder_option, told
 from jeton.cli.prepare_progress import saying_it_goes_on, shown
 from jeton.cli.printing import put, say, styled, use_colour
-from jeton.cli.progress import Progress
+from jeton.cli.progress import Progress, progress_option
 from jeton.cli.targets import FilePath
 from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
 from jeton.errors import FormatError
@@ -22,7 +22,7 @@ from jeton.errors import FormatError
 __all__ = ["data"]
 
 
-@click.group(help="Look at a token set, verify it, put parts of one together.")
+@click.group(cls=Group, help="Look at a token set, verify it, put parts of one together.")
 def data() -> None: ...
 
 
@@ -65,8 +65,16 @@ Examples:
 @data.command(cls=Command, help=SHOW, short_help="What a set is, and what stands where.")
 @click.argument("folder", type=FilePath(path_type=Path))
 @click.option("--at", type=int, metavar="N", help="The first token; below 0, from the end.")
-@click.option("--tokens", type=click.IntRange(min=1), default=200, show_default=True)
-@click.option("--split", default="train", show_default=True)
+@click.option(
+    "--tokens",
+    type=click.IntRange(min=1),
+    default=200,
+    show_default=True,
+    help="How many tokens are shown.",
+)
+@click.option(
+    "--split", default="train", show_default=True, help="Which part of the set: train or val."
+)
 @click.option(
     "--tokenizer", metavar="TOKENIZER", type=FilePath(), help="If none was saved with the set."
 )
@@ -105,7 +113,7 @@ def show(
     specials = set(tok.special_tokens.values())
     learnt = [True] * len(window) if mask is None else mask
     pieces = [
-        Piece(tok.id_to_bytes(id), id in specials, not on)
+        Piece(tok.token_spelling(id), id, id in specials, not on)
         for id, on in zip(window.tolist(), learnt, strict=True)
     ]
     last = f"{at + len(window) - 1:,}"
@@ -199,13 +207,13 @@ Example:
     "--tokenizer", metavar="TOKENIZER", type=FilePath(), help="If none was saved with the parts."
 )
 @click.option("--memory", default="1GB", show_default=True, help="What shuffling may take.")
-@click.option("--json", "as_json", is_flag=True, help="Progress as JSON lines on standard error.")
+@progress_option
 def merge(
-    parts: tuple[Path, ...], folder: Path, tokenizer: str | None, memory: str, as_json: bool
+    parts: tuple[Path, ...], folder: Path, tokenizer: str | None, memory: str, progress: str
 ) -> None:
     from jeton import data
 
     tok = None if tokenizer is None else jeton.load(tokenizer)
-    with saying_it_goes_on(), shown(as_json) as watch:
+    with saying_it_goes_on(), shown(progress == "json") as watch:
         manifest = data.merge(parts, folder, tokenizer=tok, memory=memory, watch=watch)
     told(folder, manifest)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from jeton import saved_json
 from jeton.cli.command import Command, echo_note
-from jeton.cli.documents import input_paths
+from jeton.cli.documents import read_standard_input
 from jeton.cli.printing import for_terminal
 from jeton.cli.targets import FilePath, check_inputs, check_target, force_option
 from jeton.cli.token_files import output, read_array, read_ids
@@ -25,13 +25,14 @@ HELP = """Decode token ids: the text, byte for byte.
 
 FILES hold ids in any form that `jeton encode` writes, told apart by their content: numbers with
 white space between them (each line is a document), JSON Lines, or a .npy array. Without FILES,
-or for -, standard input is read.
+or for -, standard input is read; --ids takes ids from the command line.
 
 Documents follow one another as they are, so one document comes back exactly; with --lines each
 ends with a line end, as it does after `jeton encode --lines`.
 
 \b
 Examples:
+  jeton decode gpt2 --ids "15496, 995"
   echo 15496 11 995 | jeton decode gpt2
   jeton decode gpt2 book.npy -o book.txt
   jeton decode tokenizer.json corpus.npy --offsets starts.npy --lines
@@ -41,7 +42,7 @@ Examples:
 
 @click.command(cls=Command, help=HELP, short_help="Token ids back to text.")
 @tokenizer_options
-@click.argument("paths", nargs=-1, type=FilePath(), metavar="[FILES]...", callback=input_paths)
+@click.argument("paths", nargs=-1, type=FilePath(), metavar="[FILES]...")
 @click.option(
     "-o",
     "--output",
@@ -50,8 +51,16 @@ Examples:
     metavar="FILE",
     help="Write here, once all went well.",
 )
+@click.option("--ids", metavar="IDS", help="Decode these ids, with spaces or commas between them.")
 @click.option("--lines", is_flag=True, help="End each document with a line end.")
-@click.option("--jsonl", is_flag=True, help='Write {"text": "…"} for each document.')
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "jsonl"]),
+    default="text",
+    show_default=True,
+    help='The text itself, or {"text": "…"} for each document.',
+)
 @click.option(
     "--offsets",
     type=FilePath(),
@@ -60,7 +69,7 @@ Examples:
 )
 @click.option("--skip-special-tokens", is_flag=True, help="Leave special tokens out.")
 @click.option(
-    "--errors",
+    "--invalid",
     type=click.Choice(["bytes", "replace", "strict"]),
     default="bytes",
     show_default=True,
@@ -71,17 +80,25 @@ def decode(
     source: Source,
     paths: tuple[str, ...],
     target: str | None,
+    ids: str | None,
     lines: bool,
-    jsonl: bool,
+    form: str,
     offsets: str | None,
     skip_special_tokens: bool,
-    errors: str,
+    invalid: str,
     force: bool,
 ) -> None:
+    jsonl = form == "jsonl"
     if jsonl and lines:
-        raise click.UsageError("--jsonl and --lines exclude each other.")
-    if jsonl and errors == "bytes":
-        errors = "replace"
+        raise click.UsageError("--format jsonl and --lines exclude each other.")
+    if jsonl and invalid == "bytes":
+        invalid = "replace"
+    given = None if ids is None else _given_ids(ids)
+    if given is not None:
+        if paths or offsets is not None:
+            raise click.UsageError("--ids goes without FILES and --offsets.")
+    elif not paths:
+        paths = read_standard_input()
     inputs = [*paths, *([] if offsets is None else [offsets])]
     check_inputs(inputs)
     check_target(target, inputs=[*inputs, *source.files], force=force, stream=True)
@@ -89,12 +106,12 @@ def decode(
     rows = 0
     is_shown = target in (None, "-")
     with output(target, force=force) as file:
-        for ids in _documents(paths, offsets):
+        for document in _documents(paths, offsets) if given is None else [given]:
             rows += 1
-            if errors == "bytes":
-                data = tok.decode_bytes(ids, skip_special_tokens=skip_special_tokens)
+            if invalid == "bytes":
+                data = tok.decode_bytes(document, skip_special_tokens=skip_special_tokens)
             else:
-                text = tok.decode(ids, skip_special_tokens=skip_special_tokens, errors=errors)
+                text = tok.decode(document, skip_special_tokens=skip_special_tokens, errors=invalid)
                 if jsonl:
                     text = saved_json.dumps({"text": text})
                 data = text.encode("utf-8", "surrogatepass")
@@ -102,6 +119,16 @@ def decode(
             file.write(for_terminal(data) if is_shown else data)
     if not is_shown:
         echo_note(f"{target}: {counted(rows, 'document')}")
+
+
+def _given_ids(text: str) -> list[int]:
+    numbers = text.replace(",", " ").split()
+    for number in numbers:
+        if not (number.isascii() and number.isdigit() and len(number) <= 10):
+            raise click.BadParameter(
+                f"{number!r} is not an id; write ids as in '15496, 995'", param_hint="--ids"
+            )
+    return [int(number) for number in numbers]
 
 
 def _documents(paths: Iterable[str], offsets: str | None) -> Iterator[npt.NDArray[np.uint32]]:

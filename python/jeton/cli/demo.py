@@ -142,6 +142,7 @@ def demo(vocab_size: int, out: str, force: bool) -> None:
                 (f"jeton count {path} README.md", "tokens in a file"),
                 (f"jeton decode {path} {out}/tokens.npy", "the text again"),
                 ("jeton --help", "everything else"),
+                ("jeton learn", "how it works, step by step"),
             ],
             "<<",
         )
@@ -182,7 +183,7 @@ def _merging(tok: jeton.Tokenizer, word: bytes) -> Iterator[str]:
     rank = {pair: number for number, pair in enumerate(tok.merges, 1)}
     colour = use_colour(sys.stdout)
     pieces = [bytes([byte]) for byte in word]
-    yield f"  {'':>13}  {_row(pieces, colour)}"
+    yield f"  {'':>13}  {_row(tok, pieces, colour)}"
     while pairs := [pair for pair in itertools.pairwise(pieces) if pair in rank]:
         best = min(pairs, key=rank.__getitem__)
         merged: list[bytes] = []
@@ -192,16 +193,16 @@ def _merging(tok: jeton.Tokenizer, word: bytes) -> Iterator[str]:
             else:
                 merged.append(piece)
         pieces = merged
-        yield f"  {f'merge {rank[best]:,}':>13}  {_row(pieces, colour)}"
+        yield f"  {f'merge {rank[best]:,}':>13}  {_row(tok, pieces, colour)}"
 
 
-def _row(pieces: list[bytes], colour: bool) -> str:
-    return flow((Piece(piece) for piece in pieces), 10_000, colour, indent="")
+def _row(tok: jeton.Tokenizer, pieces: list[bytes], colour: bool) -> str:
+    return flow((Piece(piece, tok.vocab[piece]) for piece in pieces), 10_000, colour, indent="")
 
 
 def _sentence(tok: jeton.Tokenizer) -> None:
     ids = tok.encode(SENTENCE)
-    pieces = [Piece(tok.id_to_bytes(number)) for number in ids]
+    pieces = [Piece(tok.token_spelling(id), id) for id in ids]
     say(flow(pieces, columns(), use_colour(sys.stdout)))
     say()
     _say(" ".join(map(str, ids)))

@@ -23,14 +23,15 @@ __all__ = ["diff"]
 
 HELP = """Where two tokenizers differ on a corpus.
 
-Tokens that only one of them has, with how often the corpus gives them; texts that they cut
+Tokens that only one of them has, with how often the corpus gives them; texts that they split
 otherwise, those that make the largest difference in tokens first; and the lines that differ most.
 In running text · is a space and │ separates tokens.
 
 \b
 Examples:
   jeton diff gpt2 mine.json --corpus book.txt
-  jeton diff old.json new.json --corpus corpus/ --format json -o differences.json
+  jeton diff old.json new.json --corpus corpus/ --format json \\
+      -o differences.json
 """
 
 
@@ -98,7 +99,7 @@ def _told(found: Difference, a: str, b: str, limit: int) -> Iterator[str]:
     rows = [("", *names), ("tokens", *(f"{number:,}" for number in found.tokens))]
     rows.append(
         (
-            "bytes a token",
+            "bytes per token",
             *(f"{found.bytes / number:.2f}" if number else "-" for number in found.tokens),
         )
     )
@@ -109,8 +110,9 @@ def _told(found: Difference, a: str, b: str, limit: int) -> Iterator[str]:
     yield table(rows, "<>>")
     yield (
         f"  {human_bytes(found.bytes)}, {found.lines_in_all:,} lines, of which "
-        f"{found.lines_differing:,} are cut otherwise"
+        f"{found.lines_differing:,} are split otherwise"
     )
+    yield "  line ends are left out, as in jeton count --lines; whole files have more tokens"
     for name, number in zip(names, found.inexact, strict=True):
         if number:
             yield f"  {name} loses text: fewer tokens may come of that"
@@ -121,7 +123,7 @@ def _told(found: Difference, a: str, b: str, limit: int) -> Iterator[str]:
             yield _tokens(tokens[:limit])
     if found.stretches:
         yield ""
-        yield heading(f"Cut otherwise: {counted(found.stretches_in_all, 'text')}")
+        yield heading(f"Split otherwise: {counted(found.stretches_in_all, 'text')}")
         yield _stretches(found.stretches, names)
     if found.lines:
         yield ""

@@ -33,10 +33,10 @@ __all__ = [
     "batches",
     "documents_option",
     "input_options",
-    "input_paths",
     "input_size",
     "invalid_option",
     "only_document",
+    "read_standard_input",
     "say_what_documents_are",
 ]
 
@@ -227,11 +227,11 @@ def batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
         yield batch
 
 
-def input_paths(_: click.Context, __: click.Parameter, paths: tuple[str, ...]) -> tuple[str, ...]:
-    """The files named, or standard input where none is."""
-    if not paths and sys.stdin is not None and sys.stdin.isatty():
+def read_standard_input() -> tuple[str, ...]:
+    """The paths of a command line that names none; a person at the keyboard is told."""
+    if sys.stdin is not None and sys.stdin.isatty():
         echo_note("reading from the keyboard; Ctrl-D at the start of a line ends it")
-    return paths or (STDIN,)
+    return (STDIN,)
 
 
 documents_option = click.option(
@@ -262,20 +262,25 @@ invalid_option = click.option(
 
 
 def input_options(function: F) -> F:
-    """The options of commands that read documents; they arrive as `paths` and `reader`."""
+    """The options of commands that read documents; they arrive as `paths` and `reader`.
+
+    Without FILES that is standard input, unless the command has a `text` from its command line.
+    """
 
     @functools.wraps(function)
-    def command(*, lines: bool, field: str | None, invalid: str, **others: Any) -> Any:
+    def command(
+        *, paths: tuple[str, ...], lines: bool, field: str | None, invalid: str, **others: Any
+    ) -> Any:
         if lines and field is not None:
             raise click.UsageError(
                 "--lines and --field exclude each other; --field reads lines anyway."
             )
-        return function(reader=Reader(lines, field, invalid), **others)
+        if not paths and others.get("text") is None:
+            paths = read_standard_input()
+        return function(paths=paths, reader=Reader(lines, field, invalid), **others)
 
     decorators = [
-        click.argument(
-            "paths", nargs=-1, type=FilePath(), metavar="[FILES]...", callback=input_paths
-        ),
+        click.argument("paths", nargs=-1, type=FilePath(), metavar="[FILES]..."),
         click.option("--lines", is_flag=True, help="Each line is a document (without its \\n)."),
         click.option(
             "--field",

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 import click
 
 import jeton
-from jeton.cli.command import Command, decorated, echo_note
+from jeton.cli.command import Command, Group, decorated, echo_note
 from jeton.cli.documents import Reader, input_options, input_size
 from jeton.cli.printing import put, say
 from jeton.cli.progress import Progress
@@ -54,13 +54,14 @@ Examples:
   jeton edit truncate mine.json 16000 -o mine-16k.json --map ids.json
   jeton edit merge english.json estonian.json -o both.json
   jeton edit add chat.json '<|user|>' '<|end|>' -o chat-2.json
-  jeton edit rename llama/ '<|reserved_special_token_5|>' '<|tool|>' -o tools/ --model llama/
+  jeton edit rename llama/ '<|reserved_special_token_5|>' '<|tool|>' \\
+      -o tools/ --model llama/
 """
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@click.group(help=HELP, short_help="Change a vocabulary; models follow.")
+@click.group(cls=Group, help=HELP, short_help="Change a vocabulary; models follow.")
 def edit() -> None: ...
 
 

@@ -32,21 +32,26 @@ HELP = """Encode text: token ids, a line for each document.
 
 TOKENIZER is a known name (gpt2, cl100k_base …), a file (tokenizer.json, ranks, a SentencePiece
 model, vocab.json with --merges, vocab.txt) or a folder that holds one. Without FILES, or for -,
-standard input is read. A document is a whole file unless --lines or --field says otherwise, or a
-row of Parquet. Files may be compressed by gzip or Zstandard.
+standard input is read; --text takes a text from the command line. A document is a whole file unless
+--lines or --field says otherwise, or a row of Parquet. Files may be compressed by gzip or
+Zstandard.
 
 \b
 Examples:
+  jeton encode gpt2 --text "Hello, world"
   echo "Hello, world" | jeton encode gpt2
   jeton encode gpt2 book.txt -o book.npy
-  jeton encode tokenizer.json --lines corpus.txt -o corpus.npy --offsets starts.npy
+  jeton encode tokenizer.json --lines corpus.txt -o corpus.npy \\
+      --offsets starts.npy
   jeton encode tokenizer.json --field text data.jsonl -o ids.jsonl
 
 \b
 The forms of the output:
   text   ids with spaces between them, a line for each document
-  jsonl  {"ids": [15496, 11]} for each document; with --spans also where each token came from
-  npy    all ids in one numpy array: uint16 where every id of the tokenizer fits, else uint32
+  jsonl  {"ids": [15496, 11]} for each document; with --spans also where each
+         token came from
+  npy    all ids in one numpy array: uint16 where every id of the tokenizer
+         fits, else uint32
 """
 
 
@@ -54,6 +59,7 @@ The forms of the output:
 @tokenizer_options
 @input_options
 @encoding_options
+@click.option("--text", metavar="TEXT", help="Encode this text instead of files.")
 @click.option(
     "-o",
     "--output",
@@ -62,7 +68,12 @@ The forms of the output:
     metavar="FILE",
     help="Write here, once all went well.",
 )
-@click.option("--format", "form", type=click.Choice(FORMS), help="Default: as FILE's extension.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMS),
+    help="How ids are written. By default as FILE ends: .npy, .jsonl; else text.",
+)
 @click.option("--spans", is_flag=True, help="jsonl: add the span of each token, in characters.")
 @click.option(
     "--offsets",
@@ -76,12 +87,15 @@ def encode(
     paths: tuple[str, ...],
     reader: Reader,
     options: dict[str, Any],
+    text: str | None,
     target: str | None,
     form: Form | None,
     spans: bool,
     offsets: str | None,
     force: bool,
 ) -> None:
+    if text is not None and (paths or reader.by_line):
+        raise click.UsageError("--text goes without FILES, --lines and --field.")
     form = form_for(target, form)
     if spans and form != "jsonl":
         raise click.UsageError("--spans needs --format jsonl.")
@@ -101,7 +115,12 @@ def encode(
 
     with contextlib.ExitStack() as stack:
         progress = stack.enter_context(Progress("encoding", input_size(paths)))
-        groups = batches(reader.documents(paths, progress))
+        documents = (
+            reader.documents(paths, progress)
+            if text is None
+            else [Document(text, "--text", len(text.encode("utf-8", "surrogatepass")))]
+        )
+        groups = batches(documents)
         file = stack.enter_context(output(target, force=force))
         if form == "npy":
             starts = stack.enter_context(output(offsets, force=force)) if offsets else None

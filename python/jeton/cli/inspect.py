@@ -26,11 +26,15 @@ from jeton.cli.tokenizers import (
     tokenizer_options,
 )
 from jeton.human_readable import counted, visible
+from jeton.palette import hues
 
 if TYPE_CHECKING:
     from jeton.gotchas import Gotchas
 
 __all__ = ["inspect"]
+
+_MOST_SHOWN = 1_000
+"""How many tokens are shown in running text: some screens of it, however long the text is."""
 
 HELP = """Show what is in a tokenizer; or, with a text, how it cuts the text.
 
@@ -136,24 +140,28 @@ def _show_gotchas(found: Gotchas, form: str) -> None:
 
 def _show_text(tok: jeton.Tokenizer, text: str, options: dict[str, Any], limit: int) -> None:
     encoding = tok.encode_with_spans(text, **options)
-    ids, spans = encoding.ids, encoding.spans
+    most = max(limit, _MOST_SHOWN)
+    ids, spans = encoding.ids[:most], encoding.spans[:most]
     specials = set(tok.special_tokens.values())
-    tokens = encoding.tokens
+    tokens = [tok.token_spelling(id) for id in ids]
     # What no text shows, such as a control piece, is shown by its name.
     pieces = [
-        Piece(token if number in specials else tok.token_bytes(number) or token, number in specials)
-        for number, token in zip(ids, tokens, strict=True)
+        Piece(token if id in specials else tok.token_bytes(id) or token, id, id in specials)
+        for id, token in zip(ids, tokens, strict=True)
     ]
     colour = use_colour(sys.stdout)
-    say(_summary(text, len(ids)))
+    count = len(encoding.ids)
+    say(_summary(text, count))
     if not pieces:
         return
     say()
-    say(flow(pieces, columns(), colour))
+    say(flow(pieces[:_MOST_SHOWN], columns(), colour))
+    if count > _MOST_SHOWN:
+        say(styled(f"  … {count - _MOST_SHOWN:,} more tokens", dim=True))
     say()
     say(_rows(ids[:limit], tokens, spans, pieces, columns()))
-    if len(ids) > limit:
-        say(styled(f"  … {len(ids) - limit:,} more (--rows {len(ids)})", dim=True))
+    if count > limit:
+        say(styled(f"  … {count - limit:,} more (--rows {count})", dim=True))
     say()
     say(styled(f"  {shorten(LEGEND, columns() - 2)}", dim=True))
 
@@ -162,7 +170,7 @@ def _summary(text: str, tokens: int) -> str:
     size = len(text.encode("utf-8", "surrogatepass"))
     parts = [counted(tokens, "token"), counted(len(text), "character"), counted(size, "byte")]
     if tokens:
-        parts.append(f"{size / tokens:.2f} bytes a token")
+        parts.append(f"{size / tokens:.2f} bytes per token")
     return heading(" · ".join(parts))
 
 
@@ -179,6 +187,7 @@ def _rows(
     """
     header = ("", "id", "token", "span", "bytes")
     rows = [tuple(styled(name, dim=True) for name in header)]
+    colours = hues(ids)
     for number, (token_id, span) in enumerate(zip(ids, spans, strict=False)):
         piece = pieces[number]
         shown = shorten(visible(tokens[number]), max(12, width // 3))
@@ -187,7 +196,7 @@ def _rows(
             (
                 styled(str(number), dim=True),
                 str(token_id),
-                paint(shown, number, piece.special),
+                paint(shown, piece, colours[number]),
                 f"{start}–{end}",
                 styled(shorten(piece.data.hex(" "), max(11, width // 3)), dim=True),
             )

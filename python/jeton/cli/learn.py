@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from jeton.cli.command import Command, decorated
+from jeton.cli.command import Command, Group, decorated
 from jeton.cli.learn_views import View, read_text, view_options
-from jeton.cli.printing import say
-from jeton.cli.targets import FilePath
+from jeton.cli.targets import FilePath, force_option
 from jeton.cli.tokenizers import (
     Source,
     encoding_options,
@@ -22,22 +21,25 @@ if TYPE_CHECKING:
 
 __all__ = ["learn"]
 
-HELP = """Watch the algorithms, step by step.
+HELP = """Watch the algorithms, step by step; guess, answer, and write your own.
 
-In a terminal → and ← step forward and back, ? tells the other keys, q ends. Elsewhere, or with
---all, all steps are printed; --html writes them as a page. Without TEXT, a worked example of the
-textbooks is shown.
+Without a command there is a menu. In a terminal → and ← step forward and back, p plays and pauses,
+? shows the other keys, q ends. Elsewhere, or with --all, all steps are printed; --html writes them
+as a page. Without TEXT, a worked example of the textbooks is shown.
 
 \b
 Examples:
-  jeton learn bpe                            low lower newest widest, as in the textbooks
+  jeton learn                               a menu
+  jeton learn bpe                           the example of the textbooks
   jeton learn bpe "a refrain from rain in a train" --no-end
   jeton learn wordpiece --counts hug:10 pug:5 pun:12 bun:4 hugs:5
   jeton learn unigram --size 10
   jeton learn bytes "un café"
-  jeton learn encode gpt2 "How is this cut?" --html steps.html
-  jeton learn --exercises                    what can be asked
-  jeton learn --exercise 1                   be asked
+  jeton learn encode gpt2 "How is this split?" --html steps.html
+  jeton learn guess                         which pair is merged next?
+  jeton learn --exercise 1                  questions that check themselves
+  jeton learn --new my_bpe.py               write your own tokenizer
+  jeton learn --grade my_bpe.py             and see where it goes wrong
 """
 
 _TIES = click.Choice(["first", "alphabetic", "lexicographic"])
@@ -45,23 +47,97 @@ _MERGES = click.IntRange(0, 200)
 
 
 @click.group(
-    help=HELP, invoke_without_command=True, short_help="Watch the algorithms, step by step."
+    cls=Group,
+    help=HELP,
+    invoke_without_command=True,
+    short_help="Watch the algorithms, step by step.",
 )
 @click.option("--exercise", "number", type=int, metavar="N", help="Be asked, and told why.")
 @click.option("--exercises", "is_list", is_flag=True, help="What can be asked.")
+@click.option(
+    "--grade", "graded", type=FilePath(), metavar="FILE", help="Grade your own functions."
+)
+@click.option("--new", type=FilePath(), metavar="FILE", help="Begin a file of your own functions.")
 @click.pass_context
-def learn(ctx: click.Context, number: int | None, is_list: bool) -> None:
-    asked = number is not None or is_list
+def learn(
+    ctx: click.Context, number: int | None, is_list: bool, graded: str | None, new: str | None
+) -> None:
+    asked = [number is not None, is_list, graded is not None, new is not None]
+    if sum(asked) + (ctx.invoked_subcommand is not None) > 1:
+        raise click.UsageError(
+            "--exercise, --exercises, --grade, --new and a command exclude each other."
+        )
     if ctx.invoked_subcommand is not None:
-        if asked:
-            raise click.UsageError("give --exercise or a command, not both.")
         return
-    if not asked:
-        say(ctx.get_help())
-        return
-    arguments = [] if number is None else [str(number)]
-    with exercise.make_context("exercise", arguments, parent=ctx) as context:
-        exercise.invoke(context)
+    if graded is not None:
+        _run(ctx, grade, graded)
+    elif new is not None:
+        _run(ctx, begin, new)
+    elif any(asked):
+        _run(ctx, exercise, *([] if number is None else [str(number)]))
+    else:
+        _run(ctx, menu)
+
+
+def _run(ctx: click.Context, command: click.Command, *arguments: str) -> None:
+    """Runs a command below this one."""
+    with command.make_context(command.name, [*arguments], parent=ctx) as context:
+        command.invoke(context)
+
+
+@learn.command(cls=Command, hidden=True)
+@click.argument("path", type=FilePath())
+def grade(path: str) -> None:
+    """Grades the functions of a file."""
+    from jeton.cli.learn_grade import show_grades
+
+    show_grades(path)
+
+
+@learn.command("new", cls=Command, hidden=True)
+@click.argument("path", type=FilePath())
+@force_option
+def begin(path: str, force: bool) -> None:
+    """Writes a file in which every function is still to be written."""
+    from jeton.cli import learn_grade
+
+    learn_grade.begin(path, force=force)
+
+
+@learn.command(cls=Command, hidden=True)
+def menu() -> None:
+    """Lists the lessons, and in a terminal runs one."""
+    from jeton.cli import learn_menu
+
+    arguments = learn_menu.choose()
+    if arguments is not None:
+        with learn.make_context("learn", arguments, parent=click.get_current_context()) as context:
+            learn.invoke(context)
+
+
+GUESS = """Guess the next merge of byte pair encoding, again and again.
+
+Words from the sample texts are shown in symbols; type the two that are merged next. The most
+frequent pair wins, and of equals the one seen first. An empty line ends the game.
+
+\b
+Examples:
+  jeton learn guess
+  jeton learn guess --start 7
+"""
+
+
+@learn.command("guess", cls=Command, help=GUESS, short_help="Which pair is merged next?")
+@click.option(
+    "--start",
+    type=click.IntRange(0, 1 << 31),
+    metavar="N",
+    help="Which words the game begins with; by default others each time.",
+)
+def guess(start: int | None) -> None:
+    from jeton.cli.learn_guess import play
+
+    play(start)
 
 
 @learn.command(cls=Command, hidden=True)
@@ -155,8 +231,23 @@ def bpe(
     if vocab_size is not None:
         merges = _merges_for(vocab_size, {symbol for row, _ in start for symbol in row})
     steps = list(watch_bpe(words, merges, end=mark, tie_break=tie_break))
-    frames = frames_of_merging(start, steps)
+    rule = _OF_PRODUCT["bpe", tie_break]
+    frames = frames_of_merging(start, steps, of_product=rule)
     view.show(frames, _title("BPE", words))
+
+
+_OF_PRODUCT = {
+    ("bpe", "first"): "jeton train takes the pair with the smallest ids of equals, unless "
+    "--set tie_break=first.",
+    ("bpe", "alphabetic"): "jeton train takes the pair with the smallest ids of equals, unless "
+    "--set tie_break=alphabetic.",
+    ("bpe", "lexicographic"): "jeton train takes the pair with the smallest ids of equals, unless "
+    "--set tie_break=lexicographic.",
+    ("wordpiece", "published"): "This is the published rule. jeton train --kind wordpiece takes "
+    "the released one, the most frequent pair, unless --rule published.",
+    ("wordpiece", "released"): "jeton train --kind wordpiece has this rule, too.",
+}
+"""Which rule training has, by the lesson and the rule that it shows."""
 
 
 def _merges_for(vocab_size: int, alphabet: set[str]) -> int:
@@ -208,7 +299,10 @@ def wordpiece(
     steps = list(watch_wordpiece(words, merges, rule=rule))
     tok = textbook.wordpiece(words, len({step.made for step in steps}), rule=rule)
     told = tok.explain(" ".join(list(words)[:6]))
-    merging = frames_of_merging(marked_rows(words), steps, longest_match=True)
+    of_product = _OF_PRODUCT["wordpiece", rule]
+    merging = frames_of_merging(
+        marked_rows(words), steps, longest_match=True, of_product=of_product
+    )
     frames = [*merging, *frames_of_pieces(told.model)]
     view.show(frames, _title("WordPiece", words))
 

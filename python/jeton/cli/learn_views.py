@@ -36,7 +36,7 @@ _MOST_CHARACTERS = 20_000
 
 
 def view_options(function: F) -> F:
-    """`--all`, `--step`, `--html`, `--force` and `--no-color`; they arrive as one `view`."""
+    """`--all`, `--step`, `--html` and `--force`; they arrive as one `view`."""
 
     @functools.wraps(function)
     def command(
@@ -45,10 +45,6 @@ def view_options(function: F) -> F:
         if sum([print_all, step is not None, html is not None]) > 1:
             raise click.UsageError("--all, --step and --html are three ways; give one.")
         return function(view=View(print_all, step, html, force), **others)
-
-    def no_colour(ctx: click.Context, _: click.Parameter, value: bool) -> None:
-        if value:
-            ctx.color = False
 
     decorators: list[Callable[[Any], Any]] = [
         click.option("--all", "print_all", is_flag=True, help="Print all steps, without keys."),
@@ -60,13 +56,6 @@ def view_options(function: F) -> F:
             help="Write the steps as a page of one file, to step through in a browser.",
         ),
         force_option,
-        click.option(
-            "--no-color",
-            is_flag=True,
-            expose_value=False,
-            callback=no_colour,
-            help="The same as --color never.",
-        ),
     ]
     return cast(F, decorated(command, decorators))
 

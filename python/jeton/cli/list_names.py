@@ -26,7 +26,7 @@ Examples:
   jeton list
   jeton list patterns
   jeton list prices
-  jeton list --json
+  jeton list --format json
 """
 
 _KINDS = ("tokenizers", "models", "patterns", "prices")
@@ -35,10 +35,17 @@ _SHOWN = _KINDS[:3]
 
 @click.command(cls=Command, help=HELP, short_help="Names of tokenizers, models and patterns.")
 @click.argument("kind", required=False, type=click.Choice(_KINDS))
-@click.option("--json", "as_json", is_flag=True, help="As one JSON object.")
-def list(kind: str | None, as_json: bool) -> None:
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="A table for people, or one JSON object.",
+)
+def list(kind: str | None, form: str) -> None:
     kinds = _SHOWN if kind is None else (kind,)
-    if as_json:
+    if form == "json":
         say(saved_json.dumps({kind: _RECORDS[kind]() for kind in kinds}))
         return
     for number, shown in enumerate(kinds):

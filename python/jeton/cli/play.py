@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import webbrowser
 from pathlib import Path
 from typing import Final
@@ -35,27 +37,40 @@ Examples:
 @click.command(cls=Command, help=HELP, short_help="A page to play with tokenizers.")
 @click.argument("tokenizers", nargs=-1, metavar="[TOKENIZER]...")
 @click.option("--file", type=FilePath(), metavar="FILE", help="Begin with the text of a file.")
-@click.option("--port", default=0, metavar="N", help="Listen on this port; by default a free one.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    metavar="N",
+    help="Listen on this port; by default a free one.",
+)
 @click.option(
     "--host",
     default="127.0.0.1",
     metavar="ADDRESS",
-    help="Listen on this address. Others than this machine's own let the network in.",
+    help="Listen on this address, or 0.0.0.0 for all. Not this machine's own lets the network in.",
 )
 @click.option("--open/--no-open", "opens", default=True, help="Open the page in a browser.")
 def play(tokenizers: tuple[str, ...], file: str | None, port: int, host: str, opens: bool) -> None:
     from jeton.play import Page
+    from jeton.play.server import MAX_SHOWN
 
     text = "" if file is None else _text_of(Path(file))
+    if len(set(tokenizers)) > MAX_SHOWN:
+        raise click.UsageError(f"the page shows up to {MAX_SHOWN} tokenizers")
     loaded = {name: jeton.load(name) for name in tokenizers}
     page = Page(loaded, text=text, host=host, port=port)
     put(page.url)
+    if host in ("0.0.0.0", "::"):
+        echo_note("other devices write an address of this machine in the place of its own")
     if host not in ("127.0.0.1", "localhost", "::1"):
         echo_note("whoever knows this address and reaches this machine can use the page")
     echo_note("Ctrl-C ends it")
     if opens:
-        webbrowser.open(page.url)
-    page.serve()
+        # A browser of the terminal comes back only when it is left.
+        threading.Thread(target=webbrowser.open, args=[page.url], daemon=True).start()
+    with contextlib.suppress(KeyboardInterrupt):
+        page.serve()
 
 
 def _text_of(path: Path) -> str:
@@ -63,4 +78,8 @@ def _text_of(path: Path) -> str:
         content = file.read(_MAX_BYTES + 1)
     if len(content) > _MAX_BYTES:
         raise click.UsageError(f"--file: {path} has more than {_MAX_BYTES >> 20} MB")
-    return content.decode("utf-8", "replace")
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        echo_note(f"{path} is not all UTF-8: what is not is U+FFFD on the page")
+        return content.decode("utf-8", "replace")

@@ -14,6 +14,7 @@ from jeton.cli.command import Command, echo_note
 from jeton.cli.documents import documents_option, say_what_documents_are
 from jeton.cli.prepare_progress import saying_it_goes_on, shown
 from jeton.cli.printing import put
+from jeton.cli.progress import progress_option
 from jeton.cli.targets import FilePath, check_target
 from jeton.cli.terminal import human_bytes
 from jeton.cli.tokenizers import Source, tokenizer_options
@@ -34,12 +35,16 @@ and gives the same files, byte for byte.
 \b
 Examples:
   jeton prepare gpt2 corpus/ -o tokens/
-  jeton prepare gpt2 web.jsonl.zst -o tokens/ --layout nanogpt --validation 0.1
-  jeton prepare gpt2 web/*.parquet -o tokens/ --validation 0.001 --split hash --shuffle 1
-  jeton prepare characters.json input.txt -o tokens/ --layout nanogpt --no-end-of-text \\
+  jeton prepare gpt2 web.jsonl.zst -o tokens/ --layout nanogpt \\
       --validation 0.1
-  jeton prepare gpt2 web/ -o part-3/ --part 3/8; jeton data merge part-*/ -o tokens/
-  jeton prepare ./model chats.jsonl -o tokens/ --messages messages --max-tokens 4096
+  jeton prepare gpt2 web/*.parquet -o tokens/ --validation 0.001 \\
+      --split hash --shuffle 1
+  jeton prepare characters.json input.txt -o tokens/ --layout nanogpt \\
+      --no-end-of-text --validation 0.1
+  jeton prepare gpt2 web/ -o part-3/ --part 3/8
+  jeton data merge part-*/ -o tokens/
+  jeton prepare ./model chats.jsonl -o tokens/ --messages messages \\
+      --max-tokens 4096
 
 Conversations: --messages names the field of records that holds the messages. They go through a
 chat template, and a loss mask beside the tokens says which of them the model learns to write: those
@@ -47,7 +52,7 @@ of the answers. Control tokens that a message spells are text.
 
 \b
 The layouts:
-  jeton      train-00000.bin, …: flat tokens, and where documents end; loss mask
+  jeton      train-00000.bin, …: flat tokens, where documents end; loss mask
   nanogpt    train.bin and val.bin
   llm.c      train_000000.bin, …: behind a header
   megatron   train.bin and train.idx
@@ -100,7 +105,13 @@ def _validation(_: click.Context, __: click.Parameter, values: tuple[str, ...]) 
 @tokenizer_options
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=FilePath())
 @folder_option
-@click.option("--layout", type=click.Choice(LAYOUTS), default="jeton", show_default=True)
+@click.option(
+    "--layout",
+    type=click.Choice(LAYOUTS),
+    default="jeton",
+    show_default=True,
+    help="Whose files are written.",
+)
 @click.option(
     "--shard-tokens",
     type=click.IntRange(min=1),
@@ -110,11 +121,12 @@ def _validation(_: click.Context, __: click.Parameter, values: tuple[str, ...]) 
 @documents_option
 @click.option("--field", metavar="NAME", help="The field of JSON lines, or the column of a table.")
 @click.option(
-    "--errors",
+    "--invalid",
+    "errors",
     type=click.Choice(["strict", "replace", "ignore"]),
     default="strict",
     show_default=True,
-    help="What becomes of bytes that are not UTF-8.",
+    help="Bytes that are not UTF-8: an error, U+FFFD in their place, or left out.",
 )
 @click.option(
     "--end-of-text",
@@ -193,14 +205,14 @@ def _validation(_: click.Context, __: click.Parameter, values: tuple[str, ...]) 
     metavar="NAME=VALUE",
     help="A variable of the template; VALUE is JSON, or text (repeatable).",
 )
-@click.option("--json", "as_json", is_flag=True, help="Progress as JSON lines on standard error.")
+@progress_option
 def prepare(
     source: Source,
     inputs: tuple[str, ...],
     folder: Path,
     end_of_text: str | None,
     no_end_of_text: bool,
-    as_json: bool,
+    progress: str,
     messages: str | None,
     tools: str | None,
     template: str | None,
@@ -237,7 +249,7 @@ def prepare(
     tok = source.load()
     end: Any = data.AUTO if end_of_text is None else end_of_text
     paths = [Path(path) for path in inputs]
-    with saying_it_goes_on(), shown(as_json) as watch:
+    with saying_it_goes_on(), shown(progress == "json") as watch:
         manifest = data.prepare(
             paths[0] if len(paths) == 1 else paths,
             tok,

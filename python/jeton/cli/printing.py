@@ -14,15 +14,19 @@ from __future__ import annotations
 import re
 import secrets
 import sys
+import unicodedata
 from typing import Any, Final, TextIO
 
 import click
 
 from jeton.human_readable import printable
 
-__all__ = ["for_terminal", "own_colours", "put", "say", "shown", "styled", "use_colour"]
+__all__ = ["for_terminal", "isolated", "own_colours", "put", "say", "shown", "styled", "use_colour"]
 
 _NUMBER: Final = secrets.randbelow(10**18)
+_ISOLATE, _END = "2068", "2069"
+_ISOLATION: Final = {_ISOLATE: "\u2068", _END: "\u2069"}
+"""What begins and ends a text with an order of its own (FIRST STRONG ISOLATE)."""
 _OWN: Final = re.compile(rf"\x1b\[{_NUMBER};([0-9;]*)m")
 
 
@@ -43,27 +47,43 @@ def own_colours(sequences: str) -> str:
     return sequences.replace("\x1b[", f"\x1b[{_NUMBER};")
 
 
-def shown(text: str, *, colour: bool, lines: bool = True) -> str:
+def isolated(text: str) -> str:
+    """A text that a terminal lays out by itself, if it is written from right to left.
+
+    Otherwise the numbers and tokens beside it would be drawn in another order than printed.
+    """
+    if not any(unicodedata.bidirectional(character) in ("R", "AL", "AN") for character in text):
+        return text
+    return f"\x1b[{_NUMBER};{_ISOLATE}m{text}\x1b[{_NUMBER};{_END}m"
+
+
+def shown(text: str, *, colour: bool, lines: bool = True, isolates: bool = False) -> str:
     r"""A text as a terminal may have it.
 
     Args:
         text: With sequences of `styled`, and with anything else.
         colour: Whether styles become colours; else they are left out.
         lines: Whether line ends and tabs stay; else they are signs too.
+        isolates: Whether what `isolated` marks is isolated; else the marks are left out.
 
     >>> shown(styled("a\x1b[2J", bold=True) + "\x1b[1mb\n", colour=True)
     '\x1b[1ma␛[2J\x1b[0m␛[1mb\n'
     """
     parts = _OWN.split(text)
     parts[::2] = [printable(part, lines=lines) for part in parts[::2]]
-    parts[1::2] = [f"\x1b[{codes}m" if colour else "" for codes in parts[1::2]]
+    for at, codes in enumerate(parts[1::2]):
+        if codes in _ISOLATION:
+            parts[2 * at + 1] = _ISOLATION[codes] if isolates else ""
+        else:
+            parts[2 * at + 1] = f"\x1b[{codes}m" if colour else ""
     return "".join(parts)
 
 
 def say(text: str = "", *, end: str = "\n", err: bool = False) -> None:
     """Prints a text for people: on standard output, or on standard error."""
     stream = sys.stderr if err else sys.stdout
-    stream.write(shown(text, colour=use_colour(stream)) + end)
+    colour = use_colour(stream)
+    stream.write(shown(text, colour=colour, isolates=colour or stream.isatty()) + end)
     stream.flush()
 
 

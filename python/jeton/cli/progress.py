@@ -12,6 +12,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+import click
+
 from jeton.cli.command import is_quiet
 from jeton.cli.printing import use_colour
 from jeton.cli.terminal import human_bytes
@@ -22,7 +24,15 @@ if TYPE_CHECKING:
 
     from jeton.corpus import Progress as Step
 
-__all__ = ["Progress"]
+__all__ = ["Progress", "progress_option"]
+
+progress_option = click.option(
+    "--progress",
+    type=click.Choice(["auto", "json"]),
+    default="auto",
+    show_default=True,
+    help="On standard error: for people, if that is a terminal, or as JSON lines.",
+)
 
 
 class Progress:

@@ -41,10 +41,13 @@ line N says the same in each.
 \b
 Examples:
   jeton report gpt2 mine.json --corpus book.txt -o report.html
-  jeton report old=a.json new=b.json --corpus news=news/ --corpus code=src/ -o report.html
-  jeton report gpt2 mine.json --parallel en=en.txt --parallel de=de.txt -o report.html
+  jeton report old=a.json new=b.json --corpus news=news/ \\
+      --corpus code=src/ -o report.html
+  jeton report gpt2 mine.json --parallel en=en.txt --parallel de=de.txt \\
+      -o report.html
   jeton report --from comparison.json -o report.html
-  jeton report gpt2 mine.json --corpus book.txt --sweep sweep.json -o report.html
+  jeton report gpt2 mine.json --corpus book.txt --sweep sweep.json \\
+      -o report.html
 """
 
 _LINES = 200
@@ -81,7 +84,13 @@ _READ = 200_000
     metavar="DIR",
     help="Write the pictures as SVG and PNG, too (needs matplotlib).",
 )
-@click.option("--json", "as_json", type=FilePath(), metavar="FILE", help="Save the values, too.")
+@click.option(
+    "--save",
+    "target_of_values",
+    type=FilePath(),
+    metavar="FILE",
+    help="Save the values too, as JSON, for --from and for jeton compare --baseline.",
+)
 @click.option(
     "-o", "--output", type=FilePath(), required=True, metavar="FILE", help="The page to write."
 )
@@ -96,7 +105,7 @@ def report(
     saved: str | None,
     swept: str | None,
     pictures: str | None,
-    as_json: str | None,
+    target_of_values: str | None,
     output: str,
     force: bool,
 ) -> None:
@@ -105,10 +114,14 @@ def report(
     texts, languages = corpora_by_name(corpora), languages_by_name(parallel)
     named = tokenizers_by_name(tokenizers)
     inputs = [*named.values(), *texts.values(), *languages.values(), *filter(None, (saved, swept))]
-    for target in filter(None, (output, as_json)):
+    for target in filter(None, (output, target_of_values)):
         check_target(target, inputs=inputs, force=force)
-    if as_json is not None and os.path.realpath(as_json) == os.path.realpath(output):
-        raise FileError(f"{as_json}: the page goes there (name another file for the values)")
+    if target_of_values is not None and os.path.realpath(target_of_values) == os.path.realpath(
+        output
+    ):
+        raise FileError(
+            f"{target_of_values}: the page goes there (name another file for the values)"
+        )
     sweep = None if swept is None else Sweep.load(swept)
     if saved is not None:
         if corpora or parallel or pivot:
@@ -122,8 +135,8 @@ def report(
         found = _compared(toks, texts, languages, pivot, invalid)
         lines = {name: _first_lines(path) for name, path in [*texts.items(), *languages.items()]}
         text = found.html(title, tokenizers=toks, lines=lines, sweep=sweep)
-    if as_json is not None:
-        found.save(as_json)
+    if target_of_values is not None:
+        found.save(target_of_values)
     if pictures is not None:
         found.pictures(pictures)
     with replacing(Path(output), force=force) as file:

@@ -86,7 +86,7 @@ def run_with_streams(run: Callable[[], int]) -> int:
             if error.errno not in UNWRITABLE:
                 raise
             if code == 0:
-                tell(f"error: {error.filename or STDOUT}: {(error.strerror or '').lower()}")
+                tell(f"Error: {error.filename or STDOUT}: {(error.strerror or '').lower()}")
             code = 1
         _give_up_what_is_left()
     return code

@@ -13,7 +13,7 @@ from jeton import saved_json
 from jeton.analysis import FAMILIES, Point, Sweep
 from jeton.analysis import sweep as train
 from jeton.cli.command import Command
-from jeton.cli.documents import invalid_option
+from jeton.cli.documents import documents_option, invalid_option, say_what_documents_are
 from jeton.cli.printing import styled
 from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
@@ -37,7 +37,8 @@ With --folder the tokenizers are kept there, and a sweep that was interrupted go
 Examples:
   jeton sweep corpus/ --sizes 4000,8000,16000,32000
   jeton sweep train.txt --held-out valid.txt --family bpe --folder sweep/
-  jeton sweep corpus/ --width 2048 --depth 24 --context 4096 --format csv -o sweep.csv
+  jeton sweep corpus/ --width 2048 --depth 24 --context 4096 --format csv \\
+      -o sweep.csv
 """
 
 
@@ -76,11 +77,30 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     metavar="PATH",
     help="Text to measure on; by default a tenth of the corpus's lines, kept out of training.",
 )
+@documents_option
 @invalid_option
 @click.option("--pattern", default="gpt4", show_default=True, help="How BPE cuts words.")
-@click.option("--width", type=click.IntRange(1, 1 << 24), default=768, show_default=True)
-@click.option("--depth", type=click.IntRange(1, 1 << 24), default=12, show_default=True)
-@click.option("--context", type=click.IntRange(1, 1 << 32), default=1024, show_default=True)
+@click.option(
+    "--width",
+    type=click.IntRange(1, 1 << 24),
+    default=768,
+    show_default=True,
+    help="Of the model: numbers in an embedding.",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(1, 1 << 24),
+    default=12,
+    show_default=True,
+    help="Of the model: its layers.",
+)
+@click.option(
+    "--context",
+    type=click.IntRange(1, 1 << 32),
+    default=1024,
+    show_default=True,
+    help="Of the model: tokens that it sees at once.",
+)
 @click.option(
     "--bytes-per-parameter",
     type=click.IntRange(1, 16),
@@ -100,6 +120,7 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     type=click.Choice(["table", "json", "csv"]),
     default="table",
     show_default=True,
+    help="A table for people, JSON with everything, or a line for each tokenizer.",
 )
 @output_option
 @force_option
@@ -108,6 +129,7 @@ def sweep(
     sizes: list[int],
     families: tuple[str, ...],
     held_out: tuple[str, ...],
+    documents: Literal["file", "line"],
     invalid: Literal["strict", "replace"],
     pattern: str,
     width: int,
@@ -141,9 +163,11 @@ def sweep(
             bytes_per_parameter=bytes_per_parameter,
             tied=not untied,
             errors=invalid,
+            documents=documents,
             folder=folder,
             watch=watch,
         )
+    say_what_documents_are(map(Path, corpus), None, documents)
     if form == "json":
         text = saved_json.dumps(found.to_dict(), indent=1)
     else:

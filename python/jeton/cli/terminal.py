@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from jeton.cli.printing import own_colours, say, shown, styled
+from jeton.cli.printing import isolated, own_colours, say, shown, styled
 from jeton.human_readable import printable
 
 __all__ = ["columns", "drawn", "heading", "human_bytes", "shorten", "show", "table", "width_of"]
@@ -63,7 +63,7 @@ def drawn(things: Iterable[Any], width: int) -> list[str]:
             for text, style, _ in segments:
                 plain = shown(text, colour=False)
                 colours = (style or Style.null()).render(plain, color_system=ColorSystem.EIGHT_BIT)
-                line += own_colours(colours)
+                line += isolated(own_colours(colours))
             lines.append(line.rstrip())
     return lines
 

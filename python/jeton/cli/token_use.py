@@ -49,7 +49,7 @@ def _summary(usage: Usage) -> Iterator[str]:
         ("tokens", f"{usage.total:,}"),
     ]
     if usage.total:
-        rows.append(("bytes a token", f"{usage.bytes / usage.total:.2f}"))
+        rows.append(("bytes per token", f"{usage.bytes / usage.total:.2f}"))
     if usage.coverage is not None:
         share = styled(bar(usage.coverage, _BAR), fg="green")
         rows.append(
@@ -86,4 +86,4 @@ def _never(tok: jeton.Tokenizer, ids: np.ndarray) -> str:
 
 
 def _shown(tok: jeton.Tokenizer, id: int) -> str:
-    return visible(tok.token_bytes(id) or tok.id_to_bytes(id))
+    return visible(tok.token_bytes(id) or tok.token_spelling(id))

@@ -14,6 +14,7 @@ import jeton
 from jeton.cli.command import Command, echo_note
 from jeton.cli.documents import documents_option, say_what_documents_are
 from jeton.cli.printing import put
+from jeton.cli.progress import progress_option
 from jeton.cli.targets import FilePath, check_target, force_option
 from jeton.cli.train_options import DEFAULT_SIZES, TRAINERS, check_kind, in_options, settings
 from jeton.cli.train_progress import watcher
@@ -46,17 +47,19 @@ other ids. Instead of FILES, one file of counts that --save-counts wrote will do
 \b
 Examples:
   jeton train corpus/ -o tokenizer.json --vocab-size 32000 --pattern gpt4o
-  jeton train web.jsonl.zst --field body -o web.json --special-token '<|endoftext|>'
+  jeton train web.jsonl.zst --field body -o web.json \\
+      --special-token '<|endoftext|>'
   jeton train corpus/ --kind wordpiece -o vocab.txt
   jeton train corpus/ --alphabet sentencepiece -o tokenizer.model
   jeton train corpus/ --kind unigram -o tokenizer.model --vocab-size 32000
-  jeton train corpus/ --kind unigram -o tokenizer.json --set byte_fallback=true
+  jeton train corpus/ --kind unigram -o tokenizer.json \\
+      --set byte_fallback=true
   jeton train corpus/ --kind wordlevel -o words.json --pattern whitespace
   jeton train corpus/ --kind char -o characters.json
   jeton train corpus/ -o longer.json --start-from gpt2 --vocab-size 60000
   jeton train corpus/ -o tok.json --memory 4GB --save-counts corpus.counts
   jeton train corpus.counts -o small.json --vocab-size 8000
-  jeton train corpus/ -o tok.json --vocab-size 16000 --vocab-size 32000   # tok-16000.json, …
+  jeton train corpus/ -o tok.json --vocab-size 16000 --vocab-size 32000
 """
 
 
@@ -123,7 +126,13 @@ _PATH = FilePath(path_type=Path)
     metavar="NAME=VALUE",
     help="Any other parameter of the trainer, its value as JSON or text; repeatable.",
 )
-@click.option("--min-frequency", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option(
+    "--min-frequency",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="A pair must occur so often to be merged.",
+)
 @click.option("--max-word-length", type=click.IntRange(min=1), help="Longer words are cut.")
 @click.option(
     "--min-word-count", type=click.IntRange(min=0), default=0, help="Rarer words are left out."
@@ -138,13 +147,21 @@ _PATH = FilePath(path_type=Path)
 @click.option("--field", help="The field of JSON lines, or the column of a table.")
 @documents_option
 @click.option(
-    "--errors",
+    "--invalid",
+    "errors",
     type=click.Choice(["strict", "replace", "ignore"]),
     default="strict",
     show_default=True,
-    help="What becomes of bytes that are not UTF-8.",
+    help="Bytes that are not UTF-8: an error, U+FFFD in their place, or left out.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Progress as JSON lines on standard error.")
+@click.option(
+    "--bad-records",
+    type=click.Choice(["error", "drop"]),
+    default="error",
+    show_default=True,
+    help="What becomes of records and lines that cannot be read.",
+)
+@progress_option
 @force_option
 def train(files: tuple[Path, ...], target: Path, **options: Any) -> None:
     try:
@@ -176,7 +193,8 @@ def _train(
     field: str | None,
     documents: str,
     errors: str,
-    as_json: bool,
+    bad_records: str,
+    progress: str,
     force: bool,
 ) -> None:
     start = None
@@ -239,7 +257,7 @@ def _train(
     without_limit = {"hard_vocab_limit": False} if is_limited else {}
     miniature = TRAINERS[kind](**(parameters | without_limit))
     rehearse(miniature, targets[sizes[0]], inputs=inputs, force=force)
-    with closing(watcher(as_json)) as watch:
+    with closing(watcher(progress == "json")) as watch:
         if from_counts:
             counts = jeton.WordCounts.load(files[0])
             try:
@@ -253,6 +271,7 @@ def _train(
                 field=field,
                 errors=errors,
                 documents=documents,
+                bad_records=bad_records,
                 memory=memory,
                 temp_dir=temp_dir,
                 watch=watch,
@@ -275,9 +294,9 @@ def _train(
     for size, tok in trained.items():
         save(tok, targets[size], inputs=inputs, force=force)
         put(f"{targets[size]}")
-    if not from_counts and not as_json:
+    if not from_counts and progress != "json":
         say_what_documents_are(files, field, documents)
-    if kind == "unigram" and not as_json:
+    if kind == "unigram" and progress != "json":
         echo_note(_STYLES[trainer.style])
 
 
@@ -292,7 +311,7 @@ def _refuse_options_of_counting(counts: Path) -> None:
     context = click.get_current_context()
     for name in _COUNTING:
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            option = "--" + name.replace("_", "-")
+            [option] = [it.opts[0] for it in context.command.params if it.name == name]
             raise click.UsageError(f"{option} is for counting, and {counts} holds counts already")
 
 
@@ -300,6 +319,7 @@ _COUNTING = (
     "field",
     "errors",
     "documents",
+    "bad_records",
     "temp_dir",
     "min_word_count",
     "max_word_length",

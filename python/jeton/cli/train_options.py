@@ -47,8 +47,9 @@ _OPTIONS = {
     **{name: "--" + name.replace("_", "-") for name in _KINDS},
     "special_tokens": "--special-token",
     "field": "--field",
-    "errors": "--errors",
+    "errors": "--invalid",
     "documents": "--documents",
+    "bad_records": "--bad-records",
     "memory": "--memory",
     "temp_dir": "--temp-dir",
 }
@@ -112,7 +113,7 @@ def in_options(message: str) -> str:
     """What an error or a warning says of parameters, said of options.
 
     >>> in_options('not UTF-8 (set errors="replace" or errors="ignore")')
-    'not UTF-8 (set --errors replace or --errors ignore)'
+    'not UTF-8 (set --invalid replace or --invalid ignore)'
     >>> in_options("vocab_size must be less than 2**63 (or hard_vocab_limit=False)")
     '--vocab-size must be less than 2**63 (or --set hard_vocab_limit=false)'
     """

@@ -214,6 +214,8 @@ def _hugging_face(path: Path, tok: jeton.Tokenizer) -> Encode | None:
     theirs: Any = tokenizers.Tokenizer.from_file(str(path))
     theirs.no_truncation()
     theirs.no_padding()
+    if getattr(theirs.model, "dropout", None):
+        theirs.model.dropout = None  # it would leave out merges at random; jeton is asked to
     return lambda text: theirs.encode(text, add_special_tokens=False).ids
 
 

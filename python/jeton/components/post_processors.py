@@ -67,11 +67,9 @@ class PostProcessor(Component):
         from jeton.encoding import Encoding
 
         given = [encoding] if pair is None else [encoding, pair]
-        for one in given:
+        for name, one in zip(("encoding", "pair"), given, strict=False):
             if not isinstance(one, Encoding):
-                raise ArgumentTypeError(
-                    f"a post-processor takes an Encoding, not {type(one).__name__}"
-                )
+                raise ArgumentTypeError(f"{name} must be an Encoding, not {type(one).__name__}")
         if not isinstance(add_special_tokens, bool):
             raise ArgumentTypeError(
                 f"add_special_tokens must be a bool, not {type(add_special_tokens).__name__}"

@@ -265,10 +265,13 @@ def _count(value: object) -> int:
 
 def _name(value: object) -> str:
     """The name of a file in the folder, and of none outside."""
-    path = PurePosixPath(str(value))
-    if path.is_absolute() or ".." in path.parts or not path.parts or "\\" in str(value):
-        raise FormatError(f"names a file {value!r} that does not lie in its folder")
-    return str(value)
+    name = str(value)
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or not path.parts or "\\" in name:
+        raise FormatError(f"names a file {name!r} that does not lie in its folder")
+    if not name.isprintable():
+        raise FormatError(f"names a file {name!r}, and no file of a set has such a name")
+    return name
 
 
 # Verifying

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from jeton.arguments import check_text, checked_errors, checked_int, checked_path
-from jeton.corpus import are_lines, check_watch
+from jeton.corpus import are_lines, check_watch, drops_bad
 from jeton.data import layouts
 from jeton.data.arguments import checked_bool
 from jeton.data.conversations import Conversations
@@ -196,8 +196,6 @@ def request(
         except UnicodeEncodeError:
             raise ArgumentError(f"{what} cannot be {value!r}: a surrogate stands alone") from None
     by_line = are_lines(documents)
-    if not isinstance(bad_records, str) or bad_records not in ("error", "drop"):
-        raise ArgumentError(f'bad_records must be "error" or "drop", not {bad_records!r}')
     if shard_tokens is not None:
         shard_tokens = checked_int("shard_tokens", shard_tokens, 1)
     asked, end, around = None, None, None
@@ -214,7 +212,7 @@ def request(
         for name, given in (
             ("field", field is not None),
             ("documents", by_line),
-            ("bad_records", bad_records != "error"),
+            ("bad_records", drops_bad(bad_records)),
         ):
             if given:
                 raise ArgumentError(
@@ -248,7 +246,7 @@ def request(
         start=() if around is None else tuple(around.begin),
         end=() if around is None else tuple(around.end),
         keys=keys,
-        drops_bad=bad_records == "drop",
+        drops_bad=drops_bad(bad_records),
     )
     chats = None if asked is None else Chats(tokenizer, asked, keys=keys)
     return plan, encoding, Reading(field, errors, by_line, plan.part, chats)

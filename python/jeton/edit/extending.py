@@ -58,7 +58,7 @@ def extend(tok: Tokenizer, corpus: Corpus, n: int, *, min_frequency: int = 2) ->
         MissingFileError: There is no such file.
         TrainingError: A corpus without words.
         UnsupportedError: A model of whole words or of characters; a SentencePiece model of merges
-            that has no pieces for bytes, or a character map that merges alone cannot follow.
+            with a character map that merges alone cannot follow.
 
     Source: Purason et al., "Teaching Old Tokenizers New Words: Efficient Tokenizer Adaptation for
         Pre-trained Models", 2025.
@@ -70,7 +70,7 @@ def extend(tok: Tokenizer, corpus: Corpus, n: int, *, min_frequency: int = 2) ->
         >>> edited = edit.extend(tok, ["vesi on vett"] * 9, 3)
         >>> edited.tok.encode("vett"), edited.tok.merges[:4] == tok.merges
         ([260, 83, 83], True)
-        >>> [tok.id_to_bytes(id) for id in edited.id_map.made_of[260]]
+        >>> [tok.token_spelling(id) for id in edited.id_map.made_of[260]]
         [b'v', b'e']
     """
     if not isinstance(tok, Tokenizer):

@@ -156,7 +156,7 @@ class IdMap:
             rows = [self.apply(row, missing=missing) for row in ids]
             return TokenBatch.from_rows(rows)
         if isinstance(ids, np.ndarray):
-            if not np.issubdtype(ids.dtype, np.integer):
+            if ids.dtype.kind not in "iu":
                 raise ArgumentTypeError(f"ids must be integers, not {ids.dtype}")
             if missing == "drop" and ids.ndim != 1:
                 raise ArgumentError(

@@ -46,7 +46,7 @@ def merge(a: Tokenizer, b: Tokenizer) -> Edited:
         >>> english = jeton.BPETrainer(258, pattern="gpt4").train(["the the then"])
         >>> estonian = jeton.BPETrainer(258, pattern="gpt4").train(["vesi vesi on"])
         >>> both = edit.merge(english, estonian)
-        >>> both.tok.encode("the"), [both.tok.id_to_bytes(id) for id in both.tok.encode("vesi")]
+        >>> both.tok.encode("the"), [both.tok.token_spelling(id) for id in both.tok.encode("vesi")]
         ([257], [b'ves', b'i'])
     """
     for name, tok in (("a", a), ("b", b)):

@@ -155,7 +155,7 @@ def _read(
             end += 1
         ids = encoding.ids[at:end]
         span = (encoding.spans[at][0], encoding.spans[end - 1][1])
-        content = tok.id_to_bytes(ids[0]).decode()
+        content = tok.token_spelling(ids[0]).decode()
         is_added = len(ids) == 1 and ids[0] in known
         if is_added and (ids[0] >= len(_BYTES) or content in text[slice(*span)]):
             stretches.append(Stretch(content, span, known[ids[0]]))

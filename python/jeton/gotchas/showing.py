@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from jeton.human_readable import LIGHT, visible
+from jeton.human_readable import visible
+from jeton.palette import TERMINAL, hues
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -120,11 +121,12 @@ def _tokens(tok: BaseTokenizer, ids: Sequence[int], spelling: str, colour: bool)
     made = Text()
     if not ids:
         return made.append("nothing" if not spelling else "no tokens", "dim")
-    for number, id in enumerate(ids[:_MOST_TOKENS]):
+    shown = ids[:_MOST_TOKENS]
+    for number, (id, hue) in enumerate(zip(shown, hues(shown), strict=True)):
         if number and not colour:
             made.append("│")
-        piece = visible(tok.token_bytes(id) or tok.id_to_bytes(id))
-        light = f"color(16) on color({LIGHT[number % len(LIGHT)]})"
+        piece = visible(tok.token_bytes(id) or tok.token_spelling(id))
+        light = f"color(16) on color({TERMINAL[hue]})"
         made.append(_cut(piece), _CONTROL if id in control else light)
     more = len(ids) - _MOST_TOKENS
     made.append(" …" * (more > 0))

@@ -112,7 +112,7 @@ def _pair(title: str, told: str, steps: Sequence[MergeStep], number: int) -> Exe
             best = f"{step.counts[step.best]:,} times" if not step.parts else "scores as much"
             return (
                 f"{' '.join(pair)} is as good as another pair ({best}), but that one "
-                f"{'was met first' if step.tie_break == 'first' else 'comes first'}."
+                f"{'was seen first' if step.tie_break == 'first' else 'comes first'}."
             )
         if step.parts:
             return (
@@ -132,7 +132,7 @@ def _pair(title: str, told: str, steps: Sequence[MergeStep], number: int) -> Exe
         f"{question}\n{rows}",
         _PAIR_FORM,
         f"Count the pairs of neighbours in each word, times how often the word occurs: the pair "
-        f"with the {score} is merged; of equals, the one that is met first.",
+        f"with the {score} is merged; of equals, the one that is seen first.",
         step.best,
         frames()[0].note,
         wrong,
@@ -304,7 +304,7 @@ def _cake() -> Exercise:
         _PAIR_FORM,
         "The pairs are c a, a k and k e; which would a dictionary list first?",
         textbook.merges(tok)[0],
-        "a k comes before c a and k e; where the pair met first wins, it is c a.",
+        "a k comes before c a and k e; where the pair seen first wins, it is c a.",
     )
 
 

@@ -35,7 +35,7 @@ _MOST_WORDS = 12
 _MOST_SYMBOLS = 400
 
 _TIES = {
-    "first": "it was met first",
+    "first": "it was seen first",
     "alphabetic": "it is the first by the alphabet",
     "lexicographic": "it is the last by the alphabet",
     "ids": "its symbols have the smallest ids",
@@ -97,7 +97,7 @@ def watch_bpe(
         words: Words with their counts.
         merges: How many; fewer if every word has become one symbol.
         end: A symbol after the last character of each word, or `None`.
-        tie_break: Of equally frequent pairs, the one met first, or the smallest or greatest pair.
+        tie_break: Of equally frequent pairs, the one seen first, or the smallest or greatest pair.
 
     Raises:
         ArgumentError: A `tie_break` that is none.
@@ -139,7 +139,7 @@ def watch_wordpiece(
         words: Words with their counts.
         merges: How many; fewer if every word has become one token.
         rule: freq(ab) / (freq(a)·freq(b)) decides (`"published"`), or freq(ab) (`"released"`).
-        tie_break: Of equally good pairs, the one met first, or that with the smallest ids.
+        tie_break: Of equally good pairs, the one seen first, or that with the smallest ids.
 
     Raises:
         ArgumentError: A `rule` or `tie_break` that is none.
@@ -207,15 +207,20 @@ def _merged(row: tuple[str, ...], pair: Pair, made: str) -> tuple[str, ...]:
 
 
 def frames_of_merging(
-    words: tuple[Symbols, ...], steps: list[MergeStep], *, longest_match: bool = False
+    words: tuple[Symbols, ...],
+    steps: list[MergeStep],
+    *,
+    longest_match: bool = False,
+    of_product: str = "",
 ) -> list[Frame]:
     """What a view shows: the words, each merge, and what was learned.
 
     Args:
         words: The words before the first merge.
         steps: The merges.
-        longest_match: Whether a new word is cut by the longest match, as by WordPiece, and not by
+        longest_match: Whether a new word is split by the longest match, as by WordPiece, and not by
             the merges.
+        of_product: How training itself differs from what is shown.
     """
     alphabet = sorted({symbol for row, _ in words for symbol in row})
     frames = [
@@ -224,7 +229,7 @@ def frames_of_merging(
             f"{counted(len(words), 'word')}, {counted(sum(n for _, n in words), 'occurrence')}; "
             f"the alphabet has {counted(len(alphabet), 'symbol')}.",
             (
-                _words(words, ()),
+                _words(words),
                 Rows((Row(tuple(Chip(symbol) for symbol in alphabet)),), "The alphabet"),
             ),
         )
@@ -238,8 +243,8 @@ def frames_of_merging(
     frames.append(
         Frame(
             "What was learned",
-            f"{counted(len(steps), 'merge')}; a new word is cut by {how}.",
-            (Table(("", "left", "right", "token"), learned), _words(steps[-1].after, ())),
+            f"{counted(len(steps), 'merge')}; a new word is split by {how}. {of_product}".rstrip(),
+            (Table(("", "left", "right", "token"), learned), _words(steps[-1].after)),
         )
     )
     return frames
@@ -250,7 +255,7 @@ def _frame(step: MergeStep) -> Frame:
     return Frame(
         f"Merge {step.number}: {left} + {right} = {step.made}",
         _why(step),
-        (_bars(step), _words(step.after, (step.made,))),
+        (_bars(step), _words_of_step(step)),
     )
 
 
@@ -288,13 +293,49 @@ def _bars(step: MergeStep) -> Bars:
     return Bars(tuple(bars), title, max(0, len(ranked) - _MOST_BARS))
 
 
-def _words(rows: tuple[Symbols, ...], new: tuple[str, ...]) -> Rows:
-    shown = []
-    for row, count in rows[:_MOST_WORDS]:
-        chips = [Chip(it, "best" if it in new else "") for it in row[:_MOST_SYMBOLS]]
-        if len(row) > _MOST_SYMBOLS:
-            chips.append(Chip(f"… {len(row) - _MOST_SYMBOLS:,} more", "dim"))
-        shown.append(Row(tuple(chips), f"{count:,} ×"))
+def _words_of_step(step: MergeStep) -> Rows:
+    """The words that a merge changes, before and after in one line; and those that it leaves."""
+    both = list(zip(step.before, step.after, strict=True))
+    changed = [(before, after) for before, after in both if before != after]
+    shown = [
+        Row(
+            (
+                *_marked(before[0], _places(before[0], step.best), "tie"),
+                Chip("→", "dim"),
+                *_marked(after[0], [it == step.made for it in after[0]], "best"),
+            ),
+            f"{after[1]:,} ×",
+        )
+        for before, after in changed[:_MOST_WORDS]
+    ]
+    left = len(both) - len(changed)
+    told = [f"{len(changed) - len(shown):,} more" if len(changed) > len(shown) else ""]
+    told.append(f"{counted(left, 'word stays', 'words stay')} as before" if left else "")
+    title = "The words it changes, before and after"
+    extra = ", ".join(filter(None, told))
+    return Rows(tuple(shown), f"{title} ({extra})" if extra else title)
+
+
+def _places(row: tuple[str, ...], pair: Pair) -> list[bool]:
+    """Which symbols of a word are merged, from the left."""
+    found = [False] * len(row)
+    for at in range(len(row) - 1):
+        if row[at : at + 2] == pair and not found[at]:
+            found[at] = found[at + 1] = True
+    return found
+
+
+def _marked(row: tuple[str, ...], places: list[bool], mark: Mark) -> list[Chip]:
+    most = _MOST_SYMBOLS
+    marked = zip(row[:most], places[:most], strict=True)
+    chips = [Chip(it, mark if place else "") for it, place in marked]
+    return chips + [Chip(f"… {len(row) - most:,} more", "dim")] * (len(row) > most)
+
+
+def _words(rows: tuple[Symbols, ...]) -> Rows:
+    shown = [
+        Row(tuple(_marked(row, [False] * len(row), "")), f"{count:,} ×")
+        for row, count in rows[:_MOST_WORDS]
+    ]
     more = len(rows) - len(shown)
-    title = "The words" + (" after the merge" if new else "")
-    return Rows(tuple(shown), title + (f" (and {more:,} more)" if more else ""))
+    return Rows(tuple(shown), "The words" + (f" (and {more:,} more)" if more else ""))

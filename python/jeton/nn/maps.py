@@ -22,6 +22,7 @@ from jeton.nn.checks import checked_number
 from jeton.nn.fonts import drawable
 from jeton.nn.labels import offsets
 from jeton.nn.tables import Table, rows_of, token_id
+from jeton.palette import SERIES
 from jeton.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -34,9 +35,9 @@ _MOST_TOKENS = 5_000
 
 
 _COLOURS = {
-    "begins with a space": "#2f5f94",
-    "letters": "#b4552d",
-    "other": "#6b6b6b",
+    "begins with a space": SERIES[0][0],
+    "letters": SERIES[1][0],
+    "other": SERIES[8][0],
 }
 
 
@@ -248,7 +249,7 @@ def embedding_map(
         ).fit_transform(chosen)
     return EmbeddingMap(
         ids,
-        [_label(tok.id_to_bytes(id)) for id in ids],
+        [_label(tok.token_spelling(id)) for id in ids],
         np.asarray(points, np.float64),
         method,
         explained,

@@ -96,7 +96,7 @@ def token_id(tok: Tokenizer, token: int | str | bytes) -> int:
             )
         return ids[0]
     known = checked_int("token", token, 0)
-    tok.id_to_bytes(known)
+    tok.token_spelling(known)
     return known
 
 
@@ -134,7 +134,7 @@ def neighbours(
     ids = [id for id in _ids(tok) if id != chosen]
     best = cosines[ids].topk(min(k, len(ids)))
     return [
-        Neighbour(ids[at], tok.id_to_bytes(ids[at]), float(cosine))
+        Neighbour(ids[at], tok.token_spelling(ids[at]), float(cosine))
         for cosine, at in zip(best.values.tolist(), best.indices.tolist(), strict=True)
     ]
 
@@ -204,7 +204,7 @@ def norms_by_frequency(
         numbers = np.asarray(counts)
     except ValueError:
         raise ArgumentTypeError("counts must be integers, one an id") from None
-    if numbers.ndim != 1 or not np.issubdtype(numbers.dtype, np.integer):
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
         raise ArgumentError("counts must be integers, one an id")
     if len(numbers) > len(lengths) or (numbers < 0).any():
         raise ArgumentError(
@@ -290,7 +290,7 @@ def under_trained(
         >>> table = torch.ones(10, 4)
         >>> table[3] *= 0.01
         >>> found = under_trained(table, tok, head=torch.randn(10, 4), share=0.1)
-        >>> [tok.id_to_bytes(id) for id in found.ids]
+        >>> [tok.token_spelling(id) for id in found.ids]
         [b'd']
     """
     check_kind("tok", tok, Tokenizer, "a Tokenizer")

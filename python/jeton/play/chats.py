@@ -1,36 +1,29 @@
-"""A chat as the page shows it: the rendered text, who wrote each token, and what is learnt."""
+"""A chat as the page shows it: its text, who wrote each token, what is learnt; and an answer."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from jeton.chat.chat import Chat, Request
 from jeton.chat.showing import pieces
 from jeton.errors import ArgumentError, JetonError
 
 if TYPE_CHECKING:
+    from jeton.play.questions import Question
     from jeton.play.shelf import Card
 
-__all__ = ["shown_chat"]
+__all__ = ["parsed_answer", "shown_chat"]
 
 _MAX_TEXT: Final = 200_000
 """Characters of a rendered chat that the page draws."""
 
 
-def shown_chat(card: Card, asked: dict[str, Any]) -> dict[str, Any]:
-    """The chat that `messages`, `template` and `tools` give.
-
-    Templates come from strangers, so they are rendered in a process of their own.
-    """
-    messages = _parsed("messages", asked.get("messages"))
-    tools = _parsed("tools", asked["tools"]) if asked.get("tools") else None
-    chat = card.tokenizer.chat(
-        messages,
-        template=asked.get("template") or None,
-        tools=tools,
-        add_generation_prompt=bool(asked.get("prompt")),
-        isolate=True,
-    )
+def shown_chat(card: Card, asked: Question) -> dict[str, Any]:
+    """The chat that `messages`, `template` and `tools` give."""
+    left_out: list[str] = []
+    chat = _chat(card, asked, bool(asked.value("prompt", False)), left_out.append)
     if len(chat.text) > _MAX_TEXT:
         raise ArgumentError(f"the chat has {len(chat.text):,} characters; {_MAX_TEXT:,} are shown")
     try:
@@ -56,7 +49,43 @@ def shown_chat(card: Card, asked: dict[str, Any]) -> dict[str, Any]:
             )
         ],
         "learnt": learnt,
+        "left_out": left_out,
     }
+
+
+def parsed_answer(card: Card, asked: Question) -> dict[str, Any]:
+    """The message that `answer`, as a model wrote it behind the chat, is read as.
+
+    Control tokens in it are control tokens, as in what a model samples.
+    """
+    text = asked.text("answer")
+    if len(text) > _MAX_TEXT:
+        raise ArgumentError(f"an answer of more than {_MAX_TEXT:,} characters is not read here")
+    tokenizer = card.tokenizer
+    chat = _chat(card, asked, True, lambda _: None)
+    ids = tokenizer.encode(text, special="allow", add_special_tokens=False)
+    answer = tokenizer.parse(ids, prompt=chat)
+    return {
+        "message": answer.message,
+        "finish": answer.finish,
+        "problems": list(map(str, answer.problems)),
+        "text_marks": list(map(str, answer.text_marks)),
+    }
+
+
+def _chat(card: Card, asked: Question, has_prompt: bool, says: Callable[[str], None]) -> Chat:
+    """The chat. Templates come from strangers, so it is rendered in a process of its own."""
+    messages = _parsed("messages", asked.value("messages"))
+    tools = _parsed("tools", asked.value("tools")) if asked.value("tools", "") else None
+    return Request(
+        card.tokenizer,
+        messages,
+        asked.text("template", "") or None,
+        tools,
+        add_generation_prompt=has_prompt,
+        isolate=True,
+        says=says,
+    ).made()
 
 
 def _parsed(name: str, value: Any) -> Any:
@@ -65,5 +94,5 @@ def _parsed(name: str, value: Any) -> Any:
         return value
     try:
         return json.loads(value)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ArgumentError(f"{name} are no JSON: {error}") from None

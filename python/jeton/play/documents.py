@@ -22,11 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["MAX_TEXT", "Document", "Documents", "Tokens"]
 
 MAX_TEXT: Final = 32 << 20
-"""UTF-16 code units of a text."""
+"""UTF-16 code units of a text, and of all texts that are kept."""
 
 _MAX_DOCUMENTS: Final = 12
+_MAX_NAME: Final = 64
 _MAX_KEPT: Final = 8
 """Encodings that are kept of a text."""
+_MAX_KEPT_TOKENS: Final = 32 << 20
+"""Tokens of these; the encoding that was asked for last may have more."""
 
 Flags = npt.NDArray[np.uint8]
 
@@ -83,8 +86,12 @@ class Document:
             if found is None:
                 found = _encoded(self.text, card, special)
             self._encoded[key] = found
-            while len(self._encoded) > _MAX_KEPT:
-                self._encoded.popitem(last=False)
+            held = sum(map(len, self._encoded.values()))
+            while len(self._encoded) > 1 and (
+                len(self._encoded) > _MAX_KEPT or held > _MAX_KEPT_TOKENS
+            ):
+                _, forgotten = self._encoded.popitem(last=False)
+                held -= len(forgotten)
         return found
 
 
@@ -107,27 +114,32 @@ class Documents:
         """A text that was sent whole."""
         return self._keep(name, version, text.encode("utf-16-le", "surrogatepass"))
 
-    def edited(self, name: str, version: int, edit: Any) -> Document | None:
+    def edited(
+        self, name: str, version: int, base: int, start: int, removed: int, inserted: str
+    ) -> Document | None:
         """A text with `removed` units at `start` replaced; `None` if it is another version."""
         with self._lock:
             old = self._documents.get(name)
-        base, start, removed = (int(edit[key]) for key in ("base", "start", "removed"))
         if old is None or old.version != base or not 0 <= start <= start + removed <= len(old):
             return None
-        inserted = edit["inserted"].encode("utf-16-le", "surrogatepass")
-        units = old.units[: 2 * start] + inserted + old.units[2 * (start + removed) :]
+        middle = inserted.encode("utf-16-le", "surrogatepass")
+        units = old.units[: 2 * start] + middle + old.units[2 * (start + removed) :]
         return self._keep(name, version, units)
 
     def _keep(self, name: str, version: int, units: bytes) -> Document:
+        if len(name) > _MAX_NAME:
+            raise ArgumentError(f"the name of a text has up to {_MAX_NAME} characters")
         if len(units) > 2 * MAX_TEXT:
             raise ArgumentError(f"the text is longer than {MAX_TEXT:,} characters")
         # A surrogate that stands alone is no text; U+FFFD is as long.
         document = Document(version, units, units.decode("utf-16-le", "replace"))
         with self._lock:
-            self._documents[name[:64]] = document
-            self._documents.move_to_end(name[:64])
-            while len(self._documents) > _MAX_DOCUMENTS:
-                self._documents.popitem(last=False)
+            self._documents[name] = document
+            self._documents.move_to_end(name)
+            held = sum(map(len, self._documents.values()))
+            while len(self._documents) > _MAX_DOCUMENTS or held > MAX_TEXT:
+                _, forgotten = self._documents.popitem(last=False)
+                held -= len(forgotten)
         return document
 
 

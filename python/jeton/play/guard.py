@@ -8,6 +8,7 @@ error without a body. Answers forbid the browser to load anything from elsewhere
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 from collections.abc import Iterable
 from typing import Any, Final
@@ -37,7 +38,6 @@ _HEADERS: Final = [
     (b"referrer-policy", b"no-referrer"),
     (b"cache-control", b"no-store"),
     (b"cross-origin-resource-policy", b"same-origin"),
-    (b"cross-origin-opener-policy", b"same-origin"),
 ]
 
 
@@ -52,13 +52,12 @@ class Guard:
         self._app = app
         self._secret = secret.encode()
         self._hosts = {host.encode() for host in hosts}
-        self._origins = {b"http://" + host for host in self._hosts}
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
+            await send({"type": "websocket.close"})
             return
-        headers = dict(scope["headers"])
-        status = self._refusal(scope, headers)
+        status = self._refusal(scope, dict(scope["headers"]))
         if status:
             await _refuse(send, status)
             return
@@ -87,13 +86,18 @@ class Guard:
         except _TooLarge:
             if not started:
                 await _refuse(send, 413)
+        except asyncio.CancelledError:  # The page is closed.
+            if not started:
+                await _refuse(send, 503)
 
     def _refusal(self, scope: Any, headers: dict[bytes, bytes]) -> int:
         """The status of the refusal; 0 if the request is the page's."""
-        if headers.get(b"host") not in self._hosts:
+        host = headers.get(b"host")
+        # A name of the internet can resolve to this machine, but is none of its addresses.
+        if host not in self._hosts and host != _address(scope["server"]):
             return 421
         origin = headers.get(b"origin")
-        if origin is not None and origin not in self._origins:
+        if origin is not None and origin != b"http://" + host:
             return 403
         parts = scope["path"].split("/", 2)
         if len(parts) < 3 or not hmac.compare_digest(parts[1].encode(), self._secret):
@@ -106,6 +110,12 @@ class Guard:
         if not length.isdigit() or len(length) > 12 or int(length) > MAX_BODY:
             return 413
         return 0
+
+
+def _address(server: tuple[str, int]) -> bytes:
+    """The address of this machine that a connection came to, as `Host` spells it."""
+    host, port = server
+    return (f"[{host}]:{port}" if ":" in host else f"{host}:{port}").encode()
 
 
 async def _refuse(send: Any, status: int) -> None:

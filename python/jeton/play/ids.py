@@ -40,6 +40,7 @@ def decoded(card: Card, text: str) -> dict[str, Any]:
     known = card.tokenizer
     special = set(known.special_tokens.values())
     tokens = [
-        {"id": id, "shown": visible(known.id_to_bytes(id)), "special": id in special} for id in ids
+        {"id": id, "shown": visible(known.token_spelling(id)), "special": id in special}
+        for id in ids
     ]
     return {"text": known.decode(ids, errors="replace") if ids else "", "tokens": tokens}

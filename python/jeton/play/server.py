@@ -10,6 +10,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import datetime
+import functools
+import ipaddress
+import itertools
 import json
 import secrets
 import socket
@@ -21,16 +24,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from jeton import cost, samples
+from jeton import cost, palette, samples
 from jeton._core import __version__
 from jeton.chat import TEMPLATES
 from jeton.errors import ArgumentError, JetonError, UnsupportedError
 from jeton.known_names import names
-from jeton.play.chats import shown_chat
+from jeton.play.chats import parsed_answer, shown_chat
 from jeton.play.documents import Document, Documents, Tokens
 from jeton.play.guard import Guard
 from jeton.play.ids import decoded
-from jeton.play.shelf import Shelf
+from jeton.play.questions import Question
+from jeton.play.shelf import Card, Shelf
 from jeton.play.steps import steps
 from jeton.play.token_details import details, neighbours
 from jeton.play.training import trained
@@ -45,8 +49,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Page"]
 
+MAX_SHOWN: Final = 6
+"""Cards that the page shows at once."""
+
 WHOLE: Final = 200_000
 """Tokens of a text that are sent at once; of a longer text, those that are on the screen."""
+
+_MAX_FILES: Final = 32
+"""Files of an upload."""
+
+_MAX_TABLES: Final = 6
+"""Vocabularies that are kept as tables."""
 
 _MAX_GOTCHAS: Final = 100_000
 """Characters that are looked through for gotchas."""
@@ -58,23 +71,22 @@ _KINDS: Final = {
     "svg": "image/svg+xml",
 }
 
-Asked = dict[str, Any]
-
 
 class Page:
     """A page of tokenizers, served on this machine until it is closed.
 
     Args:
-        tokenizers: The tokenizers to begin with, by the names that their cards show.
+        tokenizers: The tokenizers to begin with, by the names that their cards show: up to six.
         text: The text to begin with.
         host: Where to listen. Anything but this machine's own address lets others on the network
-            ask, if they know the address with its secret.
+            ask, if they know the address with its secret; `"0.0.0.0"` and `"::"` are all addresses.
         port: The port; 0 takes a free one.
 
     Attributes:
         url: The address of the page, with its secret.
 
     Raises:
+        ArgumentError: There are more tokenizers than the page shows, or no such port.
         UnsupportedError: starlette or uvicorn is not installed.
         OSError: The port is taken.
 
@@ -100,16 +112,24 @@ class Page:
             raise UnsupportedError(
                 "the page needs starlette and uvicorn: pip install 'jeton[play]'"
             ) from None
+        if len(tokenizers) > MAX_SHOWN:
+            raise ArgumentError(
+                f"the page shows up to {MAX_SHOWN} tokenizers, not {len(tokenizers)}"
+            )
+        if not 0 <= port <= 65535:
+            raise ArgumentError(f"port={port} is none: ports are 0 to 65535")
         secret = secrets.token_urlsafe(16)
-        self._socket = socket.create_server((host, port))
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        self._socket = socket.create_server(address[:2], family=family)
         port = self._socket.getsockname()[1]
-        hosts = {f"{name}:{port}" for name in (host, "127.0.0.1", "localhost")}
+        seen = _here(host)
+        hosts = {f"{name}:{port}" for name in (seen, "127.0.0.1", "[::1]", "localhost")}
         app = Guard(_Answers(tokenizers, text).app(), secret, hosts)
         self._server = uvicorn.Server(
             uvicorn.Config(app, log_level="warning", lifespan="off", timeout_graceful_shutdown=1)
         )
         self._thread: threading.Thread | None = None
-        self.url = f"http://{host}:{port}/{secret}/"
+        self.url = f"http://{seen}:{port}/{secret}/"
 
     def serve(self) -> None:
         """Serves the page until it is closed or interrupted."""
@@ -159,7 +179,7 @@ class _Answers:
     def __init__(self, tokenizers: Mapping[str, Tokenizer], text: str) -> None:
         self.shelf = Shelf(tokenizers)
         self.documents = Documents()
-        self.tables: dict[int, Table] = {}
+        self.table = functools.lru_cache(_MAX_TABLES)(Table)
         self.text = text
 
     def app(self) -> Any:
@@ -177,42 +197,36 @@ class _Answers:
             kind, content = found
             return Response(content, media_type=kind)
 
-        def answering(answer: Callable[[Asked], Any]) -> Callable[[Request], Awaitable[Response]]:
-            async def respond(request: Request) -> Response:
+        def responding(answer: Callable[[bytes], Any]) -> Callable[[Request], Awaitable[Response]]:
+            def respond(body: bytes) -> Response:
                 try:
-                    asked = _object(await request.body())
-                    found = await asyncio.to_thread(answer, asked)
-                except (JetonError, ValueError, KeyError, TypeError, MemoryError) as error:
-                    return _json({"error": _message(error)}, 400)
+                    found, status = answer(body), 200
+                except (JetonError, ValueError, OSError, MemoryError) as error:
+                    found, status = {"error": str(error) or type(error).__name__}, 400
                 if isinstance(found, bytes):
                     return Response(found, media_type="application/octet-stream")
-                return _json(found)
+                content = json.dumps(found, allow_nan=False, separators=(",", ":"))
+                return Response(content, status, media_type="application/json")
 
-            return respond
+            async def endpoint(request: Request) -> Response:
+                return await asyncio.to_thread(respond, await request.body())
 
-        async def upload(request: Request) -> Response:
-            try:
-                content = _parts(await request.body())
-                card = await asyncio.to_thread(self.shelf.uploaded, content)
-            except (JetonError, ValueError, OSError) as error:
-                return _json({"error": _message(error)}, 400)
-            return _json(card.summary())
+            return endpoint
 
-        def _json(value: Any, status: int = 200) -> Response:
-            content = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
-            return Response(content, status, media_type="application/json")
+        def answering(answer: Callable[[Question], Any]) -> Callable[[bytes], Any]:
+            return lambda body: answer(Question(body))
 
         routes = [
-            Route(f"/api/{name}", answering(getattr(self, name)), methods=["POST"])
+            Route(f"/api/{name}", responding(answering(getattr(self, name))), methods=["POST"])
             for name in (
-                "start load drop encode window token neighbours gotchas price steps vocabulary "
-                "unreachable chat train decode save"
+                "start load encode window token neighbours gotchas price steps vocabulary "
+                "unreachable chat answer train decode save"
             ).split()
         ]
         return Starlette(
             routes=[
                 *routes,
-                Route("/api/upload", upload, methods=["POST"]),
+                Route("/api/upload", responding(self.upload), methods=["POST"]),
                 Route("/", static, methods=["GET"]),
                 Route("/{name}", static, methods=["GET"]),
             ]
@@ -220,7 +234,7 @@ class _Answers:
 
     # Each method answers the route of its name.
 
-    def start(self, asked: Asked) -> Any:
+    def start(self, asked: Question) -> Any:
         del asked
         prices = cost.shipped()
         return {
@@ -233,30 +247,36 @@ class _Answers:
             "text": self.text,
         }
 
-    def load(self, asked: Asked) -> Any:
-        return self.shelf.known(str(asked["name"])).summary()
+    def load(self, asked: Question) -> Any:
+        return self.shelf.known(asked.text("name")).summary()
 
-    def drop(self, asked: Asked) -> Any:
-        self.shelf.drop(asked["card"])
-        self.tables.pop(asked["card"], None)
-        return {}
+    def upload(self, body: bytes) -> Any:
+        return self.shelf.uploaded(_parts(body)).summary()
 
-    def encode(self, asked: Asked) -> Any:
-        name, version = str(asked["document"]), int(asked["version"])
+    def _card(self, asked: Question) -> Card:
+        return self.shelf[asked.number("card")]
+
+    def _document(self, asked: Question) -> Document:
+        return self.documents[asked.text("document")]
+
+    def encode(self, asked: Question) -> Any:
+        name, version = asked.text("document"), asked.number("version")
         document: Document | None
         if "text" in asked:
-            document = self.documents.whole(name, version, asked["text"])
-        elif "edit" in asked:
-            document = self.documents.edited(name, version, asked["edit"])
+            document = self.documents.whole(name, version, asked.text("text"))
+        elif "inserted" in asked:
+            base, start, removed = map(asked.number, ("base", "start", "removed"))
+            inserted = asked.text("inserted")
+            document = self.documents.edited(name, version, base, start, removed, inserted)
         else:
             document = self.documents[name]
         if document is None:
             return {"resend": True}
         return self._columns(document, asked, lambda tokens: (0, min(len(tokens), WHOLE)))
 
-    def window(self, asked: Asked) -> Any:
-        start, stop = int(asked["start"]), int(asked["stop"])
-        if asked.get("by") == "offset":
+    def window(self, asked: Question) -> Any:
+        start, stop = asked.number("start"), asked.number("stop")
+        if asked.text("by", "index") == "offset":
 
             def part(tokens: Tokens) -> tuple[int, int]:
                 return tokens.at(start), tokens.at(stop) + 1
@@ -266,20 +286,20 @@ class _Answers:
             def part(tokens: Tokens) -> tuple[int, int]:
                 return start, stop
 
-        return self._columns(self.documents[str(asked["document"])], asked, part)
+        return self._columns(self._document(asked), asked, part)
 
     def _columns(
-        self, document: Document, asked: Asked, part: Callable[[Tokens], tuple[int, int]]
+        self, document: Document, asked: Question, part: Callable[[Tokens], tuple[int, int]]
     ) -> bytes:
         """For each card, what is said of it in JSON, and its columns behind all that."""
-        special = str(asked.get("special", "ignore"))
-        heads: list[Asked] = []
+        special = asked.text("special", "ignore")
+        heads: list[dict[str, Any]] = []
         columns = b""
-        for number in asked["cards"][:6]:
+        for number in asked.numbers("cards")[:MAX_SHOWN]:
             try:
                 tokens = document.tokens(self.shelf[number], special)
             except (JetonError, MemoryError) as error:
-                heads.append({"card": number, "error": _message(error)})
+                heads.append({"card": number, "error": str(error) or type(error).__name__})
                 continue
             start, stop = part(tokens)
             start = max(0, start)
@@ -298,14 +318,14 @@ class _Answers:
         head += b" " * (-len(head) % 4)
         return len(head).to_bytes(4, "little") + head + columns
 
-    def token(self, asked: Asked) -> Any:
-        return details(self.shelf[asked["card"]], int(asked["id"]))
+    def token(self, asked: Question) -> Any:
+        return details(self._card(asked), asked.number("id"))
 
-    def neighbours(self, asked: Asked) -> Any:
-        return neighbours(self.shelf[asked["card"]], int(asked["id"]))
+    def neighbours(self, asked: Question) -> Any:
+        return neighbours(self._card(asked), asked.number("id"))
 
-    def gotchas(self, asked: Asked) -> Any:
-        document, card = self.documents[str(asked["document"])], self.shelf[asked["card"]]
+    def gotchas(self, asked: Question) -> Any:
+        document, card = self._document(asked), self._card(asked)
         text = document.text[:_MAX_GOTCHAS]
         found = card.tokenizer.gotchas(text, limit=5)
         # Spans count characters; the browser counts UTF-16.
@@ -331,9 +351,9 @@ class _Answers:
             "of": len(document.text),
         }
 
-    def price(self, asked: Asked) -> Any:
-        model = str(asked["model"])
-        prices = [cost.estimate(model, int(count)) for count in asked["counts"]]
+    def price(self, asked: Question) -> Any:
+        model = asked.text("model")
+        prices = [cost.estimate(model, count) for count in asked.numbers("counts")]
         return {
             "prices": [str(it) for it in prices],
             "tokenizer": cost.tokenizer_of(model),
@@ -341,82 +361,80 @@ class _Answers:
             "today": datetime.date.today().isoformat(),
         }
 
-    def steps(self, asked: Asked) -> Any:
-        return steps(self.shelf[asked["card"]], str(asked["text"]), str(asked.get("special")))
+    def steps(self, asked: Question) -> Any:
+        return steps(self._card(asked), asked.text("text"), asked.text("special", "ignore"))
 
-    def _table(self, number: int) -> Table:
-        card = self.shelf[number]
-        return self.tables.setdefault(number, Table(card))
-
-    def vocabulary(self, asked: Asked) -> Any:
-        table = self._table(asked["card"])
+    def vocabulary(self, asked: Question) -> Any:
+        table = self.table(self._card(asked))
         used = np.zeros(0, np.int64)
         with contextlib.suppress(ArgumentError):
-            document = self.documents[str(asked.get("document"))]
+            document = self._document(asked)
             used = np.bincount(
                 document.tokens(table.card, "ignore").ids, minlength=table.card.tokenizer.max_id + 1
             )
         return table.rows(
-            str(asked.get("query", "")),
-            str(asked.get("kind", "text")),
-            str(asked.get("sort", "id")),
-            bool(asked.get("descending")),
-            int(asked.get("start", 0)),
-            int(asked.get("stop", 100)),
+            asked.text("query", ""),
+            asked.text("kind", "text"),
+            asked.text("sort", "id"),
+            bool(asked.value("descending", False)),
+            asked.number("start", 0),
+            asked.number("stop", 100),
             used,
         )
 
-    def unreachable(self, asked: Asked) -> Any:
-        return {"found": len(self._table(asked["card"]).unreachable)}
+    def unreachable(self, asked: Question) -> Any:
+        return {"found": len(self.table(self._card(asked)).unreachable)}
 
-    def chat(self, asked: Asked) -> Any:
-        return shown_chat(self.shelf[asked["card"]], asked)
+    def chat(self, asked: Question) -> Any:
+        return shown_chat(self._card(asked), asked)
 
-    def train(self, asked: Asked) -> Any:
-        text = asked.get("text")
-        if text is None:
-            text = self.documents[str(asked["document"])].text
-        return trained(self.shelf, text, str(asked["kind"]), int(asked["size"]))
+    def answer(self, asked: Question) -> Any:
+        return parsed_answer(self._card(asked), asked)
 
-    def decode(self, asked: Asked) -> Any:
-        return decoded(self.shelf[asked["card"]], str(asked["ids"]))
+    def train(self, asked: Question) -> Any:
+        text = asked.text("text") if "text" in asked else self._document(asked).text
+        return trained(self.shelf, text, asked.text("kind"), asked.number("size"))
 
-    def save(self, asked: Asked) -> Any:
-        return self.shelf[asked["card"]].tokenizer.to_json().encode()
+    def decode(self, asked: Question) -> Any:
+        return decoded(self._card(asked), asked.text("ids"))
+
+    def save(self, asked: Question) -> Any:
+        return self._card(asked).tokenizer.to_json().encode()
 
 
 def _files() -> dict[str, tuple[str, bytes]]:
     """The files of the page, by name."""
     folder = files(__package__).joinpath("page")
-    return {
+    found = {
         it.name: (_KINDS[it.name.rsplit(".", 1)[-1]], it.read_bytes())
         for it in folder.iterdir()
         if it.name.rsplit(".", 1)[-1] in _KINDS
     }
+    return found | {"palette.css": (_KINDS["css"], palette.css().encode())}
 
 
-def _object(body: bytes) -> Asked:
-    asked = json.loads(body or b"{}")
-    if not isinstance(asked, dict):
-        raise ArgumentError("a question is a JSON object")
-    return asked
-
-
-def _message(error: BaseException) -> str:
-    if isinstance(error, KeyError):
-        return f"the question lacks {error}"
-    return str(error) or type(error).__name__
+def _here(host: str) -> str:
+    """How this machine's browser names a server that listens on `host`."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    if address.is_unspecified:
+        return "127.0.0.1" if address.version == 4 else "[::1]"
+    return host if address.version == 4 else f"[{host}]"
 
 
 def _parts(body: bytes) -> dict[str, bytes]:
     """The files of an upload: a line of JSON with their names and sizes, then their bytes."""
-    head, _, rest = body.partition(b"\n")
-    found: dict[str, bytes] = {}
-    for entry in json.loads(head):
-        size = int(entry["size"])
-        found[str(entry["name"])] = rest[:size]
-        rest = rest[size:]
-    return found
+    line = body.find(b"\n") + 1
+    head = Question(body[:line])
+    names, sizes = head.texts("names"), head.numbers("sizes")
+    if not 0 < len(names) <= _MAX_FILES:
+        raise ArgumentError(f"a tokenizer is 1 to {_MAX_FILES} files, not {len(names)}")
+    if len(sizes) != len(names) or min(sizes) < 0 or sum(sizes) != len(body) - line:
+        raise ArgumentError("the sizes of the files are not those of what was sent: send it again")
+    ends = [*itertools.accumulate(sizes, initial=line)]
+    return {name: body[ends[at] : ends[at + 1]] for at, name in enumerate(names)}
 
 
 def _units(text: str) -> Callable[[int], int]:

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import os
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+import warnings
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from jeton.errors import ArgumentError
+from jeton.errors import ArgumentError, FormatWarning, TrainingWarning
 from jeton.known_names import names
 from jeton.loading import load
 
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer
 
-__all__ = ["MAX_CARDS", "Card", "Shelf"]
+__all__ = ["MAX_CARDS", "Card", "Shelf", "noting"]
 
 MAX_CARDS: Final = 24
-"""Tokenizers that a server keeps; a tab shows six."""
+"""Tokenizers that a server keeps beside those that it began with; a tab shows six."""
 
 _MEMORY: Final = "/dev/shm"
 """Where files are in memory, on Linux."""
@@ -32,9 +35,15 @@ _MEMORY: Final = "/dev/shm"
 class Card:
     """A tokenizer with what the page asks of it again and again."""
 
-    def __init__(self, number: int, name: str, tokenizer: Tokenizer) -> None:
+    def __init__(
+        self, number: int, name: str, tokenizer: Tokenizer, hint: str, notes: Iterable[str]
+    ) -> None:
         self.number = number
         self.name = name
+        self.hint = hint
+        """Where it is from, if its name alone does not load it again."""
+        self.notes = [*notes]
+        """What was warned of when it was loaded or trained."""
         self.tokenizer = tokenizer
 
     @functools.cached_property
@@ -63,6 +72,8 @@ class Card:
         return {
             "card": self.number,
             "name": self.name,
+            "hint": self.hint,
+            "notes": self.notes,
             "kind": type(tokenizer.model).__name__,
             "size": tokenizer.vocab_size,
             "special": len(tokenizer.special_tokens),
@@ -79,32 +90,39 @@ class Shelf:
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
         self._cards: dict[int, Card] = {}
+        self._added: OrderedDict[int, None] = OrderedDict()
+        """Numbers of the cards that came later, those used last at the end."""
         for name, tokenizer in tokenizers.items():
-            self.add(name, tokenizer)
+            known = name in names() or os.path.exists(name)
+            hint = "" if known else "given by a program"
+            number = self.add(name, tokenizer, hint).number
+            self._added.pop(number)
 
     def __iter__(self) -> Iterator[Card]:
         with self._lock:
             return iter(list(self._cards.values()))
 
     def __getitem__(self, number: int) -> Card:
-        try:
-            return self._cards[number]
-        except (KeyError, TypeError):
-            raise ArgumentError("this tokenizer is no longer here: load it again") from None
-
-    def add(self, name: str, tokenizer: Tokenizer) -> Card:
-        """A new card."""
         with self._lock:
-            if len(self._cards) >= MAX_CARDS:
-                raise ArgumentError(f"there are {MAX_CARDS} tokenizers already: close one first")
-            card = Card(next(self._numbers), name[:200], tokenizer)
+            card = self._cards.get(number)
+            if card is None:
+                raise ArgumentError("this tokenizer is no longer here: load it again")
+            if number in self._added:
+                self._added.move_to_end(number)
+            return card
+
+    def add(
+        self, name: str, tokenizer: Tokenizer, hint: str = "", notes: Iterable[str] = ()
+    ) -> Card:
+        """A new card; beyond `MAX_CARDS`, the one that was used longest ago is forgotten."""
+        with self._lock:
+            card = Card(next(self._numbers), name[:200], tokenizer, hint, notes)
             self._cards[card.number] = card
+            self._added[card.number] = None
+            if len(self._added) > MAX_CARDS:
+                forgotten, _ = self._added.popitem(last=False)
+                del self._cards[forgotten]
         return card
-
-    def drop(self, number: int) -> None:
-        """Forgets a card."""
-        with self._lock:
-            self._cards.pop(number, None)
 
     def known(self, name: str) -> Card:
         """The card of a name that jeton knows. Paths and repositories are refused."""
@@ -116,26 +134,50 @@ class Shelf:
         for card in self:
             if card.name == name:
                 return card
-        return self.add(name, load(name))
+        with noting() as notes:
+            tokenizer = load(name)
+        return self.add(name, tokenizer, notes=notes)
 
     def uploaded(self, files: Mapping[str, bytes]) -> Card:
         """The card of a file that was dropped, or of several that belong together.
 
         They are written to a folder in memory where there is one, and removed once they are read.
         """
-        if not files:
-            raise ArgumentError("no file was sent")
+        names = [name.replace("\\", "/").rpartition("/")[2] for name in files]
+        for name in names:
+            if (
+                name in ("", ".", "..")
+                or "\0" in name
+                or len(name.encode("utf-8", "replace")) > 255
+            ):
+                raise ArgumentError(f"{name[:80]!r} is no name of a file")
+        if len({*names}) < len(names):
+            raise ArgumentError("two of the files have one name: send one of them")
         place = _MEMORY if os.access(_MEMORY, os.W_OK) else None
         with tempfile.TemporaryDirectory(prefix="jeton-play-", dir=place) as folder:
-            for name, content in files.items():
-                path = Path(folder, Path(name.replace("\\", "/")).name or "file")
-                path.write_bytes(content)
-            source = Path(folder)
-            if len(files) == 1:
-                (source,) = source.iterdir()
+            source = Path(folder, names[0]) if len(names) == 1 else Path(folder)
             try:
-                tokenizer = load(source)
+                for name, content in zip(names, files.values(), strict=True):
+                    Path(folder, name).write_bytes(content)
+                with noting() as notes:
+                    tokenizer = load(source)
             except Exception as error:
                 message = str(error).replace(f"{folder}{os.sep}", "").replace(folder, "the folder")
                 raise ArgumentError(message) from None
-        return self.add(" + ".join(files), tokenizer)
+        notes = [it.replace(f"{folder}{os.sep}", "").replace(folder, "the folder") for it in notes]
+        return self.add(" + ".join(names), tokenizer, "dropped on the page: give its path", notes)
+
+
+_noting = threading.Lock()
+
+
+@contextlib.contextmanager
+def noting() -> Iterator[list[str]]:
+    """Collects what is warned of: it is said on the page, not in the terminal."""
+    notes: list[str] = []
+    # Python keeps its filters of warnings for all threads.
+    with _noting, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", FormatWarning)
+        warnings.simplefilter("always", TrainingWarning)
+        yield notes
+    notes += dict.fromkeys(str(it.message) for it in caught)

@@ -18,7 +18,7 @@ Tree = dict[str, Any]
 def details(card: Card, id: int) -> dict[str, Any]:
     """A token: id, bytes, text, code points, merges."""
     tokenizer = card.tokenizer
-    token = tokenizer.id_to_bytes(id)
+    token = tokenizer.token_spelling(id)
     try:
         text: str | None = token.decode()
     except UnicodeDecodeError:
@@ -38,7 +38,7 @@ def details(card: Card, id: int) -> dict[str, Any]:
 
 def neighbours(card: Card, id: int) -> dict[str, Any]:
     """The merges that make a token, and those that it is a part of."""
-    token = card.tokenizer.id_to_bytes(id)
+    token = card.tokenizer.token_spelling(id)
     made = [pair for pair in card.tokenizer.merges if b"".join(pair) == token]
     uses = [pair for pair in card.tokenizer.merges if token in pair]
 
@@ -56,9 +56,9 @@ def neighbours(card: Card, id: int) -> dict[str, Any]:
     return {"into": listed(made), "of": listed(uses), "more": max(0, len(uses) - _MAX_NEIGHBOURS)}
 
 
-def _score(card: Card, id: int) -> float | None:
+def _score(card: Card, id: int) -> str | None:
     scores = card.scores
-    return float(scores[id]) if id < len(scores) else None
+    return f"{scores[id]:.4f}" if id < len(scores) else None
 
 
 def _tree(card: Card, token: bytes, depth: int = 0) -> Tree:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from jeton.errors import ArgumentError
 from jeton.human_readable import visible
-from jeton.play.shelf import Shelf
+from jeton.play.shelf import Shelf, noting
 from jeton.trainers import BPETrainer, UnigramTrainer, WordPieceTrainer
 from jeton.trainers.trainer import Trainer
 
@@ -37,8 +37,10 @@ def trained(shelf: Shelf, text: str, kind: str, size: int) -> dict[str, Any]:
         )
     if not 2 <= size <= MAX_SIZE:
         raise ArgumentError(f"the page trains up to {MAX_SIZE:,} tokens")
-    tokenizer = _TRAINERS[kind](size).train(text.splitlines(keepends=True))
-    card = shelf.add(f"{kind} {tokenizer.vocab_size:,}", tokenizer)
+    with noting() as notes:
+        tokenizer = _TRAINERS[kind](size).train(text.splitlines(keepends=True))
+    name = f"{kind} {tokenizer.vocab_size:,}"
+    card = shelf.add(name, tokenizer, "trained on the page: save it, and give its path", notes)
     merges = [
         {"left": visible(left), "right": visible(right), "made": visible(left + right)}
         for left, right in card.tokenizer.merges[:_MAX_MERGES]

@@ -31,11 +31,13 @@ class Table:
         self.card = card
         ids = sorted(card.tokenizer.vocab.values())
         self.ids = np.array([*dict.fromkeys(ids)], np.int64)
+        self._last: tuple[tuple[str, str], np.ndarray[Any, np.dtype[np.int64]]]
+        self._last = ("", ""), self.ids
 
     @functools.cached_property
     def tokens(self) -> list[bytes]:
         """The bytes of each token, in the order of ids."""
-        token_of = self.card.tokenizer.id_to_bytes
+        token_of = self.card.tokenizer.token_spelling
         return [token_of(int(id)) for id in self.ids]
 
     @functools.cached_property
@@ -67,13 +69,16 @@ class Table:
             if case.id is not None
         }
 
-    @functools.lru_cache(maxsize=8)  # noqa: B019  (a table lives as long as its card)
     def _found(self, query: str, kind: str) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """The places of the tokens that a query finds."""
+        """The places of the tokens that a query finds; those of the last query are kept."""
         if not query:
             return np.arange(len(self.ids))
-        fits = _search(query, kind, self)
-        return np.array([at for at in range(len(self.ids)) if fits(at)], np.int64)
+        key, places = self._last
+        if key != (query, kind):
+            fits = _search(query, kind, self)
+            places = np.array([at for at in range(len(self.ids)) if fits(at)], np.int64)
+            self._last = (query, kind), places
+        return places
 
     def rows(
         self, query: str, kind: str, sort: str, descending: bool, start: int, stop: int, used: Any

@@ -134,7 +134,7 @@ def _is_sign(character: str) -> bool:
 
 
 def train(pieces: dict[bytes, int], merges: int) -> list[Pair]:
-    """Learns merges from pieces and their counts; of equally frequent pairs the one met first."""
+    """Learns merges from pieces and their counts; of equally frequent pairs the one seen first."""
     rows = [([bytes([byte]) for byte in piece], count) for piece, count in pieces.items()]
     learned: list[Pair] = []
     while len(learned) < merges:

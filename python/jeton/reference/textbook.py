@@ -7,7 +7,7 @@ written to be read; `jeton.CharTrainer` and `jeton.BPETrainer` do the same a tho
     >>> tokenizer.decode(tokenizer.encode("low newest"))
     'low newest'
     >>> tokenize_dataset(["low lower", ""], tokenizer, max_length=2)
-    [[18, 25], []]
+    [[18, 17], []]
 """
 
 from __future__ import annotations
@@ -95,8 +95,9 @@ class BPETokenizer(Tokenizer):
 
     Args:
         vocab_size: How many tokens there shall be; it is kept as `target_vocab_size`. There are
-            more if the characters alone are more, and fewer if no pair is left to merge:
-            `vocab_size` says how many.
+            more if the characters alone are more, and fewer if no pair is left that occurs twice,
+            since a pair that occurs once shortens nothing but its own word: `vocab_size` says how
+            many.
 
     >>> tokenizer = BPETokenizer(vocab_size=40)
     >>> tokenizer.train(["low"] * 5 + ["lower"] * 2 + ["newest"] * 6 + ["widest"] * 3)
@@ -118,7 +119,7 @@ class BPETokenizer(Tokenizer):
         >>> tokenizer = BPETokenizer(1000)
         >>> tokenizer.train(["hello"])
         >>> tokenizer.vocab_size, tokenizer.target_vocab_size
-        (13, 1000)
+        (9, 1000)
         """
         return len(self.vocab)
 
@@ -160,9 +161,9 @@ class BPETokenizer(Tokenizer):
             for word, row in rows.items():
                 for pair in itertools.pairwise(row):
                     counts[pair] += words[word]
-            if not counts:
+            best = max(counts, key=lambda pair: counts[pair], default=None)
+            if best is None or counts[best] < 2:
                 break
-            best = max(counts, key=lambda pair: counts[pair])
             rows = {word: _merge(row, best) for word, row in rows.items()}
             self.merges.append(best)
             if "".join(best) not in known:

@@ -19,7 +19,7 @@ which they were learned. So a word that was never seen is made of parts that wer
     ['low', 'est</w>']
 
 **Ties.** Counts are often equal, and then a rule must say which pair is first. Libraries differ
-here, and textbooks take the pair that was met first:
+here, and textbooks take the pair that was seen first:
 
     >>> train({"a": 2, "refrain": 1, "from": 1, "rain": 1, "in": 1, "train": 1}, 3)
     [('i', 'n'), ('r', 'a'), ('ra', 'in')]

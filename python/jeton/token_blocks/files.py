@@ -141,6 +141,8 @@ class Files(Source):
                     yield block
                 found = digest.result()
             except JetonError as error:
+                if str(error).startswith(f"{path}: "):
+                    raise
                 raise type(error)(f"{path}: {error}") from None
             finally:
                 stopped.set()

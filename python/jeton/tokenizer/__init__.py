@@ -17,11 +17,12 @@ from jeton.tokenizer.chat import Chats
 from jeton.tokenizer.chunk import Cuts
 from jeton.tokenizer.explain import Explains
 from jeton.tokenizer.other_libraries import Becomes
+from jeton.tokenizer.play import Plays
 
 __all__ = ["SpecialPolicy", "Tokenizer"]
 
 
-class Tokenizer(Calls, Cuts, Chats, Explains, Becomes):
+class Tokenizer(Calls, Cuts, Chats, Explains, Plays, Becomes):
     """A tokenizer: text to ids and back.
 
     It never changes once it is built, so threads and forked processes share it freely; what

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from jeton.base_tokenizer import BaseTokenizer
 
 if TYPE_CHECKING:
-    from jeton.chat import Chat
+    from jeton.chat import Chat, Fitted, Parsed, ParseStream
     from jeton.message_counts import MessageCount
 
 __all__ = ["Chats"]
@@ -105,6 +105,161 @@ class Chats(BaseTokenizer):
             tuple(variables.items()),
             isolate,
         ).made()
+
+    def parse(
+        self,
+        ids: Iterable[int] | str,
+        *,
+        prompt: Chat | Iterable[int] | str | None = None,
+        template: str | None = None,
+        tools: Iterable[Mapping[str, Any] | Callable[..., Any]] | None = None,
+        format: str | None = None,
+    ) -> Parsed:
+        """The message that a model wrote: its words, its reasoning and its calls of tools.
+
+        A control token ends a message or begins a call by its id alone: text that only spells one
+        is text. Where a format has marks of plain text, `text_marks` of the result lists those
+        that were found. Output that does not keep to the format is no error: `finish` and
+        `problems` say what is wrong, and `parts` has all of the text.
+
+        Args:
+            ids: What the model wrote, and nothing in front of that; or its text, in which marks
+                are found by their spelling.
+            prompt: The chat that it answers, with `add_generation_prompt` or
+                `continue_final_message`; or the ids or the text of that. What it has of the answer
+                belongs to the message, and its tools and its template are taken.
+            template: The template, as in `chat`: its answers tell the format, which need not be
+                named. By default the prompt's, or the tokenizer's own.
+            tools: The tools, as in `chat`. Their schemas say which type an argument has where the
+                format does not, and which names a call may have.
+            format: A name of `jeton.chat.FORMATS`, for a model without a template.
+
+        Raises:
+            UnsupportedError: It cannot be told how answers through this template are written.
+            UnknownNameError: No format has this name.
+            ArgumentError: There is no template.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train('<tool_cal>/{}":,fargumnst 1')
+            >>> text = '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>'
+            >>> answer = tok.parse(text, format="hermes")
+            >>> answer.calls[0].name, answer.calls[0].arguments, answer.finish
+            ('f', {'a': 1}, 'length')
+        """
+        stream = self.parse_stream(prompt=prompt, template=template, tools=tools, format=format)
+        stream.push(ids)
+        stream.finish()
+        return stream.parsed
+
+    def parse_stream(
+        self,
+        *,
+        prompt: Chat | Iterable[int] | str | None = None,
+        template: str | None = None,
+        tools: Iterable[Mapping[str, Any] | Callable[..., Any]] | None = None,
+        format: str | None = None,
+    ) -> ParseStream:
+        """A stream that reads a message while a model writes it.
+
+        `push(ids)` returns what has become certain: text, reasoning, a call that begins, a piece
+        of its arguments as JSON, a call that is over. No event is ever taken back. `finish()` says
+        that there is no more, and `parsed` is then what `parse` gives.
+
+        Args:
+            prompt: As in `parse`.
+            template: As in `parse`.
+            tools: As in `parse`.
+            format: As in `parse`.
+
+        Raises:
+            As `parse`.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train('<tool_cal>/{}":,fargumnst 1')
+            >>> stream = tok.parse_stream(format="hermes")
+            >>> for piece in ("a <tool", '_call>{"name": "f", ', '"arguments": {}}'):
+            ...     print([tuple(event[:2]) for event in stream.push(piece)])
+            [('content', 'a ')]
+            [('call', 'f')]
+            [('arguments', '{}'), ('call_end', '')]
+        """
+        from jeton.chat.parsing import parse_stream
+
+        return parse_stream(self, prompt, template, tools, format)
+
+    def fit_messages(
+        self,
+        messages: Iterable[Mapping[str, Any]],
+        max_tokens: int,
+        *,
+        keep: Iterable[int] = (),
+        template: str | None = None,
+        tools: Iterable[Mapping[str, Any] | Callable[..., Any]] | None = None,
+        add_generation_prompt: bool = True,
+        **variables: Any,
+    ) -> Fitted:
+        """The messages of a conversation that fit into a number of tokens.
+
+        The oldest turns go first, each whole: a message of the user with all that follows it. The
+        last of those that would go stays without its calls of tools if it fits so. Then calls of
+        the last turn go, the oldest first. A call goes with its results and never without them;
+        messages of the system stay, and so do the last question and the last message.
+
+        Args:
+            messages: As in `chat`.
+            max_tokens: How many tokens they may have as a chat.
+            keep: The indices of messages that stay, with their turns; negative ones count from the
+                end.
+            template: As in `chat`.
+            tools: As in `chat`; they are counted.
+            add_generation_prompt: Whether what begins the model's answer is counted.
+            variables: What else the template reads.
+
+        Returns:
+            `messages`, and in `dropped` the indices of those that went.
+
+        Raises:
+            ArgumentError: What has to stay has more tokens; a message in `keep` that is none.
+            As `chat`.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer(special_tokens=["<|im_start|>", "<|im_end|>"]).train(
+            ...     "<|user>\\nsystem im_end assistant hey"
+            ... )
+            >>> turns = [{"role": "user", "content": it} for it in ("hey", "hi", "hm")]
+            >>> fitted = tok.fit_messages(turns, 36, template="chatml")
+            >>> [it["content"] for it in fitted.messages], fitted.dropped, fitted.tokens
+            (['hi', 'hm'], [0], 31)
+        """
+        from jeton.arguments import checked_int
+        from jeton.chat import Request
+        from jeton.chat.fitting import fitted
+        from jeton.chat.messages import sent_messages
+        from jeton.chat.schemas import tools_of
+
+        most = checked_int("max_tokens", max_tokens, 1)
+        given: Any = getattr(messages, "messages", messages)
+        if isinstance(given, Iterator):
+            given = list(given)
+        request = Request(
+            self,
+            sent_messages(given),
+            template,
+            None if tools is None else tools_of(tools),
+            add_generation_prompt=add_generation_prompt,
+            variables=tuple(variables.items()),
+        )
+        whole = request.made()
+        return fitted(
+            list(given),
+            request.messages,
+            most,
+            keep,
+            lambda some: whole.of(some),
+        )
 
     def count_messages(
         self,

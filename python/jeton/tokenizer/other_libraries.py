@@ -63,7 +63,8 @@ class Becomes(BaseTokenizer):
         and longest input: what `AutoTokenizer` loads from the folder that `save` writes. It is
         transformers' own: tokens that have a role are special ones, special tokens that are
         spelled in text count unless `split_special_tokens=True` is said, and
-        `add_special_tokens` is on. What is changed in it does not come back.
+        `add_special_tokens` is on. A dropout of the model is off. What is changed in it does not
+        come back.
 
         Raises:
             UnsupportedError: `tokenizer.json` cannot hold it exactly (`approximation` gives what

@@ -54,7 +54,8 @@ class BPETrainer(WordTrainer):
             `vocab_size`; new special tokens and characters are among them.
         pattern: How text is cut into words, which no merge crosses: the name of a known pattern
             (`"gpt2"`, `"gpt4"`, `"gpt4o"`, `"llama3"`, `"qwen2"`, `"whitespace"`, `"none"`, …), or
-            an expression in tiktoken's dialect whose matches are the words.
+            an expression in tiktoken's dialect whose matches are the words; or several of them in
+            a list, which cut one after another (`jeton.patterns()["deepseek_v3"].expressions`).
         normalizer: What happens to text first. With SentencePiece's alphabet one of its rules, by
             name or as a `Precompiled` map, as for `UnigramTrainer`: by default `"nmt_nfkc"`.
         pre_tokenizer: How text is cut, where a pattern cannot say it; instead of `pattern`.
@@ -142,7 +143,7 @@ class BPETrainer(WordTrainer):
         vocab_size: int | Sequence[int] | None = None,
         *,
         new_tokens: int | Sequence[int] | None = None,
-        pattern: str | None = None,
+        pattern: str | Sequence[str] | None = None,
         normalizer: str | normalizers.Normalizer | None = None,
         pre_tokenizer: pre_tokenizers.PreTokenizer | None = None,
         post_processor: post_processors.PostProcessor | None = None,
@@ -276,6 +277,7 @@ class BPETrainer(WordTrainer):
                 "alphabet": "characters" if sentencepiece else alphabet,
                 "byte_order": byte_order or "printable",
                 "sentencepiece": sentencepiece,
+                "byte_fallback": known.get("byte_fallback", False),
                 **(rules if sentencepiece else {}),
                 "initial_alphabet": required,
                 "limit_alphabet": limit_alphabet,
@@ -308,6 +310,7 @@ class BPETrainer(WordTrainer):
         field: str | None = None,
         errors: Literal["strict", "replace", "ignore"] = "strict",
         documents: Literal["file", "line"] = "file",
+        bad_records: Literal["error", "drop"] = "error",
         memory: int | str | None = None,
         temp_dir: str | os.PathLike[str] | None = None,
         watch: Callable[[Progress], None] | None = None,
@@ -319,6 +322,7 @@ class BPETrainer(WordTrainer):
             field: As for `train`.
             errors: As for `train`.
             documents: As for `train`.
+            bad_records: As for `train`.
             memory: As for `train`.
             temp_dir: As for `train`.
             watch: As for `train`.
@@ -339,6 +343,7 @@ class BPETrainer(WordTrainer):
             field=field,
             errors=errors,
             documents=documents,
+            bad_records=bad_records,
             memory=memory,
             temp_dir=temp_dir,
             watch=watch,

@@ -20,6 +20,8 @@ class Start:
 
     tokenizer: Tokenizer | None
     merges: list[tuple[bytes, bytes]]
+    is_pieces: bool = False
+    """Whether the tokenizer was a SentencePiece model."""
 
     @classmethod
     def of(cls, given: object) -> Start:
@@ -27,13 +29,14 @@ class Start:
         if given is None:
             return cls(None, [])
         if isinstance(given, Tokenizer):
+            is_pieces = isinstance(given.model, models.SentencePiece)
             given = _by_merges(given)
             if not isinstance(given.model, models.BPE):
                 raise ArgumentTypeError(
                     f"start_from: this tokenizer's model is {type(given.model).__name__}, and has "
                     "no merges to continue from"
                 )
-            return cls(given, list(given.merges))
+            return cls(given, list(given.merges), is_pieces)
         if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
             raise ArgumentTypeError(
                 f"start_from must be a Tokenizer or a list of merges, not {type(given).__name__}"
@@ -47,8 +50,10 @@ class Start:
             return {}
         model = self.tokenizer.model
         assert isinstance(model, models.BPE)
+        is_pieces = self.is_pieces or model.byte_fallback
         return {
-            "alphabet": "sentencepiece" if model.byte_fallback else model.alphabet,
+            "alphabet": "sentencepiece" if is_pieces else model.alphabet,
+            "byte_fallback": model.byte_fallback,
             "unk_token": model.unk_token,
             "continuing_subword_prefix": model.continuing_subword_prefix,
             "end_of_word_suffix": model.end_of_word_suffix,
@@ -116,17 +121,12 @@ def _by_merges(tokenizer: Tokenizer) -> Tokenizer:
     if not isinstance(tokenizer.model, models.SentencePiece):
         return tokenizer
     try:
-        converted = Tokenizer.from_json(tokenizer.to_json())
+        return Tokenizer.from_json(tokenizer.to_json())
     except UnsupportedError as error:
         raise ArgumentError(
-            f"start_from: this SentencePiece model has no equal with merges: {error}"
+            f"start_from: this SentencePiece model has no equal with merges: {error}; if it "
+            'merges, start_from=tok.approximation("tokenizer.json") continues what is closest to it'
         ) from None
-    if isinstance(converted.model, models.BPE) and not converted.model.byte_fallback:
-        raise ArgumentError(
-            "start_from: this SentencePiece model has no pieces for bytes, which training in its "
-            "style needs"
-        )
-    return converted
 
 
 def _merge(number: int, pair: object) -> tuple[bytes, bytes]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, TypeAlias
 
 import jeton._core as _core
@@ -64,6 +64,7 @@ class Trainer:
         field: str | None = None,
         errors: Literal["strict", "replace", "ignore"] = "strict",
         documents: Literal["file", "line"] = "file",
+        bad_records: Literal["error", "drop"] = "error",
         memory: int | str | None = None,
         temp_dir: str | os.PathLike[str] | None = None,
         watch: Callable[[Progress], None] | None = None,
@@ -93,6 +94,9 @@ class Trainer:
                 file gives, and runs of line ends are learnt. `"line"`, each line with its line end,
                 as `tokenizers` reads files; `sentencepiece` takes lines too. Then no word spans
                 lines, and the lines of one file may be in several.
+            bad_records: What becomes of a record, a row, a line or a text that cannot be read:
+                `"error"` with the place, or `"drop"`, which leaves it out; a warning says how many
+                there were. A file that is one document is an error always.
             memory: How much memory counting and training may take beside the interpreter, pyarrow
                 and texts that are given as such: `"4GB"`, or in bytes, at least `"32MB"`. Past it,
                 counts go to disk and are merged from there, with the same result. The distinct
@@ -119,6 +123,7 @@ class Trainer:
             field=field,
             errors=errors,
             documents=documents,
+            bad_records=bad_records,
             memory=memory,
             temp_dir=temp_dir,
             watch=watch,
@@ -135,6 +140,7 @@ class Trainer:
         field: str | None = None,
         errors: Literal["strict", "replace", "ignore"] = "strict",
         documents: Literal["file", "line"] = "file",
+        bad_records: Literal["error", "drop"] = "error",
         memory: int | str | None = None,
         temp_dir: str | os.PathLike[str] | None = None,
         watch: Callable[[Progress], None] | None = None,
@@ -149,6 +155,7 @@ class Trainer:
             field: As for `train`.
             errors: As for `train`.
             documents: As for `train`.
+            bad_records: As for `train`.
             memory: As for `train`.
             temp_dir: As for `train`.
             watch: As for `train`.
@@ -172,6 +179,7 @@ class Trainer:
             field=field,
             errors=errors,
             documents=documents,
+            bad_records=bad_records,
             memory=memory,
             temp_dir=temp_dir,
             watch=watch,
@@ -243,7 +251,7 @@ class WordTrainer(Trainer):
         self,
         parameters: dict[str, Any],
         *,
-        pattern: str | None,
+        pattern: str | Sequence[str] | None,
         default_pattern: str | None,
         normalizer: normalizers.Normalizer | None,
         pre_tokenizer: pre_tokenizers.PreTokenizer | None,

@@ -77,7 +77,7 @@ class UnigramTrainer(Trainer):
     Example:
         >>> import jeton
         >>> tok = jeton.UnigramTrainer(17).train(["low lower lowest", "new newer newest"] * 9)
-        >>> [tok.id_to_bytes(id).decode() for id in tok.encode("lowest newer")]
+        >>> [tok.token_spelling(id).decode() for id in tok.encode("lowest newer")]
         ['▁lowest', '▁new', 'e', 'r']
     """
 

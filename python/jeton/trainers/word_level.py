@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from jeton.arguments import check_text, checked_int, checked_texts, names_checked
 from jeton.components import decoders, normalizers, post_processors, pre_tokenizers
@@ -53,7 +53,7 @@ class WordLevelTrainer(WordTrainer):
         self,
         vocab_size: int = 30_000,
         *,
-        pattern: str | None = None,
+        pattern: str | Sequence[str] | None = None,
         normalizer: normalizers.Normalizer | None = None,
         pre_tokenizer: pre_tokenizers.PreTokenizer | None = None,
         post_processor: post_processors.PostProcessor | None = None,

@@ -53,7 +53,7 @@ class WordPieceTrainer(WordTrainer):
     Example:
         >>> import jeton
         >>> tok = jeton.WordPieceTrainer(30).train(["unwanted, undone and undoing"] * 2)
-        >>> [tok.id_to_bytes(id) for id in tok.encode("undone")]
+        >>> [tok.token_spelling(id) for id in tok.encode("undone")]
         [b'undo', b'##n', b'##e']
     """
 
@@ -99,6 +99,7 @@ class WordPieceTrainer(WordTrainer):
                 "alphabet": "characters",
                 "byte_order": "printable",
                 "sentencepiece": False,
+                "byte_fallback": False,
                 "initial_alphabet": checked_characters("initial_alphabet", initial_alphabet),
                 "limit_alphabet": limit_alphabet,
                 "character_coverage": character_coverage,

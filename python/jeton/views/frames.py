@@ -121,6 +121,25 @@ class Arcs:
     arcs: tuple[Arc, ...]
     title: str = ""
 
+    def lanes(self) -> list[tuple[Arc, int]]:
+        """Each piece with the first lane that is free: what won first, then shorter ones."""
+        lanes: list[list[Arc]] = []
+        placed = []
+        for arc in sorted(
+            self.arcs, key=lambda it: (it.mark != "best", it.end - it.start, it.start)
+        ):
+            free = (
+                number
+                for number, lane in enumerate(lanes)
+                if all(arc.end <= it.start or it.end <= arc.start for it in lane)
+            )
+            number = next(free, len(lanes))
+            if number == len(lanes):
+                lanes.append([])
+            lanes[number].append(arc)
+            placed.append((arc, number))
+        return placed
+
 
 Block: TypeAlias = Rows | Bars | Table | Arcs
 

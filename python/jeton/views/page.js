@@ -4,7 +4,9 @@
   const sections = [...document.querySelectorAll("section[data-step]")];
   const find = (id) => document.getElementById(id);
   const slider = find("slider");
+  const playSeconds = 1.5;
   let now = 0;
+  let clock = null;
 
   function show(number, isAsked = true) {
     now = Math.max(0, Math.min(sections.length - 1, number));
@@ -15,6 +17,25 @@
     find("last").disabled = find("on").disabled = now === sections.length - 1;
     if (isAsked) history.replaceState(null, "", `#${now + 1}`);
     if (!body.classList.contains("steps")) sections[now].scrollIntoView({ block: "center" });
+  }
+
+  function pause() {
+    clearInterval(clock);
+    clock = null;
+    find("play").setAttribute("aria-pressed", "false");
+    find("play").textContent = "play";
+  }
+
+  /* Steps go on by themselves, from the first if they are at their end. */
+  function play() {
+    if (clock !== null) return pause();
+    if (now === sections.length - 1) show(0);
+    clock = setInterval(() => {
+      show(now + 1);
+      if (now === sections.length - 1) pause();
+    }, playSeconds * 1000);
+    find("play").setAttribute("aria-pressed", "true");
+    find("play").textContent = "pause";
   }
 
   function all() {
@@ -35,22 +56,23 @@
     ArrowRight: () => show(now + 1), ArrowDown: () => show(now + 1), " ": () => show(now + 1),
     PageDown: () => show(now + 1), ArrowLeft: () => show(now - 1), ArrowUp: () => show(now - 1),
     PageUp: () => show(now - 1), Backspace: () => show(now - 1), Home: () => show(0),
-    End: () => show(sections.length - 1), a: all, t: light,
+    End: () => show(sections.length - 1), a: all, t: light, p: play,
   };
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     if (event.key === " " && event.target instanceof HTMLButtonElement) return;
     if (!(event.key in keys)) return;
     event.preventDefault();
+    if (clock !== null && !"pat".includes(event.key)) pause();
     keys[event.key]();
   });
-  find("first").onclick = keys.Home;
-  find("back").onclick = keys.ArrowLeft;
-  find("on").onclick = keys.ArrowRight;
-  find("last").onclick = keys.End;
+  for (const [id, key] of [["first", "Home"], ["back", "ArrowLeft"], ["on", "ArrowRight"], ["last", "End"]]) {
+    find(id).onclick = () => { pause(); keys[key](); };
+  }
+  find("play").onclick = play;
   find("all").onclick = all;
   find("light").onclick = light;
-  slider.oninput = () => show(slider.value - 1);
+  slider.oninput = () => { pause(); show(slider.value - 1); };
   addEventListener("hashchange", fromPlace);
   body.classList.add("steps");
   fromPlace();

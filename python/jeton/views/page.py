@@ -1,8 +1,8 @@
 """Frames as a page: one file that holds all it needs, to step through by keys or buttons.
 
 Look here for `jeton learn --html` and for what a notebook shows of an explanation. The look is in
-`page.css`, the keys in `page.js`; without scripts, and in print, all frames stand one below the
-other. Nothing is loaded from anywhere.
+`page.css`, the colours in `jeton.palette`, the keys in `page.js`; without scripts, and in print,
+all frames stand one below the other. Nothing is loaded from anywhere.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from html import escape
 from importlib.resources import files
 
 from jeton.human_readable import without_controls
+from jeton.palette import css
 from jeton.views.frames import (
-    Arc,
     Arcs,
     Bars,
     Block,
@@ -48,6 +48,7 @@ _PAGE = """<!doctype html>
 <output id="place"></output>
 <button type="button" id="on" title="On (→ or space)">▶</button>
 <button type="button" id="last" title="Last step (End)">»</button>
+<button type="button" id="play" title="Play or pause (p)" aria-pressed="false">play</button>
 <button type="button" id="all" title="All steps at once (a)">all</button>
 <button type="button" id="light" title="Dark or light (t)">◐</button>
 </nav>
@@ -56,7 +57,7 @@ _PAGE = """<!doctype html>
 <main>
 {frames}
 </main>
-<footer>← → or space: step · Home End: first, last · a: all · t: dark or light</footer>
+<footer>← → or space: step · Home End: first, last · p: play · a: all · t: dark, light</footer>
 <script>
 {script}</script>
 </body>
@@ -77,7 +78,7 @@ def page(frames: Sequence[Frame], title: str) -> str:
         policy=_POLICY,
         title=escape(without_controls(title)),
         count=max(1, len(frames)),
-        style=_file("page.css"),
+        style=css(".jeton") + _file("page.css"),
         script=_file("page.js"),
         frames="\n".join(_sections(frames)),
     )
@@ -86,7 +87,8 @@ def page(frames: Sequence[Frame], title: str) -> str:
 def fragment(frames: Sequence[Frame]) -> str:
     """A part of a page with all frames, as a notebook shows it."""
     sections = "\n".join(_sections(frames))
-    return f'<div class="jeton"><style>\n{_file("page.css")}</style>\n{sections}\n</div>'
+    style = css(".jeton") + _file("page.css")
+    return f'<div class="jeton"><style>\n{style}</style>\n{sections}\n</div>'
 
 
 def _file(name: str) -> str:
@@ -164,28 +166,10 @@ def _arcs(block: Arcs) -> str:
     pieces = "".join(
         f'<span class="piece {_class(arc.mark)}" style="grid-column:{arc.start + 1}/{arc.end + 1};'
         f'grid-row:{lane + 2}"><b>{escape(arc.label)}</b><i>{escape(arc.number)}</i></span>'
-        for arc, lane in _lanes(block.arcs)
+        for arc, lane in block.lanes()
     )
     columns = max(1, len(block.characters))
     style = f"grid-template-columns:repeat({columns},minmax(3.6rem,7rem))"
     return (
         f'<div class="scroll"><div class="lattice" style="{style}">{characters}{pieces}</div></div>'
     )
-
-
-def _lanes(arcs: Sequence[Arc]) -> list[tuple[Arc, int]]:
-    """Each piece with the first lane that is free: what won first, then shorter ones."""
-    taken: list[list[Arc]] = []
-    placed = []
-    for arc in sorted(arcs, key=lambda it: (it.mark != "best", it.end - it.start, it.start)):
-        free = (
-            lane
-            for lane, there in enumerate(taken)
-            if all(arc.end <= it.start or it.end <= arc.start for it in there)
-        )
-        lane = next(free, len(taken))
-        if lane == len(taken):
-            taken.append([])
-        taken[lane].append(arc)
-        placed.append((arc, lane))
-    return placed

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from jeton import human_readable
 from jeton.human_readable import without_controls
+from jeton.palette import LIGHT, STRONG
 from jeton.views.frames import (
     Arcs,
     Bar,
@@ -30,25 +31,20 @@ from jeton.views.frames import (
 
 __all__ = ["STYLES", "print_frames", "renderable", "text_of"]
 
+_QUIET = STRONG["dim"]
+_ON = LIGHT["on"]
+
 STYLES: dict[Mark, str] = {
-    "": "black on #bcd9f2",
-    "best": "bold black on #ffd479",
-    "tie": "black on #f3e3b8",
-    "added": "bold white on #5f5faf",
-    "unknown": "black on #f2a9a0",
-    "dim": "#8a8f98",
+    "": f"{_ON} on {LIGHT['h0']}",
+    "best": f"bold {LIGHT['on-best']} on {LIGHT['best']}",
+    "tie": f"{_ON} on {LIGHT['h4']}",
+    "added": f"bold {LIGHT['on-special']} on {LIGHT['special']}",
+    "unknown": f"{_ON} on {LIGHT['h7']}",
+    "dim": _QUIET,
 }
-_SECOND = "black on #d7e8c5"
+_SECOND = f"{_ON} on {LIGHT['h2']}"
 """What every other plain chip has, so that neighbours can be told apart."""
 
-_BAR_STYLES: dict[Mark, str] = {
-    "": "#5b8fc7",
-    "best": "#e0a020",
-    "tie": "#c9b36a",
-    "added": "#5f5faf",
-    "unknown": "#d0705f",
-    "dim": "#8a8f98",
-}
 _SIGNS: dict[Mark, str] = {"best": "*", "tie": "=", "added": "+", "unknown": "?", "": "", "dim": ""}
 """What says the same without colour."""
 
@@ -67,13 +63,13 @@ def renderable(frame: Frame, width: int, *, colour: bool, place: str = "") -> Re
     width = max(width, 20)
     frame = without_controls(frame)
     title = Text()
-    title.append(f"{place}  " if place else "", "#8a8f98")
-    title.append(frame.title, "bold #5b8fc7" if colour else "bold")
+    title.append(f"{place}  " if place else "", _QUIET)
+    title.append(frame.title, f"bold {STRONG['']}" if colour else "bold")
     parts: list[Text] = [title, *map(Text, _wrapped(frame.note, width))]
     for block in frame.blocks:
         parts.append(Text(""))
         if block_title := getattr(block, "title", ""):
-            parts.append(Text(block_title, "italic #8a8f98"))
+            parts.append(Text(block_title, f"italic {_QUIET}"))
         for line in _lines(block, width, colour):
             if not colour:
                 line.rstrip()
@@ -132,7 +128,7 @@ def _lines(block: Block, width: int, colour: bool) -> Iterator[Text]:
         case Arcs():
             yield from _arcs(block, width, colour)
     if more := getattr(block, "more", 0):
-        yield Text(f"… and {more:,} more", "#8a8f98")
+        yield Text(f"… and {more:,} more", _QUIET)
 
 
 def _row(row: Row, label_width: int, width: int, colour: bool) -> Iterator[Text]:
@@ -140,16 +136,16 @@ def _row(row: Row, label_width: int, width: int, colour: bool) -> Iterator[Text]
     indent = min(label_width + 1, width // 3) if label_width else 0
     room = max(8, width - indent)
     label = set_cell_size(row.label, indent)
-    lines = list(_chip_lines(row.chips, room, colour)) or [Text("(nothing)", "#8a8f98")]
+    lines = list(_chip_lines(row.chips, room, colour)) or [Text("(nothing)", _QUIET)]
     if row.note:
         if cell_len(lines[0].plain) + cell_len(row.note) + 3 <= room and len(lines) == 1:
             gap = max(3, min(28, room - cell_len(row.note)) - cell_len(lines[0].plain))
-            lines[0].append(" " * gap + row.note, "#8a8f98")
+            lines[0].append(" " * gap + row.note, _QUIET)
         else:
-            lines.append(Text(row.note, "#8a8f98"))
+            lines.append(Text(row.note, _QUIET))
     for number, line in enumerate(lines):
         start = Text()
-        start.append(label if number == 0 else " " * indent, "#8a8f98")
+        start.append(label if number == 0 else " " * indent, _QUIET)
         start.append_text(line)
         yield start
 
@@ -182,10 +178,10 @@ def _chip_lines(chips: Sequence[Chip], room: int, colour: bool) -> Iterator[Text
             part, rest = _split(rest, max(free, 1))
             size = max(cell_len(part), cell_len(under))
             if upper.plain:
-                upper.append(" " if colour else "│", "" if colour else "#8a8f98")
+                upper.append(" " if colour else "│", "" if colour else _QUIET)
                 lower.append(" ")
             upper.append(set_cell_size(part, size), style if colour else "")
-            lower.append(set_cell_size(under, size), "#8a8f98")
+            lower.append(set_cell_size(under, size), _QUIET)
             under = ""
     if upper.plain:
         yield from finished()
@@ -206,7 +202,7 @@ def _bars(block: Bars, width: int, colour: bool) -> Iterator[Text]:
     number_width = max((cell_len(it.number) for it in block.bars), default=0)
     room = max(4, width - label_width - number_width - 5)
     for bar in block.bars:
-        style = _BAR_STYLES[bar.mark]
+        style = STRONG[bar.mark]
         line = Text("" if colour else f"{_SIGNS[bar.mark]:2}")
         line.append(set_cell_size(bar.label, label_width), "bold" if bar.mark == "best" else "")
         line.append(" ")
@@ -224,9 +220,9 @@ def _table(block: Table, width: int, colour: bool) -> Iterator[Text]:
     widths = [max(map(cell_len, column)) for column in zip(block.head, *block.rows, strict=True)]
     while sum(widths) + 2 * len(widths) > width and max(widths) > 6:
         widths[widths.index(max(widths))] -= 1
-    yield _cells(block.head, widths, "#8a8f98", bool(any(signs)), "")
+    yield _cells(block.head, widths, _QUIET, bool(any(signs)), "")
     for number, (row, mark) in enumerate(block.marked()):
-        style = "bold" if mark == "best" else "#8a8f98" if mark == "dim" else ""
+        style = "bold" if mark == "best" else _QUIET if mark == "dim" else ""
         yield _cells(row, widths, style, any(signs), "" if colour else signs[number])
 
 
@@ -255,7 +251,7 @@ def _arcs(block: Arcs, width: int, colour: bool) -> Iterator[Text]:
     if fits:
         yield Text("".join(set_cell_size(it, step) for it in block.characters), "bold")
     for arc in shown:
-        style = _BAR_STYLES[arc.mark]
+        style = STRONG[arc.mark]
         line = Text()
         if fits:
             length = step * (arc.end - arc.start) - 1
@@ -272,4 +268,4 @@ def _arcs(block: Arcs, width: int, colour: bool) -> Iterator[Text]:
         line.append("" if colour else f" {_SIGNS[arc.mark]}")
         yield line
     if len(shown) < len(block.arcs):
-        yield Text(f"… and {len(block.arcs) - len(shown):,} more", "#8a8f98")
+        yield Text(f"… and {len(block.arcs) - len(shown):,} more", _QUIET)

@@ -15,18 +15,24 @@ from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
+from textual.timer import Timer
 from textual.widgets import Static
 
 from jeton.human_readable import without_controls
+from jeton.palette import STRONG
 from jeton.views.frames import Frame
 from jeton.views.printed import renderable
 
 __all__ = ["Learn", "show"]
 
+PLAY_SECONDS = 1.5
+"""How long a step is seen before the next, when they play."""
+
 HELP = """Keys
 
   → space n    one step on
-  ← b p        one step back
+  ← b          one step back
+  p            play, a step every 1.5 seconds; again: pause
   Home g       to the first step
   End G        to the last step
   ↑ ↓ PgUp     scroll, where a step is
@@ -57,13 +63,14 @@ class _Place(Static):
         count = len(app.frames)
         width = max(10, self.size.width)
         place = f" {app.at + 1}/{count} "
-        keys = " ← → steps  ? keys  q quit " if width >= 44 else " ← → ? q "
+        plays = "pause" if app.is_playing else "play"
+        keys = f" ← → steps  p {plays}  ? keys  q quit " if width >= 52 else " ← → p ? q "
         room = max(0, width - len(place) - len(keys))
         done = round(room * (app.at + 1) / count)
         line = Text(place, "bold")
-        line.append("━" * done, "#e0a020" if app.colour else "")
-        line.append("─" * (room - done), "#8a8f98" if app.colour else "")
-        line.append(keys, "#8a8f98" if app.colour else "")
+        line.append("━" * done, STRONG["best"] if app.colour else "")
+        line.append("─" * (room - done), STRONG["dim"] if app.colour else "")
+        line.append(keys, STRONG["dim"] if app.colour else "")
         return line
 
 
@@ -100,7 +107,8 @@ class Learn(App[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right,space,n,enter", "step(1)", "on", priority=True),
-        Binding("left,b,p,backspace", "step(-1)", "back", priority=True),
+        Binding("left,b,backspace", "step(-1)", "back", priority=True),
+        Binding("p", "play", "play", priority=True),
         Binding("home,g", "go(0)", "first", priority=True),
         Binding("end,G", "go(-1)", "last", priority=True),
         Binding("question_mark,h,f1", "help", "keys", priority=True),
@@ -115,6 +123,12 @@ class Learn(App[None]):
         self.colour = colour
         self.at = 0
         self.is_helping = False
+        self._clock: Timer | None = None
+
+    @property
+    def is_playing(self) -> bool:
+        """Whether steps go on by themselves."""
+        return self._clock is not None
 
     def compose(self) -> ComposeResult:
         yield Static(Text(self.heading, no_wrap=True, overflow="ellipsis"), id="title")
@@ -123,14 +137,37 @@ class Learn(App[None]):
         yield _Place(id="place")
 
     def action_step(self, by: int) -> None:
-        """Goes some steps on, or back."""
+        """Goes some steps on, or back; what plays pauses."""
+        self._pause()
         if self.is_helping:
             self.is_helping = False
             by = 0
         self._go(self.at + by)
 
+    def action_play(self) -> None:
+        """Lets the steps go on by themselves, from the first if all were seen; or pauses."""
+        if self._clock is not None:
+            self._pause()
+        else:
+            self.is_helping = False
+            if self.at == len(self.frames) - 1:
+                self._go(0)
+            self._clock = self.set_interval(PLAY_SECONDS, self._play_on)
+        self.query_one("#place", _Place).refresh()
+
+    def _play_on(self) -> None:
+        self._go(self.at + 1)
+        if self.at == len(self.frames) - 1:
+            self._pause()
+
+    def _pause(self) -> None:
+        if self._clock is not None:
+            self._clock.stop()
+            self._clock = None
+
     def action_go(self, to: int) -> None:
         """Goes to a step; below 0, from the end."""
+        self._pause()
         self.is_helping = False
         self._go(to % len(self.frames))
 

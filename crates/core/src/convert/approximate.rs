@@ -99,7 +99,10 @@ pub fn approximate_model(stages: &Stages) -> Result<Stages> {
         };
         let mut made = model_file::stages(ModelProto::new(pieces.clone(), trainer, normalizer))?;
         if let Some(Normalizer::SentencePiece(normalizer)) = &mut made.normalizer {
-            normalizer.set_legacy(white_space.legacy);
+            normalizer.set_white_space(WhiteSpace {
+                legacy: white_space.legacy,
+                ..normalizer.white_space()
+            });
         }
         let mut explanation = Explanation::of(&made)?;
         explanation.differs_at = stages

@@ -464,7 +464,10 @@ pub fn from_huggingface(stages: &Stages) -> Result<Stages> {
     let mut made = model_file::stages(proto)
         .map_err(|error| cannot(&format!("these tokens, as pieces: {error}")))?;
     if let Some(Normalizer::SentencePiece(normalizer)) = &mut made.normalizer {
-        normalizer.set_legacy(white_space.legacy);
+        normalizer.set_white_space(WhiteSpace {
+            legacy: white_space.legacy,
+            ..normalizer.white_space()
+        });
     }
     let held = convert(&made, Exactness::Exact).map_err(|error| {
         cannot(&format!(

@@ -10,6 +10,7 @@ use super::Tokenizer;
 use super::decoding::DecodeOptions;
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::interrupt::paced;
+use jeton_text::mem::room;
 use jeton_text::text::{InvalidUtf8, Span, Unit};
 
 impl Tokenizer {
@@ -23,8 +24,8 @@ impl Tokenizer {
         let bytes = self.decode_bytes(ids, options)?;
         let text = self.decode(ids, options, InvalidUtf8::Replace)?;
         // What each token adds in the midst of others; at the ends of a text it may be less.
-        let mut all = Vec::with_capacity(bytes.len());
-        let mut ends = Vec::with_capacity(ids.len());
+        let mut all = room::with_capacity(bytes.len());
+        let mut ends = room::with_capacity(ids.len());
         let nothing = self.between_neighbours(None)?;
         let mut surfaces: HashMap<u32, Vec<u8>> = HashMap::new();
         for (position, &id) in paced(ids.iter().enumerate()) {
@@ -35,6 +36,7 @@ impl Tokenizer {
                         unknown.insert(self.surface_beside(&nothing, &token)?)
                     }
                 };
+                room::reserve(&mut all, surface.len());
                 all.extend_from_slice(surface);
             }
             ends.push(all.len());
@@ -51,7 +53,8 @@ impl Tokenizer {
             ));
         };
         let mut start = 0;
-        let spans = ends.into_iter().map(|end| {
+        let mut spans = room::with_capacity(ids.len());
+        spans.extend(ends.into_iter().map(|end| {
             let [from, to] = [start, end].map(|at| at.saturating_sub(front).min(bytes.len()));
             start = end;
             if from < to {
@@ -63,15 +66,15 @@ impl Tokenizer {
                 );
                 Span::new(at, at)
             }
-        });
-        Ok(spans.collect())
+        }));
+        Ok(spans)
     }
 }
 
 /// For each byte, where its character stands in the text; neighbouring bytes that are no UTF-8 have the
 /// place of all that stands for them. None if that is not known.
 fn places_of(bytes: &[u8], text: &str, unit: Unit) -> Option<Vec<Span>> {
-    let mut places = Vec::with_capacity(bytes.len());
+    let mut places = room::with_capacity(bytes.len());
     let (mut rest, mut at) = (text, 0);
     // Bytes that are no UTF-8 and have no place yet.
     let mut invalid = 0;

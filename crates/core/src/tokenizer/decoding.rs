@@ -154,7 +154,7 @@ impl Tokenizer {
             }
             (None, _) | (Some(_), UnknownIds::Skip) => {}
         }
-        let kept: Vec<u32>;
+        let mut kept: Vec<u32>;
         let mut ids = ids;
         let is_left_out = |id| {
             let is_skipped = match &options.skipped {
@@ -167,7 +167,8 @@ impl Tokenizer {
         let may_leave_out = unknown.is_some() || options.skipped != Skipped::Nothing;
         if may_leave_out && interrupt::position(ids, is_left_out).is_some() {
             let others = paced(ids.iter().copied()).filter(|&id| !is_left_out(id));
-            kept = others.collect();
+            kept = room::with_capacity(ids.len());
+            kept.extend(others);
             ids = &kept;
         }
         let token = |id| self.decoder_input(id).unwrap_or_default();

@@ -78,9 +78,30 @@ impl Tokenizer {
         ids: &mut Vec<u32>,
     ) -> Result<()> {
         if !self.encode_compiled(text, place, is_last, options, ids)? {
-            ids.extend_from_slice(&self.encode(text, None, options)?.ids);
+            ids.extend(self.encode_part_by_stages(text, place, is_last, options)?);
         }
         Ok(())
+    }
+
+    /// The same, by the stages: what the post-processor puts around a text is around all of its parts.
+    fn encode_part_by_stages(
+        &self,
+        text: &str,
+        place: Place,
+        is_last: bool,
+        options: &EncodeOptions,
+    ) -> Result<Vec<u32>> {
+        let frame = self.frame(options.add_special_tokens);
+        let Some((before, after)) = frame.filter(|_| place != Place::First || !is_last) else {
+            return Ok(self.encode(text, None, options)?.ids);
+        };
+        let bare = EncodeOptions {
+            add_special_tokens: false,
+            ..options.clone()
+        };
+        let before = if place == Place::First { before } else { &[] };
+        let after = if is_last { after } else { &[] };
+        Ok([before, &self.encode(text, None, &bare)?.ids, after].concat())
     }
 
     /// As [`Tokenizer::count`], of a part as [`Tokenizer::split_point`] gives it.
@@ -95,7 +116,9 @@ impl Tokenizer {
         if self.encode_compiled(text, place, is_last, options, &mut count)? {
             Ok(count.0)
         } else {
-            Ok(self.encode(text, None, options)?.len())
+            Ok(self
+                .encode_part_by_stages(text, place, is_last, options)?
+                .len())
         }
     }
 

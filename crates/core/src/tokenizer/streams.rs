@@ -266,12 +266,65 @@ const SEARCHED_FOR_CUT: usize = if cfg!(test) { 24 } else { 64 << 10 };
 /// Bytes of a text that are kept, at most, for want of a place to cut.
 const MAX_KEPT: usize = 512 << 20;
 
-/// What finds the places where a stream is cut.
+/// What finds places where a text that is not all there may be cut: the parts, each encoded at its
+/// [`Place`], have the tokens of the text.
 #[derive(Debug)]
-enum Cuts {
+pub(super) enum Cuts {
     Stages(Arc<FirstStages>),
     /// The tokenizer's fast path, which looks only at what stands before a place.
     Compiled,
+}
+
+impl Cuts {
+    /// What finds them for a tokenizer and these options; `refused` says what cannot be done without.
+    ///
+    /// # Errors
+    /// No safe split points are known for this tokenizer, or for text in which its special tokens are
+    /// looked for; special tokens are to be an error, which only the whole text places.
+    pub(super) fn new(
+        tokenizer: &Tokenizer,
+        options: &EncodeOptions,
+        refused: &str,
+    ) -> Result<Self> {
+        if options.special == SpecialPolicy::Raise {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                "parts of a text do not say where in it a special token stands, so special cannot be \
+                 \"raise\"",
+            )
+            .hint("pass \"ignore\", \"allow\" or a set of special tokens"));
+        }
+        let stages = tokenizer.split_point_stages().filter(|_| {
+            tokenizer.frame(options.add_special_tokens).is_some()
+                && tokenizer.may_part(&options.special)
+        });
+        let compiled = || tokenizer.splits_begun(options).then_some(Self::Compiled);
+        stages.map(Self::Stages).or_else(compiled).ok_or_else(|| {
+            Error::new(
+                ErrorKind::Unsupported,
+                format!("{refused}: no safe split points are known for it"),
+            )
+            .hint("encode the whole text, or each line or paragraph as a text of its own")
+        })
+    }
+
+    /// A place to cut `text`, which goes on behind its end: one near the end, or behind `near`.
+    pub(super) fn find(
+        &self,
+        tokenizer: &Tokenizer,
+        text: &str,
+        near: usize,
+        options: &EncodeOptions,
+    ) -> Option<usize> {
+        match self {
+            Self::Stages(stages) => {
+                let cut = near + stages.split_point(&text[near..])?;
+                let parts = tokenizer.parts_at(text, cut, &options.special);
+                parts.then_some(cut)
+            }
+            Self::Compiled => tokenizer.split_point_of_begun(text, near, options),
+        }
+    }
 }
 
 /// The ids of a text that comes piece by piece.
@@ -289,37 +342,18 @@ impl EncodeStream {
     /// A stream of a text in which special tokens are what `special` says.
     ///
     /// # Errors
-    /// No safe split points are known for this tokenizer, or for text in which its special tokens are
-    /// looked for; special tokens are to be an error, which only the whole text places.
+    /// As [`Cuts::new`].
     pub fn new(
         tokenizer: &Tokenizer,
         special: SpecialPolicy,
         add_special_tokens: bool,
     ) -> Result<Self> {
-        if special == SpecialPolicy::Raise {
-            return Err(Error::new(
-                ErrorKind::Unsupported,
-                "a stream does not say where a special token stands, so special cannot be \"raise\"",
-            )
-            .hint("pass \"ignore\", \"allow\" or a set of special tokens"));
-        }
         let options = EncodeOptions {
             special,
             add_special_tokens,
             ..EncodeOptions::PLAIN
         };
-        let stages = tokenizer.split_point_stages();
-        let stages = stages.filter(|_| {
-            tokenizer.frame(add_special_tokens).is_some() && tokenizer.may_part(&options.special)
-        });
-        let compiled = || tokenizer.splits_begun(&options).then_some(Cuts::Compiled);
-        let cuts = stages.map(Cuts::Stages).or_else(compiled).ok_or_else(|| {
-            Error::new(
-                ErrorKind::Unsupported,
-                "this tokenizer cannot encode a stream: no safe split points are known for it",
-            )
-            .hint("encode the whole text, or each line or paragraph as a text of its own")
-        })?;
+        let cuts = Cuts::new(tokenizer, &options, "this tokenizer cannot encode a stream")?;
         Ok(Self {
             cuts,
             options,
@@ -366,22 +400,14 @@ impl EncodeStream {
 
     /// A place near the end of what is kept where tokens surely part.
     fn cut(&self, tokenizer: &Tokenizer) -> Option<usize> {
-        let Self { kept, options, .. } = self;
-        let near = boundary_before(kept, kept.len().saturating_sub(SEARCHED_FOR_CUT));
-        match &self.cuts {
-            Cuts::Stages(stages) => {
-                let cut = near + stages.split_point(&kept[near..])?;
-                tokenizer
-                    .parts_at(kept, cut, &options.special)
-                    .then_some(cut)
-            }
-            Cuts::Compiled => tokenizer.split_point_of_begun(kept, near, options),
-        }
+        let near = self.kept.len().saturating_sub(SEARCHED_FOR_CUT);
+        let near = boundary_before(&self.kept, near);
+        self.cuts.find(tokenizer, &self.kept, near, &self.options)
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use proptest::prelude::*;
 
     use super::*;
@@ -496,7 +522,7 @@ mod tests {
         all
     }
 
-    static TOKENIZERS: LazyStatic<Vec<Tokenizer>> = LazyStatic::new(tokenizers);
+    pub static TOKENIZERS: LazyStatic<Vec<Tokenizer>> = LazyStatic::new(tokenizers);
 
     fn tokenizers() -> Vec<Tokenizer> {
         let patterns = ["gpt2", "cl100k", "o200k"].map(in_pattern);

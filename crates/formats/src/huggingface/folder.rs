@@ -1,8 +1,9 @@
-//! A folder as `transformers` saves it: beside `tokenizer.json`, three files that may add tokens.
+//! A folder as `transformers` saves it: beside the tokenizer, three files that may add tokens.
 //!
 //! Look here when a token of `tokenizer_config.json` is missing, or has another id than there.
-//! What is read is what changes ids. `add_bos_token` and `add_eos_token` do not: `transformers`
-//! drops them where there is a `tokenizer.json`, whose post-processor says the same.
+//! What is read is what changes the ids of text. `add_bos_token` and `add_eos_token` do not:
+//! `transformers` drops them where there is a `tokenizer.json`, whose post-processor says the same.
+//! `legacy` and `add_prefix_space` count beside a `.model`; a `tokenizer.json` says them itself.
 
 use hashbrown::{HashMap, HashSet};
 use serde_json::{Map, Value};
@@ -12,10 +13,12 @@ use super::json::{Json, Node};
 use crate::special_token_roles;
 use jeton_models::stages::Stages;
 use jeton_stages::added_tokens::AddedToken;
+use jeton_stages::decoder::{Decoder, LeadingSpaces};
+use jeton_stages::normalizer::Normalizer;
 use jeton_text::error::Result;
 use jeton_text::interrupt::paced;
 
-/// The files beside a `tokenizer.json` that may add tokens to it, where they are there.
+/// The files beside a tokenizer that may add tokens to it, where they are there.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Beside<'a> {
     /// `tokenizer_config.json`.
@@ -41,6 +44,37 @@ pub fn read_folder(tokenizer_json: &[u8], beside: Beside<'_>) -> Result<Stages> 
     Ok(stages)
 }
 
+/// Adds to a tokenizer of another file what the files beside it say, as `transformers` does: tokens,
+/// and for a `.model` whether a space is put in front of a text (`add_prefix_space`), and in front
+/// of each stretch between special tokens (`legacy`).
+///
+/// # Errors
+/// The first thing that is not as it should be, with its place.
+pub fn add_beside(stages: &mut Stages, beside: Beside<'_>) -> Result<()> {
+    apply(stages, beside)?;
+    let Some(Normalizer::SentencePiece(normalizer)) = &mut stages.normalizer else {
+        return Ok(());
+    };
+    let config = Json::parse(beside.config.unwrap_or(b"{}"))?;
+    let config = Node::root(&config, false);
+    let says = |name, otherwise| {
+        let said = config.bool_or(name, otherwise);
+        said.map_err(|error| error.at(CONFIG))
+    };
+    let mut white_space = normalizer.white_space();
+    white_space.legacy |= says("legacy", false)?;
+    if !says("add_prefix_space", true)? {
+        white_space.add_dummy_prefix = false;
+        if let Some(Decoder::SentencePiece(decoder)) = &mut stages.decoder
+            && decoder.leading_spaces == LeadingSpaces::DropOne
+        {
+            decoder.leading_spaces = LeadingSpaces::Keep;
+        }
+    }
+    normalizer.set_white_space(white_space);
+    Ok(())
+}
+
 /// Whether the files beside a `tokenizer.json` add the same tokens to it as other ones do.
 ///
 /// # Errors
@@ -54,8 +88,8 @@ pub fn add_the_same(tokenizer_json: &[u8], files: Beside<'_>, others: Beside<'_>
     Ok(added == stages.added_tokens)
 }
 
-/// Adds what the files beside a `tokenizer.json` add: the tokens that are listed with their ids, then
-/// those that have a role.
+/// Adds the tokens of the files beside a tokenizer: those that are listed with their ids, then those
+/// that have a role.
 fn apply(stages: &mut Stages, beside: Beside<'_>) -> Result<()> {
     let within = |name: &'static str| move |error: jeton_text::Error| error.at(name);
     let config = Json::parse(beside.config.unwrap_or(b"{}")).map_err(within(CONFIG))?;

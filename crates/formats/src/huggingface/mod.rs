@@ -48,7 +48,7 @@ mod pre_tokenizer;
 mod read_byte_level;
 mod write_byte_level;
 
-pub use folder::{Beside, add_the_same, read_folder, write_folder};
+pub use folder::{Beside, add_beside, add_the_same, read_folder, write_folder};
 pub use model::shortest;
 
 /// The stages of a `tokenizer.json`.

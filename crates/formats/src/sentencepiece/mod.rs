@@ -243,7 +243,10 @@ pub fn write(stages: &Stages) -> Result<Vec<u8>> {
     if let (Some(Normalizer::SentencePiece(held)), Some(Normalizer::SentencePiece(given))) =
         (&mut held.normalizer, &stages.normalizer)
     {
-        held.set_legacy(given.white_space().legacy);
+        held.set_white_space(WhiteSpace {
+            legacy: given.white_space().legacy,
+            ..held.white_space()
+        });
     }
     // The model is the file, whatever text may become.
     match parts_not_held(stages, &held).find(|part| *part != Part::Model) {

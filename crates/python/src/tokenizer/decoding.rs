@@ -95,7 +95,9 @@ impl Tokenizer {
             let unit = options::unit(unit)?;
             let ids = ids("ids", token_ids)?;
             let spans = detached(py, || self.core.spans_of(&ids, &options, unit))??;
-            Ok(spans.iter().map(|span| (span.start, span.end)).collect())
+            let mut pairs = room::with_capacity(spans.len());
+            pairs.extend(spans.iter().map(|span| (span.start, span.end)));
+            Ok(pairs)
         })
     }
 

@@ -19,7 +19,7 @@ use crate::entries::{Held, Kind, Strings};
 use crate::errors::{Outcome, guard};
 use crate::options::{self, Drawing, Given, flag};
 use crate::signals::{self, detached};
-use crate::streams::{self, EncodeStream};
+use crate::streams::{self, CountedText, EncodeStream};
 use crate::text::Text;
 use crate::texts::{NoText, Rows, with_entries};
 
@@ -314,6 +314,19 @@ impl Tokenizer {
             let special = options::special_policy(special)?;
             let add_special_tokens = flag("add_special_tokens", add_special_tokens)?;
             streams::encode_stream(&self.core, special, add_special_tokens)
+        })
+    }
+
+    fn counted_text(
+        &self,
+        py: Python<'_>,
+        special: &Bound<'_, PyAny>,
+        add_special_tokens: &Bound<'_, PyAny>,
+    ) -> PyResult<CountedText> {
+        guard(py, || {
+            let special = options::special_policy(special)?;
+            let add_special_tokens = flag("add_special_tokens", add_special_tokens)?;
+            streams::counted_text(&self.core, special, add_special_tokens)
         })
     }
 

@@ -131,7 +131,7 @@ impl DecodeTable {
 
     /// Whether an id is that of a special token.
     pub fn is_special(&self, id: u32) -> bool {
-        self.special[id as usize]
+        self.special.get(id as usize).is_some_and(|it| *it)
     }
 
     /// Appends the text of ids, all of which stand for a token. `decoder` is that of the table,

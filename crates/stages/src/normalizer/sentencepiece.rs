@@ -49,7 +49,7 @@ pub struct WhiteSpace {
     /// Spaces end words instead of beginning them.
     pub suffix: bool,
     /// What stands between added tokens has ends of its own, as if it were a text by itself:
-    /// transformers' `legacy`. No file says so.
+    /// transformers' `legacy`. A `.model` does not hold it.
     pub legacy: bool,
 }
 
@@ -107,9 +107,9 @@ impl SentencePieceNormalizer {
         self.parts.white_space
     }
 
-    /// Says whether what stands between added tokens has ends of its own.
-    pub fn set_legacy(&mut self, legacy: bool) {
-        self.parts.white_space.legacy = legacy;
+    /// Says what becomes of white space.
+    pub fn set_white_space(&mut self, white_space: WhiteSpace) {
+        self.parts.white_space = white_space;
     }
 
     /// The pieces that are left as they are.

@@ -39,19 +39,24 @@ impl Named {
             Rule::Matches(source) => PreTokenizer::Matches {
                 pattern: known(source, Dialect::Tiktoken),
             },
+            Rule::Splits([source]) => split(source),
             Rule::Splits(sources) => {
-                let split = |source: &&'static str| PreTokenizer::Split {
-                    pattern: known(*source, Dialect::Oniguruma),
-                    behavior: SplitBehavior::Isolated,
-                    invert: false,
-                };
-                match sources {
-                    [source] => split(source),
-                    _ => PreTokenizer::Sequence(sources.iter().map(split).collect()),
-                }
+                PreTokenizer::Sequence(sources.iter().map(|source| split(source)).collect())
             }
             Rule::WhitespaceSplit => PreTokenizer::WhitespaceSplit,
             Rule::Whole => PreTokenizer::Sequence(Vec::new()),
+        }
+    }
+
+    /// The stage of one of its expressions.
+    fn stage_of(&self, expression: &str) -> Option<PreTokenizer> {
+        match self.rule {
+            Rule::Matches(source) => (source == expression).then(|| self.pre_tokenizer()),
+            Rule::Splits(sources) => {
+                let source = sources.iter().find(|source| **source == expression)?;
+                Some(split(source))
+            }
+            Rule::WhitespaceSplit | Rule::Whole => None,
         }
     }
 
@@ -75,6 +80,15 @@ impl Named {
             (_, Rule::Matches(source) | Rule::Splits(&[source])) => Some(source),
             _ => None,
         }
+    }
+}
+
+/// The stage of an expression that was published for Oniguruma.
+fn split(source: &'static str) -> PreTokenizer {
+    PreTokenizer::Split {
+        pattern: SearchPattern::Regex(Regex::known(source, Dialect::Oniguruma)),
+        behavior: SplitBehavior::Isolated,
+        invert: false,
     }
 }
 
@@ -142,8 +156,8 @@ fn spelled(regex: &Regex) -> String {
     regex.source().replace('\r', r"\r").replace('\n', r"\n")
 }
 
-/// The pre-tokenizer of this name or of this expression of one; or that of any other regular expression
-/// as tiktoken reads it.
+/// The pre-tokenizer of this name or of this expression of one, be it one of several; or that of any other
+/// regular expression as tiktoken reads it.
 ///
 /// # Errors
 /// A word that is no known name; an expression that the dialect does not accept.
@@ -159,8 +173,8 @@ pub fn from_pattern(pattern: &str) -> Result<PreTokenizer> {
         )
         .hint("give the name of a known one, such as \"gpt4\", or a regular expression")),
         // An expression that was published for Oniguruma means there what its name does.
-        Err(_) => match NAMED.iter().find(|named| named.sources().0 == [pattern]) {
-            Some(named) => Ok(named.pre_tokenizer()),
+        Err(_) => match NAMED.iter().find_map(|named| named.stage_of(pattern)) {
+            Some(known) => Ok(known),
             None => Ok(PreTokenizer::Matches {
                 pattern: SearchPattern::Regex(Regex::new(pattern, Dialect::Tiktoken)?),
             }),
@@ -303,9 +317,17 @@ mod tests {
     #[test]
     fn an_expression_that_has_a_name_is_what_the_name_says() {
         for named in NAMED {
-            if let [source] = named.sources().0[..] {
-                let found = from_pattern(source).unwrap();
-                assert_eq!(found, named.pre_tokenizer(), "{}", named.name);
+            let sources = named.sources().0;
+            let mut stages: Vec<_> = (sources.iter())
+                .map(|source| from_pattern(source).unwrap())
+                .collect();
+            match stages.len() {
+                0 => {}
+                1 => assert_eq!(stages.remove(0), named.pre_tokenizer(), "{}", named.name),
+                _ => {
+                    let found = PreTokenizer::Sequence(stages);
+                    assert_eq!(found, named.pre_tokenizer(), "{}", named.name);
+                }
             }
         }
     }

@@ -45,6 +45,10 @@ static SYNTAX: LazyStatic<OnigSyntaxType> = LazyStatic::new(|| {
     syntax
 });
 
+/// How deep expressions are nested at most. The library reads them by calling itself, some 600 bytes
+/// of the stack for each class in another, and allows 4,096 by itself: more than a thread has room for.
+const MAX_DEPTH: u32 = 1_000;
+
 fn utf8() -> onig_sys::OnigEncoding {
     &raw mut onig_sys::OnigEncodingUTF8
 }
@@ -58,7 +62,10 @@ impl Expression {
         DONE.call_once(|| {
             let mut encodings = [utf8()];
             // SAFETY: the list has one entry, and no other thread is in the library yet.
-            unsafe { onig_sys::onig_initialize(encodings.as_mut_ptr(), 1) };
+            unsafe {
+                onig_sys::onig_initialize(encodings.as_mut_ptr(), 1);
+                onig_sys::onig_set_parse_depth_limit(MAX_DEPTH);
+            }
         });
     }
 
@@ -279,5 +286,28 @@ mod tests {
             let ours = Expression::new(source).err();
             assert_eq!(ours.as_deref(), Some(theirs.description()), "{source}");
         }
+    }
+
+    /// Whoever reads a file has a stack of two megabytes.
+    #[test]
+    fn what_is_nested_too_deep_is_refused() {
+        let read = || {
+            for open in ["[", "[^", "[a&&", "(", "(?:", "(?=", "(?i:"] {
+                let close = if open.starts_with('[') { "]" } else { ")" };
+                let nested = |depth| format!("{}a{}", open.repeat(depth), close.repeat(depth));
+                assert!(Expression::new(&nested(300)).is_ok(), "{open}");
+                for depth in [1_001, 3_900, 4_090, 100_000] {
+                    let refused = Expression::new(&nested(depth)).err();
+                    assert_eq!(
+                        refused.as_deref(),
+                        Some("parse depth limit over"),
+                        "{open} {depth}"
+                    );
+                    assert!(Expression::new(&open.repeat(depth)).is_err());
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().stack_size(1 << 20).spawn(read);
+        thread.expect("a thread").join().expect("no failure");
     }
 }

@@ -132,7 +132,7 @@ impl Learnt<'_> {
             end_of_word_suffix: training.end_of_word_suffix.clone(),
             separate_suffix: training.separate_suffix,
             fuse_unk: training.sentencepiece.is_some(),
-            byte_fallback: training.sentencepiece.is_some(),
+            byte_fallback: training.byte_fallback,
             ..BpeOptions::default()
         };
         // New tokens have the ids after all others. Training ends with the merge that makes the

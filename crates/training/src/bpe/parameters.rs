@@ -102,10 +102,11 @@ pub struct BpeTrainer {
     /// The suffix is a symbol of its own and not a part of the last character; see
     /// `BpeOptions::separate_suffix`.
     pub separate_suffix: bool,
-    /// As SentencePiece has it: a character outside the alphabet is written as `<0xNN>` tokens, every
-    /// pair of tokens that makes a token is merged, and tokens keep to these rules. The alphabet is
-    /// characters.
+    /// As SentencePiece has it: every pair of tokens that makes a token is merged, and tokens keep to these
+    /// rules. The alphabet is characters.
     pub sentencepiece: Option<PieceRules>,
+    /// With SentencePiece's rules: whether a character outside the alphabet is written as `<0xNN>` tokens.
+    pub byte_fallback: bool,
     /// What there is already.
     pub start: Option<Start>,
     /// Which of equally frequent pairs is merged first.
@@ -129,6 +130,7 @@ impl Default for BpeTrainer {
             end_of_word_suffix: None,
             separate_suffix: false,
             sentencepiece: None,
+            byte_fallback: false,
             start: None,
             tie_break: TieBreak::default(),
         }

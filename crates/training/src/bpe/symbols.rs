@@ -48,7 +48,7 @@ impl InitialSymbols {
                 }
             }
             Alphabet::Characters => {
-                if training.sentencepiece.is_some() {
+                if training.byte_fallback {
                     for byte in 0..=u8::MAX {
                         let id = tokens.intern(&byte_token(byte), 1);
                         tokens.reserved.insert(id);

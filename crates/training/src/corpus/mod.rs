@@ -4,12 +4,14 @@
 //! ahead of others, so memory does not grow with their size; and taken in the order given, so the
 //! result does not depend on the number of threads.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fs;
 use std::io::Read;
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
@@ -209,7 +211,7 @@ impl Corpus {
     }
 
     /// Counts the words of all files. Calls `watch` every few megabytes, and while a pipe brings
-    /// nothing.
+    /// nothing. Returns how many records and lines were left out.
     ///
     /// # Errors
     /// A file that cannot be read, is cut short or is not UTF-8; a line that is no JSON object or
@@ -218,13 +220,14 @@ impl Corpus {
         &self,
         counter: &mut WordCounter,
         mut watch: impl FnMut(CountProgress) -> ControlFlow<()>,
-    ) -> Result<()> {
+    ) -> Result<u64> {
         let mut blocks = self.read(rayon::current_num_threads(), counter);
+        let mut bad = 0;
         loop {
             match blocks.step(PATIENCE)? {
-                Step::Lines(lines) => lines.count(counter)?,
+                Step::Lines(lines) => bad += lines.count(counter)?,
                 Step::Waiting => {}
-                Step::End => return Ok(()),
+                Step::End => return Ok(bad),
             }
             if watch(blocks.progress()).is_break() {
                 return Err(Error::new(ErrorKind::Training, "counting was interrupted"));
@@ -243,7 +246,7 @@ impl Corpus {
             stages: Some(Arc::new(counter.stages().clone())),
             between_lines: self.unit == DocumentUnit::Line,
             errors: self.errors,
-            bad_records: BadRecords::Error,
+            bad_records: self.bad_records,
         };
         if let Some(memory) = counter.memory() {
             let share = usize::try_from(memory / READING_SHARE / MAX_BLOCKS).unwrap_or(usize::MAX);
@@ -317,6 +320,7 @@ impl Reading {
                         file: Arc::clone(file),
                         errors: self.options.errors,
                         unit: self.unit,
+                        bad_records: self.options.bad_records,
                     }));
                 }
                 Err(RecvTimeoutError::Timeout) => return Ok(Step::Waiting),
@@ -376,32 +380,37 @@ pub struct Lines {
     file: Arc<CorpusFile>,
     errors: InvalidUtf8,
     unit: DocumentUnit,
+    bad_records: BadRecords,
 }
 
 impl Lines {
-    /// Counts the words of the texts in the lines, on all threads.
+    /// Counts the words of the texts in the lines, on all threads. Returns how many records and lines
+    /// were left out.
     ///
     /// # Errors
-    /// A line that is no JSON object or lacks the field; a pattern that gave up.
-    pub fn count(&self, counter: &mut WordCounter) -> Result<()> {
-        let Self {
-            block,
-            file,
-            errors,
-            unit,
-        } = self;
-        let Some(field) = &file.field else {
-            return match unit {
-                DocumentUnit::File => counter.count_document(&block.text),
-                DocumentUnit::Line => counter.count_text_lines(&block.text),
-            };
-        };
-        counter.count_lines(&block.text, |line, at| {
-            json_lines::text(line, field, *errors).map_err(|error| {
-                let before = block.text[..at].matches('\n').count() as u64;
-                file.at_line(error, block.first_line + before)
-            })
-        })
+    /// A line that is no JSON object or lacks the field, if it is not left out; a pattern that gave
+    /// up.
+    pub fn count(&self, counter: &mut WordCounter) -> Result<u64> {
+        let Self { block, file, .. } = self;
+        let bad = AtomicU64::new(block.bad);
+        match (&file.field, self.unit) {
+            (None, DocumentUnit::File) => counter.count_document(&block.text)?,
+            (None, DocumentUnit::Line) => counter.count_text_lines(&block.text)?,
+            (Some(field), _) => counter.count_lines(&block.text, |line, at| {
+                let text = json_lines::text(line, field, self.errors);
+                text.or_else(|error| match self.bad_records {
+                    BadRecords::Drop => {
+                        bad.fetch_add(1, Ordering::Relaxed);
+                        Ok(Cow::Borrowed(""))
+                    }
+                    BadRecords::Error => {
+                        let before = block.text[..at].matches('\n').count() as u64;
+                        Err(file.at_line(error, block.first_line + before))
+                    }
+                })
+            })?,
+        }
+        Ok(bad.into_inner())
     }
 }
 

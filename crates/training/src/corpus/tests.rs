@@ -373,8 +373,10 @@ fn long_lines_are_cut_only_where_words_part() {
         let mut counter = WordCounter::new(stages, options);
         match text {
             Some(text) => counter.count(&[text])?,
-            None => Corpus::open(std::slice::from_ref(&path), lines_of_text())?
-                .count(&mut counter, |_| ControlFlow::Continue(()))?,
+            None => {
+                Corpus::open(std::slice::from_ref(&path), lines_of_text())?
+                    .count(&mut counter, |_| ControlFlow::Continue(()))?;
+            }
         }
         Ok::<_, Error>(counter.finish()?.counts)
     };

@@ -11,6 +11,7 @@ use super::alphabet::Alphabet;
 use super::boundaries::Boundaries;
 use super::parameters::PieceOptions;
 use super::rules::{Class, PieceRules};
+use crate::sorting::sort;
 use crate::word_counts::WordCounts;
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::interrupt::{Listener, paced};
@@ -52,7 +53,7 @@ impl Fragments {
             .filter(|(_, count)| *count >= options.min_word_count)
             .collect();
         // Which words share a table depends on the threads; the sum over all tables does not.
-        let tables: Vec<Counts<'_>> = Listener::told(|listener| {
+        let found = Listener::told(|listener| {
             let parts = rows.par_chunks(WORDS_AT_ONCE);
             let counts = parts.fold(Counts::default, |mut counts, part| {
                 listener.during(|| {
@@ -64,10 +65,12 @@ impl Fragments {
                 });
                 counts
             });
-            counts.collect()
+            let tables: Vec<Counts<'_>> = counts.collect();
+            let fragments = tables.into_iter().flatten();
+            let mut found: Vec<(&str, u64)> = listener.during(|| paced(fragments).collect());
+            sort(listener, &mut found, &|fragment| *fragment);
+            found
         });
-        let mut found: Vec<(&str, u64)> = tables.into_iter().flatten().collect();
-        found.par_sort_unstable();
         let mut fragments = Self {
             symbols: Vec::new(),
             starts: vec![0],

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::matches::{Matches, NONE};
 use super::suffixes;
 use crate::pieces::{Class, END, Fragments, PieceRules};
-use jeton_text::interrupt::paced;
+use jeton_text::interrupt::{paced, parts};
 
 /// A substring: the suffixes from `left` to `right` begin with its `length` symbols.
 #[derive(Clone, Copy)]
@@ -57,7 +57,7 @@ pub(super) fn find(fragments: Fragments, rules: &PieceRules, seed_size: usize) -
 /// The sums of the weights of the first suffixes, of none, of one, and so on.
 fn frequencies(fragments: &Fragments, sorted: &[u32]) -> Vec<u64> {
     let mut weight_at = vec![0; fragments.symbols.len()];
-    for (bounds, &weight) in fragments.starts.windows(2).zip(&fragments.weights) {
+    for (bounds, &weight) in paced(fragments.starts.windows(2).zip(&fragments.weights)) {
         weight_at[bounds[0] as usize..bounds[1] as usize].fill(weight);
     }
     let mut sum = 0;
@@ -154,18 +154,17 @@ fn characters<'a>(
 ) -> impl Iterator<Item = Candidate> + 'a {
     let first = |start: &u32| fragments.symbols[*start as usize];
     let mut right = 0;
-    sorted
-        .chunk_by(move |a, b| first(a) == first(b))
-        .map(move |same| {
-            let left = right;
-            right += same.len();
-            Candidate {
-                score: frequencies[right] - frequencies[left],
-                left: left as u32,
-                right: right as u32,
-                length: 1,
-            }
+    std::iter::from_fn(move || {
+        let left = right;
+        let symbol = first(sorted.get(left)?);
+        right += sorted[left..].partition_point(|start| first(start) == symbol);
+        Some(Candidate {
+            score: frequencies[right] - frequencies[left],
+            left: left as u32,
+            right: right as u32,
+            length: 1,
         })
+    })
 }
 
 /// Which of the candidates, sorted by place and length, begin where.
@@ -182,7 +181,7 @@ fn matches(fragments: Fragments, sorted: &[u32], candidates: &[Candidate]) -> Ma
             let (piece, stop) = open
                 .last()
                 .map_or((NONE, end), |&(piece, right)| (piece, right.min(end)));
-            for &start in &sorted[filled..stop] {
+            for &start in parts(&sorted[filled..stop]).flatten() {
                 longest[start as usize] = piece;
             }
             filled = stop;

@@ -8,7 +8,8 @@
 use rayon::prelude::*;
 
 use crate::pieces::END;
-use jeton_text::interrupt::{Listener, poll};
+use crate::sorting::sort;
+use jeton_text::interrupt::{Listener, Pace, poll};
 
 /// A suffix by where it begins, with the symbols that it is sorted by.
 #[derive(Clone, Copy)]
@@ -66,36 +67,65 @@ impl Packing {
 /// it is the beginning of, and equal ones by where they begin.
 pub(super) fn sorted(symbols: &[u32], depth: usize) -> Vec<u32> {
     let packing = Packing::new(symbols);
-    let mut suffixes: Vec<Keyed> = (0..symbols.len())
-        .into_par_iter()
-        .filter(|&start| symbols[start] != END)
-        .map(|start| Keyed {
-            key: packing.key(&symbols[start..]),
-            start: start as u32,
-        })
-        .collect();
-    sort(&mut suffixes, symbols, &packing, packing.count, depth);
+    let keyed = |start: usize| Keyed {
+        key: packing.key(&symbols[start..]),
+        start: start as u32,
+    };
+    let suffixes = Listener::told(|listener| {
+        let parts = (0..symbols.len()).into_par_iter().step_by(SUFFIXES_AT_ONCE);
+        let mut suffixes: Vec<Keyed> = parts
+            .flat_map_iter(|from| {
+                listener.during(poll);
+                let part = from..symbols.len().min(from + SUFFIXES_AT_ONCE);
+                part.filter(|&start| symbols[start] != END).map(keyed)
+            })
+            .collect();
+        let sorting = Sorting {
+            symbols,
+            packing: &packing,
+            depth,
+            listener,
+        };
+        sorting.sort(&mut suffixes, packing.count);
+        suffixes
+    });
     suffixes
         .into_par_iter()
         .map(|suffix| suffix.start)
         .collect()
 }
 
-/// Sorts suffixes by the keys that they have, which reach up to `reach`, and then by what follows.
-fn sort(suffixes: &mut [Keyed], symbols: &[u32], packing: &Packing, reach: usize, depth: usize) {
-    suffixes.par_sort_unstable_by_key(|suffix| (suffix.key, suffix.start));
-    if reach >= depth {
-        return;
-    }
-    suffixes
-        .par_chunk_by_mut(|a, b| a.key == b.key)
-        .filter(|same| same.len() > 1 && !packing.ends(same[0].key))
-        .for_each(|same| {
-            for suffix in same.iter_mut() {
-                suffix.key = packing.key(&symbols[suffix.start as usize + reach..]);
-            }
-            sort(same, symbols, packing, reach + packing.count, depth);
+/// What all suffixes are sorted by, and who may end that.
+struct Sorting<'a> {
+    symbols: &'a [u32],
+    packing: &'a Packing,
+    depth: usize,
+    listener: Listener<'a>,
+}
+
+impl Sorting<'_> {
+    /// Sorts suffixes by the keys that they have, which reach up to `reach`, and then by what follows.
+    fn sort(&self, suffixes: &mut [Keyed], reach: usize) {
+        sort(self.listener, suffixes, &|suffix| {
+            (suffix.key, suffix.start)
         });
+        if reach >= self.depth {
+            return;
+        }
+        suffixes
+            .par_chunk_by_mut(|a, b| a.key == b.key)
+            .filter(|same| same.len() > 1 && !self.packing.ends(same[0].key))
+            .for_each_init(Pace::default, |pace, same| {
+                self.listener.during(|| {
+                    for suffix in same.iter_mut() {
+                        pace.step();
+                        let rest = &self.symbols[suffix.start as usize + reach..];
+                        suffix.key = self.packing.key(rest);
+                    }
+                });
+                self.sort(same, reach + self.packing.count);
+            });
+    }
 }
 
 /// How many symbols each suffix has in common with the one before, up to `depth`; the first none.

@@ -6,6 +6,7 @@ use hashbrown::HashMap;
 use super::budget::{Fit, MemoryBudget};
 use super::provenance::Provenance;
 use jeton_text::error::{Error, ErrorKind, Result};
+use jeton_text::interrupt::paced;
 
 /// The distinct pieces of a corpus with their counts, in the order in which each was first met.
 ///
@@ -42,7 +43,7 @@ impl WordCounts {
     pub fn from_words<'a>(words: impl IntoIterator<Item = (&'a str, u64)>) -> Self {
         let mut counts = Self::default();
         let mut index: HashMap<&str, usize, FixedState> = HashMap::default();
-        for (word, count) in words {
+        for (word, count) in paced(words.into_iter()) {
             if word.is_empty() || count == 0 {
                 continue;
             }

@@ -15,6 +15,7 @@ from jeton.analysis.health import (
     encoding_rules,
     format_rules,
     special_rules,
+    template_rules,
     unreachable_findings,
     vocabulary_rules,
 )
@@ -33,6 +34,8 @@ from jeton.usage import Usage, usage_of
 __all__ = ["check"]
 
 Look = Callable[[Subject], Iterator[Finding]]
+
+_OF_TEMPLATES: Final = frozenset(rule for rule in RULES if rule.startswith("template-"))
 
 _LOOKS: Final[tuple[tuple[frozenset[str], Look], ...]] = (
     (frozenset({"id-gap"}), vocabulary_rules.gaps),
@@ -61,6 +64,10 @@ _LOOKS: Final[tuple[tuple[frozenset[str], Look], ...]] = (
     (frozenset({"decoder", "split-words"}), decoding_rules.decoding),
     (frozenset({"batch-differs"}), encoding_rules.batches),
     (frozenset({"format-loss"}), format_rules.formats),
+    (
+        _OF_TEMPLATES,
+        template_rules.templates,
+    ),
 )
 """What needs only the tokenizer, with the rules that each may find."""
 
@@ -149,6 +156,8 @@ def check(
         found += _never_used(subject, usage, lost)
     else:
         skipped["never-used"] = "no corpus was given"
+    if tok.chat_template is not None and not template_rules.HAS_JINJA:
+        skipped.update(dict.fromkeys(_OF_TEMPLATES, "templates need jinja2"))
     if tables is None:
         skipped.update(dict.fromkeys(_OF_EMBEDDINGS, "no embeddings were given"))
     else:

@@ -293,6 +293,55 @@ _RULES: Final = (
         "Keep it in a format that loses nothing; see docs/formats.md.",
     ),
     Rule(
+        "template-fails",
+        "error",
+        "a chat template fails",
+        "The template does not take the simplest question, or is no Jinja that runs in the "
+        "sandbox: no chat can be made with it.",
+        "Mend the template where the message points, or take the model's published one.",
+    ),
+    Rule(
+        "template-python",
+        "warning",
+        "a chat template prints values as Python",
+        "Lists, dicts and None come out as Python prints them, not as JSON: the model sees "
+        "another notation than it was trained on, and escapes that no reader undoes.",
+        "Write values with | tojson.",
+    ),
+    Rule(
+        "template-rewrites",
+        "warning",
+        "a chat template changes what it has written",
+        "What a model has read and written is not the beginning of the next prompt: its cache "
+        "is lost with each turn, and training on whole conversations shows it what it never "
+        "wrote.",
+        "Keep earlier turns as they were written; or go on by chat.extend, which keeps all ids.",
+    ),
+    Rule(
+        "template-unclosed",
+        "warning",
+        "a chat template leaves a mark open",
+        "A mark such as <think> is opened in a turn and never closed: all that follows stands "
+        "inside of it.",
+        "Close the mark in the template, or write it only where there is something to put in.",
+    ),
+    Rule(
+        "template-sorts",
+        "note",
+        "a chat template sorts keys",
+        "Arguments or parameters come in another order than they were given in: a call that "
+        "is read back and written again has other ids.",
+        "Write the keys in the order of the dict (without | dictsort).",
+    ),
+    Rule(
+        "template-clock",
+        "note",
+        "a chat template writes the day",
+        "The same messages have other ids tomorrow: caches of prompts miss, and tests that "
+        "compare ids fail.",
+        "Give the day as a variable, as date_string.",
+    ),
+    Rule(
         "never-used",
         "note",
         "tokens that the corpus does not use",

@@ -21,7 +21,7 @@ def ladder(found: Sweep | None) -> str:
         return ""
     series = [_series(found, family, at) for at, family in enumerate(found.bends)]
     title = "Size and compression of the sweep"
-    drawn = lines(title, series, "tokens in the vocabulary", "bytes a token", x_log=True) or ""
+    drawn = lines(title, series, "tokens in the vocabulary", "bytes per token", x_log=True) or ""
     families = "".join(
         f"<li>{swatch(_colour(at))}{told_text(family)}{_lossy(found, family)}</li>"
         for at, family in enumerate(found.bends)
@@ -29,7 +29,7 @@ def ladder(found: Sweep | None) -> str:
     names = (
         "family",
         "vocabulary",
-        "bytes a token",
+        "bytes per token",
         "bytes of the embedding",
         "share of the parameters",
         "operations a byte",

@@ -19,17 +19,14 @@ from jeton.analysis.report.parts import Shown, has, value_of
 from jeton.arguments import checked_path
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from jeton.human_readable import without_controls
+from jeton.palette import SERIES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["write_pictures"]
 
-_COLOURS: Final = (
-    "#2a6fb8", "#d1662a", "#3d8f57", "#b0406f", "#7657b5", "#8a6d1f",
-    "#2797a5", "#c0392f", "#5d6470", "#9a4fc0", "#5a8a1d", "#b36a8a",
-)  # fmt: skip
-"""Those of `report.css`, in light."""
+_COLOURS: Final = tuple(light for light, _ in SERIES)
 
 _FORMATS: Final = ("svg", "png")
 
@@ -210,12 +207,12 @@ def _sizes(shown: Shown) -> Figure | None:
     )
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel("tokens in the vocabulary", color="#555555")
-    axes.set_ylabel("bytes a token", color="#555555")
+    axes.set_ylabel("bytes per token", color="#555555")
     return figure
 
 
 _PICTURES: Final[dict[str, Callable[[Shown], Figure | None]]] = {
-    "compression": _bars("bytes_per_token", "Compression by corpus", "bytes a token"),
+    "compression": _bars("bytes_per_token", "Compression by corpus", "bytes per token"),
     "languages": _bars("tokens_per_line", "Cost by language", "tokens a line"),
     "premiums": _premiums,
     "sizes": _sizes,

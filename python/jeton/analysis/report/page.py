@@ -1,9 +1,9 @@
 """A comparison as a page: one file that holds all it needs, works offline and can be mailed.
 
 Look here for what the page consists of. The pictures are SVG made in `svg_charts.py`, the look is
-in `report.css`, sorting and filtering in `report.js`. Nothing is loaded from anywhere, and the
-page's policy lets nothing run or style but those two files, by their hashes: a text that looks like
-a script stays a text even if it were not escaped.
+in `report.css`, the colours in `jeton.palette`, sorting and filtering in `report.js`. Nothing is
+loaded from anywhere, and the page's policy lets nothing run or style but these, by their hashes: a
+text that looks like a script stays a text even if it were not escaped.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
+from jeton import palette
 from jeton._core import __version__
 from jeton.analysis.evaluation import Evaluation
 from jeton.analysis.report.ladder import ladder
@@ -70,7 +71,8 @@ def page(
         sweep: A ladder of sizes that is drawn, too.
     """
     shown = Shown(evaluations)
-    style, script = "\n" + _file("report.css"), "\n" + _file("report.js")
+    style = "\n" + palette.css("body") + _file("report.css")
+    script = "\n" + _file("report.js")
     policy = (
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
         "base-uri 'none'; form-action 'none'"

@@ -61,7 +61,7 @@ def curves(shown: Shown) -> str:
             "Vocabularies by their size, over all corpora. Up and to the left is better; "
             "⚠ loses text.",
             points(
-                "Size and compression", sizes, "tokens in the vocabulary", "bytes a token", lossy
+                "Size and compression", sizes, "tokens in the vocabulary", "bytes per token", lossy
             ),
         ),
         (

@@ -12,6 +12,7 @@ from jeton.analysis.report.parts import Shown, swatch, told_text
 from jeton.arguments import check_kind, check_text
 from jeton.errors import ArgumentTypeError, JetonError
 from jeton.human_readable import visible
+from jeton.palette import hues
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["Cut", "SampleLine", "sample_lines", "side_by_side"]
@@ -132,10 +133,10 @@ def _row(shown: Shown, cut: Cut) -> str:
         inner, told = '<span class="quiet">cannot be encoded</span>', ""
     else:
         inner = "".join(
-            f'<span class="t{at % 6}" title="id {id} · bytes {token.hex(" ") or "none"}">'
+            f'<span class="h{hue}" title="id {id} · bytes {token.hex(" ") or "none"}">'
             f"{told_text(written(token)) or '∅'}</span>"
             f'<i class="id">{id}</i><i class="bytes">{token.hex(" ") or "none"}</i>'
-            for at, (id, token) in enumerate(cut.tokens)
+            for (id, token), hue in zip(cut.tokens, hues(id for id, _ in cut.tokens), strict=True)
         )
         told = f'<br><span class="quiet">{len(cut.tokens)} tokens'
         told += "" if cut.is_exact else " ⚠ not given back"

@@ -110,7 +110,7 @@ def premiums(shown: Shown) -> str:
         cells = "".join(
             '<td data-v="">–</td>'
             if value is None
-            else f'<td data-v="{value!r}" class="h{_shade(value, high)}">{value:.2f}</td>'
+            else f'<td data-v="{value!r}" class="heat{_shade(value, high)}">{value:.2f}</td>'
             for value in values
         )
         one = shown.all[place]

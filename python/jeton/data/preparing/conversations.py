@@ -13,7 +13,7 @@ from typing import Any
 
 import jeton._core as _core
 from jeton.compressed import DAMAGED, decompressed
-from jeton.corpus import ARROW_ERRORS, check_size_of_rows, is_table, size_of
+from jeton.corpus import ARROW_ERRORS, is_table, rows_at_once, size_of
 from jeton.data.preparing.chats import Chats, Row, named
 from jeton.data.preparing.loss_mask_bits import DTYPE
 from jeton.errors import (
@@ -234,7 +234,7 @@ class _Table:
             raise FormatError(f"{path}: not a Parquet file: {told}") from None
         for name in columns:
             _check_column(f"{path}: ", name, names)
-        check_size_of_rows(path, self._file.metadata, columns)
+        self._most_rows = min(_ROWS, rows_at_once(path, self._file.metadata, columns))
         self.rows = int(self._file.metadata.num_rows)
 
     def records(self, first: int) -> Iterator[dict[str, Any]]:
@@ -247,7 +247,7 @@ class _Table:
         wanted = list(range(skipped, len(groups)))
         try:
             for batch in self._file.iter_batches(
-                batch_size=_ROWS, row_groups=wanted, columns=self._columns
+                batch_size=self._most_rows, row_groups=wanted, columns=self._columns
             ):
                 records = batch.slice(first).to_pylist()
                 first = max(0, first - len(batch))

@@ -93,7 +93,7 @@ def end_of_text_of(tokenizer: Tokenizer, given: object, *, place: object) -> End
         )
     number = checked_int("end_of_text", given, 0)
     try:
-        token = tokenizer.id_to_bytes(number).decode("utf-8", "replace")
+        token = tokenizer.token_spelling(number).decode("utf-8", "replace")
     except UnknownTokenError:
         raise ArgumentError(
             f"end_of_text={number} is not a token of this tokenizer, whose largest id is "
@@ -133,4 +133,4 @@ def frame_of(tokenizer: Tokenizer) -> tuple[Frame, EndOfText]:
             "frame: the post-processor of the tokenizer puts nothing around a text; leave it out"
         )
     id, place = (frame.end[-1], "after") if frame.end else (frame.begin[0], "before")
-    return frame, EndOfText(tokenizer.id_to_bytes(id).decode("utf-8", "replace"), id, place)
+    return frame, EndOfText(tokenizer.token_spelling(id).decode("utf-8", "replace"), id, place)

@@ -11,6 +11,8 @@ import contextlib
 import json
 import os
 import shutil
+import stat
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -49,15 +51,55 @@ class Journal:
     def __enter__(self) -> Journal:
         self._is_new = not self.folder.exists()
         with self._told():
-            self.set.mkdir(parents=True, exist_ok=True)
-            self._lock = (self.work / "lock").open("ab")
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(FileExistsError):
+                self.work.mkdir(0o700)
+            self._claim()
+            no_link = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+            lock = os.open(self.work / "lock", os.O_WRONLY | os.O_CREAT | no_link)
+            self._lock = os.fdopen(lock, "wb")
         try:
             _lock(self._lock, self.folder)
+            with self._told():
+                self._refuse_links()
+                self.set.mkdir(exist_ok=True)
         except FileError:
             self._lock.close()
             raise
         self._is_worth_keeping = (self.work / "state.json").exists()
         return self
+
+    def _claim(self) -> None:
+        """Keeps others out of the folder in which a set grows.
+
+        The names in it are known, so a link that was planted under one would be written through.
+
+        Raises:
+            FileError: The folder is a link, or belongs to somebody else.
+        """
+        found = self.work.lstat()
+        if not stat.S_ISDIR(found.st_mode):
+            raise FileError(f"{self.work}: is not a folder; remove it to begin")
+        # A file of one's own says who one is: file systems may map owners.
+        with tempfile.TemporaryFile(dir=self.work) as own:
+            if os.fstat(own.fileno()).st_uid != found.st_uid:
+                raise FileError(f"{self.work}: belongs to another user; prepare in another folder")
+        if stat.S_IMODE(found.st_mode) & 0o077:
+            # Some file systems have no permissions.
+            with contextlib.suppress(OSError):
+                self.work.chmod(0o700)
+
+    def _refuse_links(self) -> None:
+        """Raises an error if something in the working folder is neither a folder nor a file of its
+        own."""
+        for folder, folders, names in os.walk(self.work):
+            for path in (Path(folder, name) for name in (*folders, *names)):
+                entry = path.lstat()
+                is_file = stat.S_ISREG(entry.st_mode) and entry.st_nlink <= 1
+                if not is_file and not stat.S_ISDIR(entry.st_mode):
+                    raise FileError(
+                        f"{path}: is a link, a pipe or a device; remove {self.work} to begin anew"
+                    )
 
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is not None and not self._is_worth_keeping:
@@ -174,6 +216,8 @@ class Journal:
                 if grown.exists():
                     if os.path.lexists(target):
                         raise FileError(f"{target}: was put there by another; remove it to go on")
+                    if target.parent != self.folder and target.parent.is_symlink():
+                        raise FileError(f"{target.parent}: is a link; remove it to go on")
                     target.parent.mkdir(exist_ok=True)
                     os.replace(grown, target)
                 elif not target.exists():

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
+import jeton._core as _core
 from jeton.errors import JetonError
-from jeton.loading import load
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["NAMES", "saved_tokenizer"]
@@ -29,7 +30,8 @@ def saved_tokenizer(
         path = folder / file
         try:
             tokenizer.save(path, lossy=True)  # what was left out shows when it is loaded
-            if load(path) == tokenizer:
+            core, *_ = _core.load(os.fspath(path), None, None, None, None, None)  # warns of nothing
+            if Tokenizer._of_core(core) == tokenizer:
                 return {**entry, "file": file}, [file]
         except JetonError:
             pass

@@ -43,6 +43,10 @@ class NoPieceError(UnknownTokenError, IndexError):
     """An id that stands for no piece."""
 
 
+_OF_MODEL: Final = ("_tokenizer", "_reader", "_pieces", "_marks", "_bytes", "_controls")
+"""What a processor keeps of its model, and makes again when it is unpickled."""
+
+
 class _Pieces(NamedTuple):
     """All pieces by their ids."""
 
@@ -294,6 +298,9 @@ class SentencePieceModel:
         self._tokenizer = tokenizer
         self._reader = reader
         self._pieces = _Pieces(*reader.pieces())
+        kinds = self._pieces.kinds
+        self._bytes = frozenset(id for id, kind in enumerate(kinds) if kind == "byte")
+        self._controls = frozenset(id for id, kind in enumerate(kinds) if kind == "control")
         ids = (-1 if id is None else id for id in reader.marks())
         self._marks = dict(zip(("unk", "bos", "eos", "pad"), ids, strict=True))
 
@@ -305,7 +312,7 @@ class SentencePieceModel:
 
     def __getattr__(self, name: str) -> Any:
         # What a model brings is missing where none is loaded.
-        if name in ("_tokenizer", "_reader", "_pieces", "_marks") and "_loaded" in self.__dict__:
+        if name in _OF_MODEL and "_loaded" in self.__dict__:
             self._there()
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -352,7 +359,7 @@ class SentencePieceModel:
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        for name in ("_tokenizer", "_reader", "_pieces", "_marks"):
+        for name in _OF_MODEL:
             state.pop(name, None)
         return state
 

@@ -6,6 +6,7 @@ import os
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from jeton.arguments import checked_int
@@ -348,11 +349,18 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
         rows = [_items(row) for row in items] if is_batch else [items]
         for row in rows:
             self._check_ids(row)
-        if form is str and not self._decode_options and not any(map(_of_pieces, rows)):
+        is_plain = form is str and not self._decode_options and not any(map(_of_pieces, rows))
+        if is_plain and not any(map(self._parts_bytes, rows)):
             texts: list[Any] = self.tokenizer.decode_batch(rows, skip_special_tokens=True)
         else:
             texts = [self._decoded(row, form, return_bytes) for row in rows]
         return texts if is_batch else texts[0]
+
+    def _parts_bytes(self, ids: list[int]) -> bool:
+        """Whether a control piece stands behind a byte, whose character ends there."""
+        return not self._controls.isdisjoint(ids) and any(
+            before in self._bytes and id in self._controls for before, id in pairwise(ids)
+        )
 
     def _decoded(self, items: list[Any], form: object, return_bytes: bool | None) -> Any:
         is_of_bytes = any(isinstance(item, bytes) for item in items[:1])

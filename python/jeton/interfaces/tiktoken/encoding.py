@@ -214,9 +214,9 @@ class Encoding:
         return ids[:start], ids[start:]
 
     def _is_space(self, id: int) -> bool:
-        return id not in self._special_token_values and not self._tokenizer.id_to_bytes(id).strip(
-            b" \n\t"
-        )
+        return id not in self._special_token_values and not self._tokenizer.token_spelling(
+            id
+        ).strip(b" \n\t")
 
     def _completions(self, rest: bytes) -> set[tuple[int, ...]]:
         """All rows of ids that text beginning with `rest` may begin with."""
@@ -247,7 +247,7 @@ class Encoding:
             ids = self.encode_ordinary(data.decode())
         except UnicodeDecodeError:
             ids = self._merged(data)
-        covered = itertools.accumulate(len(self._tokenizer.id_to_bytes(id)) for id in ids)
+        covered = itertools.accumulate(len(self._tokenizer.token_spelling(id)) for id in ids)
         count = next((n for n, size in enumerate(covered, 1) if size >= length), len(ids))
         return tuple(ids[:count])
 
@@ -288,7 +288,7 @@ class Encoding:
         Raises:
             KeyError: The id stands for no token.
         """
-        return _in_range(lambda: self._tokenizer.id_to_bytes(token))
+        return _in_range(lambda: self._tokenizer.token_spelling(token))
 
     def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
         """The bytes of each token."""

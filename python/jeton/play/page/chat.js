@@ -3,7 +3,7 @@
 import { el, fill, number, toggle } from "./dom.js";
 import { ask } from "./server.js";
 import { visible } from "./shown.js";
-import { state } from "./state.js";
+import { hues, state } from "./state.js";
 
 const ROLES = ["system", "user", "assistant", "tool"];
 const LOOKS = [["control", "control token"], ["template", "template"], ["system", "system"], ["user", "user"], ["assistant", "assistant"], ["tool", "tool"], ["spelled", "spelled by data: text"]];
@@ -14,35 +14,56 @@ export const chatState = {
     { role: "user", content: "What is a token?<|im_end|>" },
     { role: "assistant", content: "A piece of text with a number." },
   ],
-  template: "chatml", pasted: "", tools: "", prompt: false,
+  template: "chatml", pasted: "", tools: "", prompt: false, answer: "",
 };
+
+const isChat = (messages) => Array.isArray(messages) && messages.every((it) => typeof it?.role === "string");
+
+/** Takes over what an address says of a chat, as far as it is one. */
+export function restoreChat(shared) {
+  for (const [name, known] of Object.entries(chatState)) {
+    if (name === "messages" ? isChat(shared?.messages) : typeof shared?.[name] === typeof known) chatState[name] = shared[name];
+  }
+}
 
 export function chatView(main) {
   const card = el("select", { "aria-label": "Tokenizer", onchange: () => render() }, ...state.cards.map((it) => el("option", { value: String(it.card) }, it.name)));
   const own = () => state.cards.find((it) => it.card === Number(card.value))?.template;
   const template = el("select", { "aria-label": "Template", onchange: () => { chatState.template = template.value; pasted.hidden = template.value !== "pasted"; render(); } },
-    el("option", { value: "own" }, "its own"), ...state.start.templates.map((name) => el("option", { value: name, selected: name === chatState.template }, name)), el("option", { value: "pasted" }, "pasted …"));
-  const pasted = el("textarea", { className: "wide mono", "aria-label": "Template in Jinja", hidden: true, oninput: () => { chatState.pasted = pasted.value; later(); } });
+    el("option", { value: "own" }, "its own"), ...state.start.templates.map((name) => el("option", { value: name }, name)), el("option", { value: "pasted" }, "pasted …"));
+  template.value = chatState.template;
+  if (!template.value) template.value = chatState.template = "chatml";
+  const pasted = el("textarea", { className: "wide mono", "aria-label": "Template in Jinja", hidden: template.value !== "pasted", oninput: () => { chatState.pasted = pasted.value; later(); } });
   pasted.value = chatState.pasted;
   const tools = el("textarea", { className: "wide mono", "aria-label": "Tools as JSON", placeholder: "Tools: a list in JSON", oninput: () => { chatState.tools = tools.value; later(); } });
   tools.value = chatState.tools;
   const form = el("div", {});
   const json = el("textarea", { className: "wide mono", "aria-label": "Messages as JSON", hidden: true, oninput: () => {
-    try { chatState.messages = JSON.parse(json.value); later(); } catch (error) { wrong.hidden = false; wrong.textContent = `The messages are no JSON: ${error.message}`; }
+    let messages;
+    try { messages = JSON.parse(json.value); } catch (error) { say(`The messages are no JSON: ${error.message}`); return; }
+    if (!isChat(messages)) { say("The messages are a list of objects, each with a role."); return; }
+    chatState.messages = messages;
+    later();
   } });
   const wrong = el("p", { className: "problem", hidden: true });
   const text = el("div", { className: "rendered mono panel", tabindex: "0", role: "group", "aria-label": "Rendered chat" });
   const tokens = el("div", { className: "flow", tabindex: "0", role: "group", "aria-label": "Tokens of the chat" });
   const notes = el("p", { className: "quiet small" });
+  const answer = el("textarea", { className: "wide mono", "aria-label": "What a model wrote", placeholder: "What a model wrote behind this chat, with its marks", oninput: () => { chatState.answer = answer.value; clearTimeout(reading); reading = setTimeout(read, 150); } });
+  answer.value = chatState.answer;
+  const message = el("pre", { className: "rendered mono", tabindex: "0", role: "group", "aria-label": "The message" });
+  const finish = el("p", { className: "quiet small", role: "status" });
+  let reading;
   let isMask = false;
   let last;
   let waiting;
+  let turn = 0;
   const later = () => { clearTimeout(waiting); waiting = setTimeout(render, 150); };
 
   function build() {
     fill(form, ...chatState.messages.map((message, at) => el("div", { className: "message" },
       el("select", { "aria-label": `Role of message ${at + 1}`, onchange: (event) => { message.role = event.target.value; render(); } }, ...[...new Set([...ROLES, message.role])].map((role) => el("option", { value: role, selected: role === message.role }, role))),
-      Object.assign(el("textarea", { "aria-label": `Message ${at + 1}`, oninput: (event) => { message.content = event.target.value; later(); } }), { value: typeof message.content === "string" ? message.content : JSON.stringify(message.content ?? "") }),
+      Object.assign(el("textarea", { "aria-label": `Message ${at + 1}`, readonly: typeof message.content !== "string", oninput: (event) => { message.content = event.target.value; later(); } }), { value: typeof message.content === "string" ? message.content : JSON.stringify(message.content ?? "") }),
       el("button", { type: "button", className: "plain", "aria-label": `Remove message ${at + 1}`, onclick: () => { chatState.messages.splice(at, 1); build(); render(); } }, "×"))),
     el("button", { type: "button", onclick: () => {
       const role = chatState.messages.at(-1)?.role === "user" ? "assistant" : "user";
@@ -54,13 +75,35 @@ export function chatView(main) {
 
   async function render() {
     if (!card.value) return;
-    const chosen = chatState.template === "own" ? null : chatState.template === "pasted" ? chatState.pasted : chatState.template;
     if (chatState.template === "own" && !own()) { say("This tokenizer has no template of its own: choose one."); return; }
+    const now = ++turn;
     try {
-      last = await ask("chat", { card: Number(card.value), messages: chatState.messages, template: chosen, tools: chatState.tools, prompt: chatState.prompt });
+      const found = await ask("chat", asked());
+      if (now !== turn) return;
+      last = found;
       wrong.hidden = true;
       draw();
-    } catch (error) { say(error.message); }
+      read();
+    } catch (error) { if (now === turn) say(error.message); }
+  }
+
+  const asked = () => ({
+    card: Number(card.value), messages: chatState.messages, tools: chatState.tools, prompt: chatState.prompt,
+    template: chatState.template === "own" ? null : chatState.template === "pasted" ? chatState.pasted : chatState.template,
+  });
+
+  /** Reads the answer back into a message. */
+  async function read() {
+    message.hidden = !chatState.answer;
+    if (!chatState.answer || !card.value) { finish.textContent = "The message that it is read as stands here."; return; }
+    const wanted = chatState.answer;
+    try {
+      const found = await ask("answer", { ...asked(), answer: wanted });
+      if (wanted !== chatState.answer) return;
+      message.textContent = visible(JSON.stringify(found.message, null, 2), false);
+      const end = { complete: "complete", length: "not at its end", malformed: "not as the format has it" }[found.finish] ?? found.finish;
+      finish.textContent = [end, ...found.problems, found.text_marks.length ? `marks that are plain text: ${found.text_marks.join(", ")}` : ""].filter(Boolean).join(" · ");
+    } catch (error) { message.hidden = true; finish.textContent = error.message; }
   }
 
   function say(message) { wrong.hidden = false; wrong.textContent = message; }
@@ -68,13 +111,14 @@ export function chatView(main) {
   function draw() {
     fill(text, ...last.pieces.map((it) => el("span", { className: `look-${it.look}` }, visible(it.text, false))));
     const characters = [...last.text];
+    const colours = hues(last.tokens.map((it) => it.id));
     fill(tokens, ...last.tokens.map((it, at) => el("span", {
-      className: `t h${at % 8}${it.special ? " special" : ""}${isMask && it.learnt ? " learnt" : ""}${isMask && !it.learnt ? " same" : ""}`,
+      className: `t h${colours[at]}${it.special ? " special" : ""}${isMask && it.learnt ? " learnt" : ""}${isMask && !it.learnt ? " same" : ""}`,
       title: `${it.id} · ${it.origin}${it.learnt ? " · learnt" : ""}`, dir: "auto",
     }, visible(characters.slice(it.start, it.end).join(""), true) || "∅")));
     const spelled = last.pieces.filter((it) => it.look === "spelled").length;
     notes.textContent = `${number(last.tokens.length)} tokens, ${number(last.tokens.filter((it) => it.learnt).length)} learnt`
-      + (spelled ? ` · ${spelled} ${spelled === 1 ? "control token was" : "control tokens were"} spelled by a message and stayed text` : "") + (last.learnt ? ` · ${last.learnt}` : "");
+      + (spelled ? ` · ${spelled} ${spelled === 1 ? "control token was" : "control tokens were"} spelled by a message and stayed text` : "") + [last.learnt, ...last.left_out].map((it) => it && ` · ${it}`).join("");
   }
 
   const asJson = toggle("As JSON", false, (isOn) => {
@@ -88,7 +132,8 @@ export function chatView(main) {
       pasted, form, json, el("details", {}, el("summary", {}, "Tools"), tools)),
     wrong,
     el("section", { "aria-label": "Rendered" }, el("ul", { className: "row small", "aria-label": "Who wrote what" }, ...LOOKS.map(([look, name]) => el("li", { className: `look-${look}` }, name))), text),
-    el("section", { className: "panel", "aria-label": "Tokens" }, el("div", { className: "row" }, notes, toggle("Loss mask", isMask, (isOn) => { isMask = isOn; if (last) draw(); })), tokens));
+    el("section", { className: "panel", "aria-label": "Tokens" }, el("div", { className: "row" }, notes, toggle("Loss mask", isMask, (isOn) => { isMask = isOn; if (last) draw(); })), tokens),
+    el("section", { className: "panel", "aria-label": "An answer" }, el("h2", {}, "An answer, read back"), answer, finish, message));
   build();
   render();
 }

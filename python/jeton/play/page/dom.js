@@ -46,6 +46,11 @@ export function toggle(name, isOn, change) {
   return button;
 }
 
+/** A merge as text: each part keeps its own direction. */
+export function merge(it, made = true) {
+  return [el("bdi", {}, it.left), " + ", el("bdi", {}, it.right), ...(made ? [" → ", el("b", {}, el("bdi", {}, it.made))] : [])];
+}
+
 export const number = (value) => value.toLocaleString("en-US");
 
 /** Bars of numbers, the widest as wide as there is room. */

@@ -78,7 +78,9 @@ export class Flow {
     block.held = part;
     const spans = [];
     for (let i = start; i < stop; i++) spans.push(this.token(tokens, part, i));
+    block.spans = spans;
     block.replaceChildren(...spans);
+    if (state.view === "text") gaps(tokens, part, block, start, stop);
     block.style.height = "";
     if (state.picked?.card === this.card.card) this.show(state.picked.index, false);
   }
@@ -116,7 +118,7 @@ export class Flow {
 
   elementOf(index) {
     const block = this.element.children[Math.floor(index / BLOCK)];
-    return block?.held ? block.children[index % BLOCK] : undefined;
+    return block?.held ? block.spans[index % BLOCK] : undefined;
   }
 
   indexAt(event) {
@@ -152,7 +154,7 @@ export class Flow {
       if (part.starts[first] >= end || part.ends[last] <= start) continue;
       for (let i = first; i <= last && part.starts[i] < end; i++) {
         if (part.ends[i] <= start) continue;
-        const span = block.children[i - first];
+        const span = block.spans[i - first];
         span?.classList.add("hot");
         if (span) this.lit.push(span);
       }
@@ -201,11 +203,26 @@ export class Flow {
   }
 }
 
-/** Marks, for each card, the tokens that every other card has, too. */
+/** Draws, between the tokens of a block, what of the text no token holds. */
+function gaps(tokens, part, block, start, stop) {
+  const draw = (from, to, place) => {
+    const text = tokens.text.slice(from, to);
+    place(el("span", { className: `gap${text.trim() ? " lost" : ""}`, title: "no token holds this", "aria-hidden": "true" }, visible(text, state.marks)));
+  };
+  let end = start === 0 ? 0 : start > part.start ? part.ends[start - 1 - part.start] : part.starts[start - part.start];
+  for (let i = start; i < stop; i++) {
+    const from = part.starts[i - part.start];
+    if (from > end) draw(end, from, (it) => block.spans[i - start].before(it));
+    end = Math.max(end, part.ends[i - part.start]);
+  }
+  if (stop === tokens.count && end < tokens.text.length) draw(end, tokens.text.length, (it) => block.append(it));
+}
+
+/** Marks, for each card, the tokens that every other card has, too; false if they cannot be compared. */
 export function compare(cards) {
   const ready = cards.filter((card) => card.tokens && card.tokens.start === 0 && card.tokens.stop === card.tokens.count);
   for (const card of cards) card.shared = null;
-  if (ready.length < 2) return;
+  if (ready.length < 2 || ready.length < cards.length) return false;
   for (const card of ready) card.shared = new Uint8Array(card.tokens.count).fill(1);
   for (const card of ready) {
     for (const other of ready) {
@@ -218,4 +235,5 @@ export function compare(cards) {
       }
     }
   }
+  return true;
 }

@@ -2,7 +2,10 @@
 
 import { el, fill, number } from "./dom.js";
 import { ask } from "./server.js";
+import { visible } from "./shown.js";
 import { hues, setText, state } from "./state.js";
+
+const MAX_DRAWN = 5000;
 
 export function idsView(main) {
   const area = el("textarea", { className: "wide mono", "aria-label": "Ids", placeholder: "[1, 2, 3]   or   tensor([[1, 2, 3]])   or   1 2 3   or   0x1f", spellcheck: "false" });
@@ -13,12 +16,17 @@ export function idsView(main) {
   const count = el("span", { className: "quiet num" });
   let found = { text: "", tokens: [] };
   let waiting;
-  area.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(decode, 120); });
+  let turn = 0;
+  area.value = state.ids;
+  area.addEventListener("input", () => { state.ids = area.value; clearTimeout(waiting); waiting = setTimeout(decode, 120); });
 
   async function decode() {
     if (!card.value) return;
+    const now = ++turn;
     try {
-      found = await ask("decode", { card: Number(card.value), ids: area.value });
+      const answer = await ask("decode", { card: Number(card.value), ids: area.value });
+      if (now !== turn) return;
+      found = answer;
       wrong.hidden = true;
     } catch (error) {
       wrong.hidden = false;
@@ -26,13 +34,14 @@ export function idsView(main) {
       return;
     }
     const colours = hues(found.tokens.map((it) => it.id));
-    fill(tokens, ...found.tokens.slice(0, 5000).map((it, at) => el("span", { className: `t h${colours[at]}${it.special ? " special" : ""}`, title: String(it.id), dir: "auto" }, it.shown)));
-    text.textContent = found.text;
-    count.textContent = `${number(found.tokens.length)} ids`;
+    fill(tokens, ...found.tokens.slice(0, MAX_DRAWN).map((it, at) => el("span", { className: `t h${colours[at]}${it.special ? " special" : ""}`, title: String(it.id), dir: "auto" }, it.shown)));
+    text.textContent = visible(found.text, false);
+    count.textContent = `${number(found.tokens.length)} ids${found.tokens.length > MAX_DRAWN ? `, of which the first ${number(MAX_DRAWN)} are drawn` : ""}`;
   }
 
   fill(main, el("section", { className: "panel", "aria-label": "Ids to text" }, area, el("div", { className: "row" }, card, count,
-    el("button", { type: "button", onclick: () => setText(found.text) }, "Use as the text")), wrong),
+    el("button", { type: "button", onclick: () => { if (found.tokens.length) setText(found.text); } }, "Use as the text")), wrong),
   el("section", { className: "panel", "aria-label": "Tokens" }, el("h2", {}, "Tokens"), tokens),
   el("section", { className: "panel", "aria-label": "Text" }, el("h2", {}, "Text"), text));
+  if (area.value) decode();
 }

@@ -1,19 +1,20 @@
 // The page: tabs, the theme, files that are dropped, and the state in the address.
 
-import { problem } from "./dom.js";
-import { chatState, chatView } from "./chat.js";
+import { el, fill, problem } from "./dom.js";
+import { chatView, restoreChat } from "./chat.js";
 import { idsView } from "./ids.js";
 import { rail } from "./rail.js";
 import { ask, upload } from "./server.js";
 import { share, unpacked } from "./share.js";
-import { addCard, on, setText, state, tell } from "./state.js";
+import { addCard, on, refresh, setText, state, tell } from "./state.js";
 import { stepsView } from "./steps.js";
-import { tokensView } from "./tokens.js";
+import { adding, tokensView } from "./tokens.js";
 import { trainView } from "./train.js";
 import { vocabularyView } from "./vocabulary.js";
 
 const VIEWS = { tokens: tokensView, steps: stepsView, vocabulary: vocabularyView, chat: chatView, train: trainView, ids: idsView };
 const TOKENIZER_FILE = /\.(json|model|tiktoken|gguf|vocab|bpe|spm)$|^(vocab|merges|codes)\b.*\.txt$|^tokenizer/i;
+const OF_CARDS = ["steps", "vocabulary", "chat", "ids"]; // views with a list of the tokenizers
 const MAX_TEXT = 32 * 2 ** 20;
 
 const main = document.getElementById("main");
@@ -30,7 +31,9 @@ function open(name) {
     tab.tabIndex = isChosen ? 0 : -1;
   }
   main.setAttribute("aria-labelledby", `tab-${name}`);
-  leave = VIEWS[name](main);
+  if (OF_CARDS.includes(name) && !state.cards.length) {
+    fill(main, el("section", { className: "panel", "aria-label": "No tokenizer" }, el("p", {}, "There is no tokenizer yet: add one, or drop its file on the page."), adding()));
+  } else leave = VIEWS[name](main);
 }
 
 function tabs() {
@@ -38,9 +41,10 @@ function tabs() {
   for (const [at, tab] of all.entries()) {
     tab.addEventListener("click", () => open(tab.id.slice(4)));
     tab.addEventListener("keydown", (event) => {
-      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-      if (!step) return;
-      const next = all[(at + step + all.length) % all.length];
+      const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 }[event.key];
+      if (to === undefined) return;
+      event.preventDefault();
+      const next = all[(to + all.length) % all.length];
       next.focus();
       next.click();
     });
@@ -50,11 +54,11 @@ function tabs() {
 function theme() {
   const button = document.getElementById("theme");
   const root = document.documentElement;
-  try { root.dataset.theme = localStorage.getItem("jeton-theme") ?? ""; } catch { /* a frame without storage */ }
+  try { root.className = localStorage.getItem("jeton-theme") ?? ""; } catch { /* a frame without storage */ }
   button.addEventListener("click", () => {
-    const isDark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-    root.dataset.theme = isDark ? "light" : "dark";
-    try { localStorage.setItem("jeton-theme", root.dataset.theme); } catch { /* as above */ }
+    const isDark = root.className ? root.className === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    root.className = isDark ? "light" : "dark";
+    try { localStorage.setItem("jeton-theme", root.className); } catch { /* as above */ }
   });
 }
 
@@ -82,10 +86,16 @@ async function take(files) {
 function dropping() {
   const sign = document.getElementById("drop");
   let depth = 0;
-  addEventListener("dragenter", (event) => { event.preventDefault(); depth++; sign.hidden = false; });
+  let isInner = false;
+  addEventListener("dragstart", () => { isInner = true; });
+  addEventListener("dragend", () => { isInner = false; });
+  // What is moved within the page, and text for a field, is the browser's own.
+  const isOurs = (event) => !isInner && (event.dataTransfer.types.includes("Files") || !event.target.closest?.("input, textarea"));
+  addEventListener("dragenter", (event) => { if (isOurs(event)) { event.preventDefault(); depth++; sign.hidden = false; } });
   addEventListener("dragleave", () => { if (--depth <= 0) { depth = 0; sign.hidden = true; } });
-  addEventListener("dragover", (event) => event.preventDefault());
+  addEventListener("dragover", (event) => { if (isOurs(event)) event.preventDefault(); });
   addEventListener("drop", (event) => {
+    if (!isOurs(event)) return;
     event.preventDefault();
     depth = 0;
     sign.hidden = true;
@@ -101,6 +111,8 @@ async function begin() {
   dropping();
   on("problem", (message) => problem(message, "text"));
   on("files", take);
+  on("cards", () => { if (OF_CARDS.includes(view)) open(view); });
+  addEventListener("hashchange", () => location.reload());
   document.getElementById("share").addEventListener("click", () => share(document.getElementById("sharing"), view));
   state.start = await ask("start");
   state.cards = state.start.cards.slice(0, 6).map((summary) => ({ ...summary, tokens: null }));
@@ -110,7 +122,10 @@ async function begin() {
   if (shared) {
     Object.assign(state, { text: shared.text, marks: shared.marks !== false, differences: shared.differences === true, special: shared.special === "allow" ? "allow" : "ignore" });
     if (["text", "ids", "bytes"].includes(shared.shown)) state.view = shared.shown;
-    if (shared.chat && Array.isArray(shared.chat.messages)) Object.assign(chatState, shared.chat);
+    if (state.start.models.includes(shared.model)) state.model = shared.model;
+    for (const name of ["word", "ids"]) if (typeof shared[name] === "string") state[name] = shared[name];
+    for (const [name, known] of Object.entries(state.search)) if (typeof shared.search?.[name] === typeof known) state.search[name] = shared.search[name];
+    restoreChat(shared.chat);
   }
   open(shared && VIEWS[shared.view] ? shared.view : "tokens");
   tell("cards");
@@ -118,6 +133,12 @@ async function begin() {
   for (const name of shared?.names ?? []) {
     if (state.cards.some((card) => card.name === name) || !state.start.names.some((it) => it.name === name)) continue;
     try { addCard(await ask("load", { name })); } catch (error) { problem(error.message); }
+  }
+  const card = state.cards.find((it) => it.name === shared?.picked?.name);
+  if (card) {
+    const { index, id, start, end, part } = shared.picked;
+    state.picked = { card: card.card, index, id, start, end, part: String(part ?? "") };
+    refresh();
   }
 }
 

@@ -16,13 +16,15 @@ export function rail(aside) {
   const counts = el("section", { className: "panel", "aria-label": "Counts" });
   const odd = el("section", { className: "panel", "aria-label": "Gotchas" });
   fill(aside, toggle, token, counts, odd);
+  // On a phone, the rail is a sheet over the page.
+  aside.addEventListener("keydown", (event) => { if (event.key === "Escape" && aside.classList.contains("open")) { toggle.click(); toggle.focus(); } });
   let waiting;
 
   async function picked() {
     const it = state.picked;
     const card = it && cardOf(it.card);
     toggle.textContent = card ? `Token ${it.id} · ${card.name}` : "Details";
-    if (!card) {
+    if (!card?.tokens) {
       fill(token, el("h2", {}, "No token selected"), el("p", { className: "quiet small" }, "Click a token, or move with the arrow keys. Esc clears."));
       return;
     }
@@ -45,9 +47,9 @@ export function rail(aside) {
       ["span", `${number(points(before))}–${number(points(before) + points(inside))} characters`],
       ["", `${number(bytes(before))}–${number(bytes(before) + bytes(inside))} bytes`],
       ["", `${number(it.start)}–${number(it.end)} UTF-16`],
-      ["in the text", `${number(times)} ${times === 1 ? "time" : "times"}`],
+      ["in the text", `${number(times)} ${times === 1 ? "time" : "times"}${tokens.stop < tokens.count ? ` in the first ${number(tokens.stop)} tokens` : ""}`],
       found.special ? ["special", found.special] : null,
-      found.score !== null ? ["score", found.score.toFixed(4)] : null,
+      found.score !== null ? ["score", found.score] : null,
     ].filter(Boolean);
     fill(token,
       el("h2", {}, card.name),
@@ -91,6 +93,6 @@ export function rail(aside) {
 
 /** A token as a tree: what it is made of, below it. */
 export function branch(node) {
-  return el("li", {}, node.shown, " ", el("small", { className: "quiet" }, node.id ?? ""),
+  return el("li", {}, el("bdi", {}, node.shown), " ", el("small", { className: "quiet" }, node.id ?? ""),
     node.parts ? el("ul", { className: "tree" }, ...node.parts.map(branch)) : null);
 }

@@ -7,7 +7,7 @@ export async function ask(route, question = {}) {
 
 /** The card of files that were dropped. */
 export async function upload(files) {
-  const head = JSON.stringify(files.map((file) => ({ name: file.name, size: file.size })));
+  const head = JSON.stringify({ names: files.map((file) => file.name), sizes: files.map((file) => file.size) });
   return answer(() => fetch("api/upload", { method: "POST", body: new Blob([`${head}\n`, ...files]) }));
 }
 

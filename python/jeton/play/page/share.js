@@ -4,15 +4,18 @@ import { el, fill } from "./dom.js";
 import { chatState } from "./chat.js";
 import { visible } from "./shown.js";
 import { download } from "./train.js";
-import { state } from "./state.js";
+import { cardOf, state } from "./state.js";
 
 const MAX_ADDRESS = 60_000;
+const MAX_DRAWN = 1000; // tokens of a picture
 
 /** The state as a fragment of the address; it never leaves the browser. */
 export async function packed(view) {
   const kept = {
     view, text: state.text, names: state.cards.map((card) => card.name), shown: state.view, marks: state.marks,
     differences: state.differences, special: state.special, model: state.model, chat: chatState,
+    word: state.word, ids: state.ids, search: state.search,
+    picked: state.picked && { ...state.picked, name: cardOf(state.picked.card)?.name },
   };
   const stream = new Blob([JSON.stringify(kept)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
@@ -37,7 +40,7 @@ export async function share(dialog, view) {
   const fragment = await packed(view);
   const address = `${location.origin}${location.pathname}#${fragment}`;
   const told = el("p", { role: "status", className: "quiet small" });
-  const copy = (text, what) => navigator.clipboard.writeText(text).then(() => { told.textContent = `${what} copied.`; }, () => { told.textContent = text; });
+  const copy = (text, what) => (navigator.clipboard?.writeText(text) ?? Promise.reject()).then(() => { told.textContent = `${what} copied.`; }, () => { told.textContent = text; });
   const ready = state.cards.filter((card) => card.tokens?.stop === card.tokens?.count);
   fill(dialog, el("h2", { id: "sharing-title" }, "Share what is shown"),
     el("p", { className: "small" }, "The address holds the text and the names of the tokenizers. It works while this page's server runs; a tokenizer that came as a file has to be dropped again."),
@@ -47,14 +50,15 @@ export async function share(dialog, view) {
       el("button", { type: "button", onclick: () => download(new Blob([json(ready)], { type: "application/json" }), "tokens.json") }, "JSON"),
       el("button", { type: "button", onclick: () => download(new Blob([svg(ready)], { type: "image/svg+xml" }), "tokens.svg") }, "SVG"),
       el("button", { type: "button", onclick: () => download(new Blob([html(ready)], { type: "text/html" }), "tokens.html") }, "HTML")),
+    ready.length < state.cards.length ? el("p", { className: "small" }, "Files hold only the tokenizers whose tokens are all on this page: up to 200,000.") : null,
     told, el("div", { className: "row" }, el("span", { className: "grow" }), el("button", { type: "button", className: "main", onclick: () => dialog.close() }, "Close")));
   dialog.showModal();
 }
 
 function python() {
-  const lines = ["import jeton", "", `text = ${JSON.stringify(state.text)}`];
+  const lines = ["import jeton", "", `text = ${JSON.stringify(state.text.replace(/\p{Cs}/gu, "\ufffd"))}`];
   for (const card of state.cards) {
-    lines.push(`tok = jeton.load(${JSON.stringify(card.name)})`, `print(${JSON.stringify(card.name)}, tok.encode(text${state.special === "allow" ? ', special="allow"' : ""}))`);
+    lines.push(`tok = jeton.load(${JSON.stringify(card.name)})${card.hint ? `  # ${card.hint}` : ""}`, `print(${JSON.stringify(card.name)}, tok.encode(text${state.special === "allow" ? ', special="allow"' : ""}))`);
   }
   return `${lines.join("\n")}\n`;
 }
@@ -81,7 +85,7 @@ function svg(cards) {
     boxes.push(`<text x="16" y="${y}" font-weight="700" fill="${style.getPropertyValue("--text").trim()}">${escaped(card.name)}: ${card.tokens.count} tokens</text>`);
     y += 14;
     let x = 16;
-    for (let at = 0; at < Math.min(card.tokens.count, 1000); at++) {
+    for (let at = 0; at < Math.min(card.tokens.count, MAX_DRAWN); at++) {
       const text = shown(card, at).replace("\n", "");
       const width = 8.4 * [...text].length + 6;
       if (x + width > 860 && x > 16) { x = 16; y += 26; }
@@ -89,6 +93,7 @@ function svg(cards) {
       x += width;
       if (shown(card, at).endsWith("\n")) { x = 16; y += 26; }
     }
+    if (card.tokens.count > MAX_DRAWN) boxes.push(`<text x="16" y="${y + 44}" fill="${style.getPropertyValue("--text").trim()}">… and ${card.tokens.count - MAX_DRAWN} more tokens</text>`);
     y += 56;
   }
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 880 ${y - 20}" font-family="ui-monospace,Menlo,Consolas,monospace" font-size="14" xml:space="preserve"><rect width="100%" height="100%" fill="${ground}"/>${boxes.join("")}</svg>`;

@@ -18,7 +18,8 @@ export function tell(name, value) {
 export const MAX_SHOWN = 6;
 
 export const state = {
-  document: crypto.randomUUID(),
+  // Not `randomUUID`: a page that another device opens is no secure context.
+  document: crypto.getRandomValues(new Uint32Array(4)).join("-"),
   text: "",
   cards: [],          // { card, name, kind, size, …, tokens }
   view: "text",       // "text", "ids" or "bytes"
@@ -26,13 +27,16 @@ export const state = {
   differences: false,
   special: "ignore",
   model: "",
-  picked: null,       // { card, index }
+  picked: null,       // { card, index, id, start, end, hue, part }
+  word: null,         // what the view of steps explains, if it was typed
+  ids: "",            // what the view from ids to text decodes
+  search: { query: "", kind: "text", sort: "id", descending: false },
   start: {},          // what the server said at first
 };
 
 export const cardOf = (number) => state.cards.find((card) => card.card === number);
 
-/** A hue of eight for each token: that of its id, or the next one if its left neighbour has it. */
+/** A hue of eight for each token, as `jeton.palette.hues` has it. */
 export function hues(ids) {
   const found = new Uint8Array(ids.length);
   let before = -1;
@@ -78,13 +82,10 @@ async function encode() {
     document: state.document, cards: state.cards.map((card) => card.card),
     special: state.special, version: ++version,
   };
-  if (sent === null) question.text = text;
-  else question.edit = { base: sent.version, ...difference(sent.text, text) };
+  const edit = sent && difference(sent.text, text);
+  Object.assign(question, edit ? { base: sent.version, ...edit } : { text });
   let head = columns(await ask("encode", question));
-  if (head.resend) {
-    delete question.edit;
-    head = columns(await ask("encode", { ...question, text }));
-  }
+  if (head.resend) head = columns(await ask("encode", { ...question, text }));
   sent = { text, version };
   for (const found of head.cards) {
     const card = cardOf(found.card);
@@ -94,11 +95,18 @@ async function encode() {
     card.tokens = { text, ...found, hues: hues(found.ids) };
   }
   state.size = { bytes: head.bytes, characters: head.characters };
-  if (state.picked) {
-    const tokens = cardOf(state.picked.card)?.tokens;
-    if (!tokens || state.picked.index >= tokens.count) state.picked = null;
-  }
+  state.picked = state.picked && followed(state.picked, edit);
   tell("tokens");
+}
+
+/** The selected token after an edit; nothing if it is not the same any more. */
+function followed(picked, edit) {
+  const tokens = cardOf(picked.card)?.tokens;
+  if (!tokens) return null;
+  const shift = edit && picked.start >= edit.start + edit.removed ? edit.inserted.length - edit.removed : 0;
+  const [start, end] = [picked.start + shift, picked.end + shift];
+  const at = tokens.ids.findIndex((id, i) => id === picked.id && tokens.starts[i] === start && tokens.ends[i] === end);
+  return at < 0 ? null : { ...picked, index: tokens.start + at, start, end, hue: tokens.hues[at] };
 }
 
 /** The tokens of a card that lie in a part of a text too long to be sent whole. */
@@ -140,5 +148,6 @@ export function removeCard(number) {
 /** Selects a token, for the rail and for the other views. */
 export function pick(picked) {
   state.picked = picked;
+  if (picked) state.word = null;
   tell("picked", picked);
 }

@@ -3,13 +3,13 @@
 import { el, fill } from "./dom.js";
 import { frame } from "./frames.js";
 import { ask } from "./server.js";
-import { on, state } from "./state.js";
+import { cardOf, state } from "./state.js";
 
 const BEAT = 1300; // milliseconds a frame is shown when playing
 
 export function stepsView(main) {
-  const word = el("input", { type: "text", "aria-label": "The word or sentence", maxlength: "400", dir: "auto" });
-  word.value = chosenWord();
+  const word = el("textarea", { className: "word mono", rows: "1", "aria-label": "The word or sentence", maxlength: "400", dir: "auto" });
+  word.value = state.word ?? chosenWord();
   const card = el("select", { "aria-label": "Tokenizer" }, ...state.cards.map((it) => el("option", { value: String(it.card), selected: it.card === state.picked?.card }, it.name)));
   const slider = el("input", { type: "range", min: "0", value: "0", "aria-label": "Step" });
   const place = el("span", { className: "quiet num" });
@@ -56,7 +56,7 @@ export function stepsView(main) {
     }
   }
 
-  word.addEventListener("input", explain);
+  word.addEventListener("input", () => { state.word = word.value; explain(); });
   card.addEventListener("change", explain);
   fill(main, el("section", { className: "panel", "aria-label": "Steps" },
     el("div", { className: "row" }, word, card,
@@ -67,7 +67,7 @@ export function stepsView(main) {
   el("section", { className: "panel", "aria-label": "Take tokens apart" }, el("h2", {}, "Undo merges"),
     el("p", { className: "quiet small" }, "Click a token to undo the last merge that made it."), apart));
   explain();
-  return on("picked", () => { const next = chosenWord(); if (next && next !== word.value) { word.value = next; explain(); } });
+  return stop;
 }
 
 /** The tokens of a text; a click puts the two that a token was merged from in its place. */
@@ -80,7 +80,9 @@ async function takeApart(place, card, tokens, isWanted) {
       row = row.toSpliced(at, 1, ...node.parts);
       draw();
     } }, el("b", { dir: "auto" }, node.shown), el("i", {}, node.id ?? ""))))),
-  el("button", { type: "button", onclick: () => { row = trees; draw(); } }, "All merges again"));
+  el("button", { type: "button", onclick: () => { row = trees; draw(); } }, "All merges again"),
+  tokens.length > trees.length ? el("p", { className: "quiet small" }, `… and ${tokens.length - trees.length} more tokens`) : null,
+  trees.some((node) => node.parts) ? null : el("p", { className: "quiet small" }, "No merges made these tokens."));
   draw();
 }
 
@@ -91,5 +93,8 @@ function chosenWord() {
   let { start, end } = picked;
   while (start > 0 && /\S/.test(text[start - 1]) && end - start < 60 && /\S/.test(text[start])) start--;
   while (end < text.length && /\S/.test(text[end]) && end - start < 60) end++;
-  return text.slice(start, end);
+  // A space that belongs to the first token belongs to the word.
+  const { starts, ends } = cardOf(picked.card)?.tokens ?? { starts: [], ends: [] };
+  const first = starts.findIndex((it, i) => it < start && ends[i] > start);
+  return text.slice(first < 0 ? start : starts[first], end);
 }

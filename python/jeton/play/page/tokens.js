@@ -1,25 +1,14 @@
 // The view of tokens: the text on top, a card per tokenizer below it.
 
 import { choice, el, fill, number, problem, say, toggle } from "./dom.js";
+import { editor } from "./editor.js";
 import { Flow, compare } from "./flow.js";
 import { ask } from "./server.js";
 import { addCard, cardOf, on, refresh, removeCard, setText, state, tell } from "./state.js";
 
-const SLOW = 1_000_000; // characters from which typing waits for a pause
-
 export function tokensView(main) {
   const flows = new Map();
-  const area = el("textarea", {
-    "aria-label": "Text", spellcheck: "false", autocomplete: "off",
-    placeholder: "Type or paste a text, or drop a file on the page",
-  });
-  area.value = state.text;
-  let waiting;
-  area.addEventListener("input", () => {
-    clearTimeout(waiting);
-    if (area.value.length < SLOW) setText(area.value, area);
-    else waiting = setTimeout(() => setText(area.value, area), 120);
-  });
+  const text = editor();
   const sizes = el("span", { className: "quiet small num" });
   const cards = el("div", { className: "cards" });
   const sample = el("select", { "aria-label": "A sample", onchange: () => {
@@ -30,16 +19,17 @@ export function tokensView(main) {
   const model = el("select", { "aria-label": "The price for a model", onchange: () => { state.model = model.value; priced(); } },
     el("option", { value: "" }, "Price for …"),
     ...state.start.models.map((name) => el("option", { value: name, selected: name === state.model }, name)));
+  const compared = el("span", { className: "small quiet" });
   const cost = el("span", { className: "small quiet" });
 
   fill(main,
-    el("section", { className: "text", "aria-label": "The text" }, area,
+    el("section", { className: "text", "aria-label": "The text" }, text.element,
       el("div", { className: "row" }, sizes, el("span", { className: "grow" }), sample)),
     el("div", { className: "row", role: "toolbar", "aria-label": "How tokens are shown" },
       choice("Tokens as", [["text", "Text"], ["ids", "Ids"], ["bytes", "Bytes"]], state.view, (view) => { state.view = view; draw(); }),
       toggle("White space", state.marks, (isOn) => { state.marks = isOn; draw(); }),
       toggle("Only differences", state.differences, (isOn) => { state.differences = isOn; draw(); }),
-      toggle("Special tokens", state.special === "allow", (isOn) => { state.special = isOn ? "allow" : "ignore"; refresh(); }),
+      compared, toggle("Special tokens", state.special === "allow", (isOn) => { state.special = isOn ? "allow" : "ignore"; refresh(); }),
       model, cost),
     cards, adding());
 
@@ -49,15 +39,15 @@ export function tokensView(main) {
       if (flows.has(card.card)) continue;
       const flow = new Flow(card);
       const count = el("span", { className: "count num" });
-      const rate = el("span", { className: "quiet small num" });
+      const rate = el("span", { className: "rate quiet small num" });
       const wrong = el("p", { className: "problem", hidden: true });
       const box = el("section", { className: "panel card", "aria-label": card.name },
         el("header", {},
           el("h2", {}, card.name),
-          el("span", { className: "quiet small" }, `${card.kind} · ${number(card.size)}`),
-          count, rate,
-          el("button", { type: "button", className: "plain", "aria-label": `Close ${card.name}`, onclick: () => removeCard(card.card) }, "×")),
-        wrong, flow.element);
+          count,
+          el("button", { type: "button", className: "plain", "aria-label": `Close ${card.name}`, onclick: () => removeCard(card.card) }, "×"),
+          el("span", { className: "kind quiet small" }, `${card.kind} · ${number(card.size)}`), rate),
+        ...card.notes.map((note) => el("p", { className: "quiet small" }, note)), wrong, flow.element);
       flows.set(card.card, { flow, box, count, rate, wrong });
     }
     fill(cards, ...state.cards.map((card) => flows.get(card.card).box));
@@ -65,7 +55,7 @@ export function tokensView(main) {
   }
 
   function draw() {
-    if (state.differences) compare(state.cards);
+    compared.textContent = state.differences && !compare(state.cards) ? "(needs two tokenizers, and a text of up to 200,000 tokens)" : "";
     for (const card of state.cards) {
       const parts = flows.get(card.card);
       if (!parts) continue;
@@ -98,7 +88,6 @@ export function tokensView(main) {
   const stops = [
     on("cards", build),
     on("tokens", draw),
-    on("text", (from) => { if (from !== area) area.value = state.text; }),
     on("picked", (picked) => {
       for (const [card, { flow }] of flows) flow.show(picked?.card === card ? picked.index : null);
     }),
@@ -106,6 +95,7 @@ export function tokensView(main) {
   build();
   return () => {
     stops.forEach((stop) => stop());
+    text.close();
     for (const { flow } of flows.values()) flow.close();
   };
 }

@@ -1,8 +1,10 @@
 // The view of training: a small tokenizer of the text, its merges as they are learnt, and a guess.
 
-import { choice, el, fill, number } from "./dom.js";
+import { choice, el, fill, merge, number } from "./dom.js";
 import { ask } from "./server.js";
 import { addCard, state } from "./state.js";
+
+const MAX_LISTED = 400;
 
 export function trainView(main) {
   let kind = "BPE";
@@ -30,7 +32,8 @@ export function trainView(main) {
         el("div", { className: "row" },
           el("button", { type: "button", onclick: () => { try { addCard(trained.card); } catch (error) { wrong.hidden = false; wrong.textContent = error.message; } } }, "Show it as a card"),
           el("button", { type: "button", onclick: save }, "Save as tokenizer.json")),
-        trained.merges.length ? [el("h3", {}, "Merges in the order in which they were learnt"), slider, list] : el("p", { className: "quiet" }, "This kind learns no list of merges; show it as a card to look at its tokens."));
+        ...trained.card.notes.map((note) => el("p", { className: "quiet small" }, note)),
+        trained.merges.length ? [el("h3", {}, "Merges in the order in which they were learnt"), slider, el("div", { className: "tall", tabindex: "0", role: "group", "aria-label": "Merges" }, list)] : el("p", { className: "quiet" }, "This kind learns no list of merges; show it as a card to look at its tokens."));
       draw();
       ask_next();
     } catch (error) {
@@ -42,7 +45,8 @@ export function trainView(main) {
 
   function draw() {
     const count = Number(slider.value);
-    fill(list, ...trained.merges.slice(0, Math.min(count, 400)).map((it) => el("li", {}, `${it.left} + ${it.right} → `, el("b", {}, it.made))));
+    list.start = Math.max(1, count - MAX_LISTED + 1);
+    fill(list, ...trained.merges.slice(list.start - 1, count).map((it) => el("li", {}, ...merge(it))));
   }
 
   /** Four pairs, one of which is the merge that was learnt next. */
@@ -53,14 +57,18 @@ export function trainView(main) {
     const at = Math.floor(Math.random() * Math.min(60, merges.length - 4));
     const options = [...merges.slice(at, at + 4)].sort(() => Math.random() - 0.5);
     const told = el("p", { role: "status" });
+    const next = el("button", { type: "button", onclick: () => { ask_next(); guess.querySelector("button").focus(); } }, "Next");
+    const choices = el("div", { className: "row mono" }, ...options.map((it) => el("button", { type: "button", onclick: () => {
+      const isRight = it === merges[at];
+      streak = isRight ? streak + 1 : 0;
+      fill(told, isRight ? "Right: " : "It was ", ...merge(merges[at], false), isRight ? ` was the most frequent pair. ${streak} in a row.` : ", which occurs more often.");
+      for (const button of choices.children) button.disabled = true;
+      guess.append(next);
+      next.focus();
+    } }, ...merge(it, false))));
     fill(guess, el("h2", {}, "Which pair would you merge next?"),
-      el("p", { className: "quiet small" }, at ? `Learnt so far: ${merges.slice(Math.max(0, at - 8), at).map((it) => it.made).join(" ")}` : "Nothing is learnt yet."),
-      el("div", { className: "row mono" }, ...options.map((it) => el("button", { type: "button", onclick: () => {
-        const isRight = it === merges[at];
-        streak = isRight ? streak + 1 : 0;
-        told.textContent = isRight ? `Right: ${it.left} + ${it.right} was the most frequent pair. ${streak} in a row.` : `It was ${merges[at].left} + ${merges[at].right}, which occurs more often.`;
-        setTimeout(ask_next, 1800);
-      } }, `${it.left} + ${it.right}`))), told);
+      el("p", { className: "quiet small" }, ...(at ? ["Learnt so far:", ...merges.slice(Math.max(0, at - 8), at).map((it) => el("bdi", {}, ` ${it.made}`))] : ["Nothing is learnt yet."])),
+      choices, told);
   }
 
   async function save() {

@@ -1,6 +1,6 @@
 // The view of a vocabulary: a table of all tokens, of which only the rows on the screen are here.
 
-import { el, fill, number } from "./dom.js";
+import { el, fill, merge, number } from "./dom.js";
 import { branch } from "./rail.js";
 import { ask } from "./server.js";
 import { state } from "./state.js";
@@ -19,7 +19,9 @@ export function vocabularyView(main) {
   const grid = el("div", { className: "grid", tabindex: "0", role: "grid", "aria-label": "Vocabulary", onscroll: () => draw(), onkeydown: key });
   const detail = el("section", { className: "panel", "aria-label": "Merges of a token", hidden: true });
   const wrong = el("p", { className: "problem", hidden: true });
-  const order = { sort: "id", descending: false };
+  const order = state.search;
+  query.value = order.query;
+  kind.value = order.kind;
   let pages = new Map();
   let total = 0;
   let chosen = -1;
@@ -43,8 +45,7 @@ export function vocabularyView(main) {
     pages.set(at, null);
     try {
       const answer = await ask("vocabulary", {
-        card: Number(card.value), document: state.document, query: query.value, kind: kind.value,
-        ...order, start: at * PAGE, stop: (at + 1) * PAGE,
+        card: Number(card.value), document: state.document, ...order, start: at * PAGE, stop: (at + 1) * PAGE,
       });
       if (now !== turn) return;
       wrong.hidden = true;
@@ -63,6 +64,8 @@ export function vocabularyView(main) {
 
   function search() {
     turn++;
+    Object.assign(order, { query: query.value, kind: kind.value });
+    for (const [i, [sort]] of COLUMNS.entries()) if (sort) head.children[i].setAttribute("aria-sort", order.sort !== sort ? "none" : order.descending ? "descending" : "ascending");
     pages = new Map();
     chosen = -1;
     grid.scrollTop = 0;
@@ -80,7 +83,7 @@ export function vocabularyView(main) {
       const row = rows[at % PAGE];
       if (!row) continue;
       const line = el("div", {
-        className: "line", role: "row", "aria-rowindex": at + 1, "aria-selected": String(at === chosen), onclick: () => choose(at, row),
+        className: "line", id: `row-${at}`, role: "row", "aria-rowindex": at + 1, "aria-selected": String(at === chosen), onclick: () => choose(at, row),
       }, ...[
         el("span", { className: "num" }, row.id), el("span", { className: `mono${row.unreachable ? " lost" : ""}`, dir: "auto", title: row.unreachable ?? "" }, row.shown, row.unreachable ? " ⚠" : ""),
         el("code", { className: "quiet" }, row.bytes), el("span", { className: "num" }, row.length), el("span", {}, row.script),
@@ -90,15 +93,23 @@ export function vocabularyView(main) {
       lines.push(line);
     }
     fill(space, ...lines);
+    if (lines.some((line) => line.id === `row-${chosen}`)) grid.setAttribute("aria-activedescendant", `row-${chosen}`);
+    else grid.removeAttribute("aria-activedescendant");
   }
 
   async function choose(at, row) {
     chosen = at;
     draw();
-    const [near, it] = await Promise.all([
-      ask("neighbours", { card: Number(card.value), id: row.id }), ask("token", { card: Number(card.value), id: row.id }),
-    ]);
-    const list = (pairs, empty) => pairs.length ? el("ul", { className: "tree mono" }, ...pairs.map((pair) => el("li", {}, `${pair.left} + ${pair.right} → ${pair.made} `, el("small", { className: "quiet" }, pair.id ?? "")))) : el("p", { className: "quiet small" }, empty);
+    const question = { card: Number(card.value), id: row.id };
+    let near;
+    let it;
+    try { [near, it] = await Promise.all([ask("neighbours", question), ask("token", question)]); } catch (error) {
+      wrong.hidden = false;
+      wrong.textContent = error.message;
+      return;
+    }
+    if (chosen !== at) return;
+    const list = (pairs, empty) => pairs.length ? el("ul", { className: "tree mono" }, ...pairs.map((pair) => el("li", {}, ...merge(pair), " ", el("small", { className: "quiet" }, pair.id ?? "")))) : el("p", { className: "quiet small" }, empty);
     detail.hidden = false;
     fill(detail, el("h2", {}, `${it.shown} · ${number(it.id)}`), el("div", { className: "two" },
       el("div", {}, el("h3", {}, "Made of"), el("ul", { className: "tree mono" }, branch(it.tree)), el("h3", {}, "Merges into it"), list(near.into, "No merge makes it.")),
@@ -106,7 +117,7 @@ export function vocabularyView(main) {
   }
 
   function key(event) {
-    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15 }[event.key];
+    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15, Home: -total, End: total }[event.key];
     if (!step) return;
     event.preventDefault();
     const at = Math.max(0, Math.min(total - 1, chosen + step));

@@ -44,9 +44,10 @@ impl Table {
         let mut done = 0;
         loop {
             let (ids, rows) = (&ids[done..], &mut rows[done..]);
-            let plain = match self.has_cuts && !COLLAPSES {
-                true => self.plain::<TRIMS, COLLAPSES, true>(stretch, ids, at, rows),
-                false => self.plain::<TRIMS, COLLAPSES, false>(stretch, ids, at, rows),
+            let plain = if self.has_cuts && !COLLAPSES {
+                self.plain::<TRIMS, COLLAPSES, true>(stretch, ids, at, rows)
+            } else {
+                self.plain::<TRIMS, COLLAPSES, false>(stretch, ids, at, rows)
             };
             done += plain;
             let (ids, rows) = (&ids[plain..], &mut rows[plain..]);

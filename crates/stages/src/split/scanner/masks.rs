@@ -79,9 +79,12 @@ impl<B: Bits> Carried<B> {
 
 impl Scanner {
     /// The piece starts, contractions and what is undecided aside.
+    ///
+    /// A compiler that does not optimise inlines the code on several blocks all the same, and gives
+    /// each value of it a place of its own: stack frames of 6 MB and more, where threads have 2.
     pub(super) fn mask_starts(&mut self, rules: Rules, text: &[u8]) {
         #[cfg(target_arch = "x86_64")]
-        if self.blocks.len() >= STRIP_FROM {
+        if cfg!(optimised) && self.blocks.len() >= STRIP_FROM {
             if let Some(avx512) = Avx512::detected() {
                 // SAFETY: the processor has the features that the function is compiled for.
                 unsafe { self.mask_starts_avx512(avx512, rules, text) };

@@ -1,0 +1,144 @@
+"""`tok.fit_messages`: a history that fits into a number of tokens, without torn turns.
+
+Look here for what goes first. A turn is a message of the user with all that follows it up to the
+next one; a call of a tool and its results go together.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from jeton.chat.origins import ANSWERING
+from jeton.errors import ArgumentError, ArgumentTypeError
+
+if TYPE_CHECKING:
+    from jeton.chat.chat import Chat
+    from jeton.chat.messages import Sent
+
+__all__ = ["Fitted", "fitted"]
+
+_ALWAYS: Final = ("system", "developer")
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Messages that fit.
+
+    Attributes:
+        messages: Those that are left, as they were given.
+        dropped: The indices of those that are not.
+        tokens: How many tokens the messages have as a chat.
+        chat: That chat.
+    """
+
+    messages: list[Any]
+    dropped: list[int]
+    tokens: int
+    chat: Chat
+
+
+@dataclass(frozen=True)
+class _Unit:
+    """Messages that go together."""
+
+    all: frozenset[int]
+    calls: frozenset[int]
+    """Of an older turn, the calls in it and their results: without them it is shorter."""
+
+
+def fitted(
+    messages: Sequence[Any],
+    sent: Sequence[Sent],
+    max_tokens: int,
+    keep: Iterable[int],
+    chat_of: Callable[[list[Sent]], Chat],
+) -> Fitted:
+    """The messages that fit.
+
+    Args:
+        messages: The messages, as the caller gave them.
+        sent: The same.
+        max_tokens: How many tokens they may have.
+        keep: The indices of messages that stay.
+        chat_of: Makes the chat of some of them.
+    """
+    units = _units(sent, _checked(keep, len(sent)))
+
+    @functools.cache
+    def without(gone: frozenset[int]) -> Chat:
+        return chat_of([it for at, it in enumerate(sent) if at not in gone])
+
+    def dropped(count: int) -> frozenset[int]:
+        return frozenset().union(*(it.all for it in units[:count]))
+
+    low, high = 0, len(units)
+    while low < high:
+        # The more units go the shorter it is, so few are tried.
+        middle = (low + high) // 2
+        if len(without(dropped(middle)).ids) <= max_tokens:
+            high = middle
+        else:
+            low = middle + 1
+    gone = dropped(low)
+    if len(without(gone).ids) > max_tokens:
+        raise ArgumentError(
+            f"what has to stay has {len(without(gone).ids):,} tokens, more than "
+            f"max_tokens={max_tokens:,} (keep fewer messages, or shorten one)"
+        )
+    if low and (calls := units[low - 1].calls):
+        # The turn that went last may fit without its calls.
+        shorter = dropped(low - 1) | calls
+        if len(without(shorter).ids) <= max_tokens:
+            gone = shorter
+    left = [it for at, it in enumerate(messages) if at not in gone]
+    return Fitted(left, sorted(gone), len(without(gone).ids), without(gone))
+
+
+def _checked(keep: Any, count: int) -> frozenset[int]:
+    if isinstance(keep, (str, bytes)) or not isinstance(keep, Iterable):
+        raise ArgumentTypeError(f"keep must hold indices of messages, not {type(keep).__name__}")
+    found = []
+    for index in keep:
+        if not isinstance(index, int) or isinstance(index, bool):
+            raise ArgumentTypeError(f"keep must hold indices of messages, not {index!r:.40}")
+        if not -count <= index < count:
+            raise ArgumentError(f"keep: there is no message {index} (there are {count:,})")
+        found.append(index % count)
+    return frozenset(found)
+
+
+def _units(sent: Sequence[Sent], kept: frozenset[int]) -> list[_Unit]:
+    """What may go, in the order in which it does: older turns, and then calls of the last one."""
+    starts = [at for at, it in enumerate(sent) if it.role == "user"]
+    bounds = [*starts, len(sent)] if starts[:1] == [0] else [0, *starts, len(sent)]
+    turns = [
+        [at for at in range(start, end) if sent[at].role not in _ALWAYS]
+        for start, end in itertools.pairwise(bounds)
+    ]
+    units = []
+    for turn in turns[:-1]:
+        calls = [at for group in _calls(sent, turn) for at in group]
+        units.append(_Unit(frozenset(turn), frozenset(calls)))
+    # What the model is about to answer stays: a call without an answer goes with its results only
+    # if another message follows them.
+    groups = _calls(sent, turns[-1]) if turns else []
+    last = len(sent) - 1
+    units += [_Unit(frozenset(it), frozenset()) for it in groups if last not in it]
+    return [it for it in units if it.all and not it.all & kept]
+
+
+def _calls(sent: Sequence[Sent], turn: list[int]) -> list[list[int]]:
+    """The calls of a turn, each with its results."""
+    groups: list[list[int]] = []
+    for at in turn:
+        message = sent[at]
+        if message.role in ANSWERING:
+            is_call = bool(message.fields.get("tool_calls") or message.fields.get("function_call"))
+            groups.append([at] if is_call else [])
+        elif message.role != "user" and groups and groups[-1]:
+            groups[-1].append(at)
+    return [group for group in groups if group]

@@ -1,0 +1,120 @@
+"""Arguments by the schemas of tools: what a text without a type stands for."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from jeton.chat.parsing.readers import loose
+
+__all__ = ["as_text", "parameters_of", "takes_only_text", "typed"]
+
+_CONSTANTS: Final[dict[str, Any]] = {
+    "true": True, "True": True, "false": False, "False": False, "null": None, "None": None,
+}  # fmt: skip
+_TYPES: Final[dict[str, tuple[type, ...]]] = {
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "null": (type(None),),
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+}
+
+
+def parameters_of(tools: Iterable[Mapping[str, Any]] | None) -> dict[str, dict[str, Any]] | None:
+    """The schemas of the parameters of each tool, by its name; `None` without tools.
+
+    >>> parameters_of([{"name": "f", "parameters": {"properties": {"a": {"type": "integer"}}}}])
+    {'f': {'a': {'type': 'integer'}}}
+    """
+    if tools is None:
+        return None
+    found: dict[str, dict[str, Any]] = {}
+    for tool in tools:
+        function = tool.get("function", tool)
+        name = function.get("name") if isinstance(function, Mapping) else None
+        if isinstance(name, str):
+            parameters = function.get("parameters")
+            properties = parameters.get("properties") if isinstance(parameters, Mapping) else None
+            found[name] = dict(properties) if isinstance(properties, Mapping) else {}
+    return found
+
+
+def _types(schema: Any) -> list[str]:
+    """The types that a schema allows, none if it does not say."""
+    if not isinstance(schema, Mapping):
+        return []
+    declared = schema.get("type")
+    found = [declared] if isinstance(declared, str) else list(declared or ())
+    for union in ("anyOf", "oneOf"):
+        for choice in schema.get(union) or ():
+            found += _types(choice)
+    if not found and isinstance(schema.get("enum"), list):
+        found = ["string"] if all(isinstance(it, str) for it in schema["enum"]) else []
+    if schema.get("nullable") and found:
+        found.append("null")
+    return [it for it in found if isinstance(it, str)]
+
+
+def takes_only_text(schema: Any) -> bool:
+    """Whether any text stands for itself.
+
+    >>> takes_only_text({"type": "string"}), takes_only_text({"type": ["string", "null"]})
+    (True, False)
+    """
+    return not _tried(schema)
+
+
+def _tried(schema: Any) -> list[str]:
+    """The types other than text that a schema allows; without one, or of unknown types, none."""
+    if schema == {}:
+        return [*_TYPES][:-1]
+    return [it for it in _types(schema) if it in _TYPES and it != "string"]
+
+
+def typed(text: str, schema: Any) -> tuple[Any, bool]:
+    """The value that a text stands for, and whether it is of a type that the schema allows.
+
+    Args:
+        text: A value as JSON or as Python writes it, or any text.
+        schema: The schema of the parameter; `{}` for one that is not text.
+
+    >>> typed("3", {"type": "integer"}), typed("3", {"type": "string"})
+    ((3, True), ('3', True))
+    >>> typed("x", {"type": "number"})
+    ('x', False)
+    """
+    kinds = _tried(schema)
+    shown = text.strip()
+    if not kinds:
+        return text, True
+    value: Any = _CONSTANTS.get(shown, text)
+    if value is text:
+        try:
+            value = json.loads(shown, strict=False)
+        except (ValueError, RecursionError):
+            value = loose(shown, text)
+    if isinstance(value, float) and not math.isfinite(value):
+        value = text
+    for kind in kinds:
+        is_bool = isinstance(value, bool)
+        if isinstance(value, _TYPES[kind]) and is_bool == (kind == "boolean"):
+            return value, True
+        if kind == "integer" and isinstance(value, float) and value.is_integer():
+            return int(value), True
+    return text, "string" in _types(schema)
+
+
+def as_text(value: Any, spelled: Callable[[str], str]) -> Any:
+    """A value in which all texts are spelled."""
+    if isinstance(value, str):
+        return spelled(value)
+    if isinstance(value, list):
+        return [as_text(item, spelled) for item in value]
+    if isinstance(value, dict):
+        return {spelled(key): as_text(item, spelled) for key, item in value.items()}
+    return value

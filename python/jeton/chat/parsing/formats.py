@@ -1,0 +1,531 @@
+"""The formats in which models write an answer, as data: marks, and what stands between them.
+
+Look here to add a format, or for how one is written. `turns.py` finds out which one a template has,
+`machine.py` reads ids by it.
+
+A format is a few states. A state says what its text is, and which marks lead to which other state.
+White space at the ends of a mark is what templates write around it: up to that much of it goes with
+the mark, and none has to be there. A mark that ends with a bracket leaves the bracket to what
+follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+__all__ = ["END", "FORMATS", "PLAIN", "Format", "Shape", "State", "Takes"]
+
+Takes = Literal[
+    "content",  # text that is said
+    "reasoning",
+    "space",  # nothing but white space
+    "head",  # what chooses the state that follows, by `State.routes`
+    "name",  # of a call, which it begins
+    "id",  # of that call
+    "inside",  # nothing but white space, within a call
+    "key",  # of an argument
+    "value",  # of an argument
+    "json",  # all arguments of a call, as JSON
+    "calls",  # calls as JSON: objects one after another, or a list
+    "keyed",  # calls as JSON, each an object with its name as the key of its arguments
+    "python",  # calls as Python: `[f(a=1), g()]`
+    "braces",  # a call as `f{a:1,b:<|"|>text<|"|>}`
+]
+
+END: Final = "end"
+"""The state behind an answer."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Text that a state may begin with and that leads to another state, though it is no mark.
+
+    Attributes:
+        steps: Regular expressions of its parts, one after another. `{names}` in one stands for the
+            names of the tools: without tools there is no such shape.
+        state: Where it leads. The text itself belongs to that state.
+    """
+
+    steps: tuple[str, ...]
+    state: str
+
+
+@dataclass(frozen=True)
+class State:
+    """What a stretch of an answer is.
+
+    Attributes:
+        takes: What its text is.
+        marks: The marks that end it, and the state that each leads to. `"?"` stands for the state
+            that `routes` choose.
+        done: Whether an answer that stops here is complete.
+        pattern: Of a name or a key, what its text is made of: a regular expression with the groups
+            `name` and `id`, or `key` and `string`, which says whether the value is text.
+        routes: Of a head, regular expressions and states; the first that matches the whole head
+            is taken. Its group `name` begins a call.
+        shapes: What its text may begin with.
+        trimmed: Whether white space at the beginning of its text is dropped.
+    """
+
+    takes: Takes
+    marks: Mapping[str, str] = field(default_factory=dict)
+    done: bool = False
+    pattern: str = ""
+    routes: tuple[tuple[str, str], ...] = ()
+    shapes: tuple[Shape, ...] = ()
+    trimmed: bool = False
+
+
+@dataclass(frozen=True)
+class Format:
+    """How an answer is written.
+
+    Attributes:
+        name: What it is called.
+        states: By name. `"start"` is where an answer begins.
+    """
+
+    name: str
+    states: Mapping[str, State]
+
+
+def _tagged(
+    name: str,
+    begin: str,
+    states: Mapping[str, State],
+    *,
+    think: tuple[str, str] | None = ("<think>\n", "\n</think>\n\n"),
+    marks: Mapping[str, str] | None = None,
+    shapes: tuple[Shape, ...] = (),
+) -> Format:
+    """A format of words, with reasoning and calls between marks.
+
+    Args:
+        name: What it is called.
+        begin: The mark in front of calls; it leads to the state `calls`.
+        states: What is within calls. `after` is the state behind them.
+        think: The marks around reasoning.
+        marks: Further marks among the words.
+        shapes: What the words may begin with.
+    """
+    common = {begin: "calls", **(marks or {})}
+    reasoning = {}
+    start = common
+    if think:
+        opening, closing = think
+        common[opening] = "reasoning"
+        # Alone, what closes reasoning is how a prompt asks for none.
+        start = {**common, closing.lstrip(): "start"}
+        reasoning = {"reasoning": State("reasoning", {closing: "start"})}
+    return Format(
+        name,
+        {
+            "start": State("content", start, shapes=shapes),
+            **reasoning,
+            "after": State("content", common, trimmed=True),
+            **states,
+        },
+    )
+
+
+def _parameters(
+    call: tuple[str, str, str], parameter: tuple[str, str, str], end: str
+) -> dict[str, State]:
+    """Calls with marks around arguments, as `<function=f><parameter=a>1</parameter></function>`.
+
+    Args:
+        call: What is in front of a name, behind it, and behind the call.
+        parameter: What is in front of a key, between key and value, and behind the value.
+        end: What ends the calls.
+    """
+    before_name, behind_name, behind_call = call
+    before_key, before_value, behind_value = parameter
+    return {
+        "calls": State("space", {before_name: "name", end: "after"}),
+        "name": State("name", {behind_name: "call"}),
+        "call": State("inside", {before_key: "key", behind_call: "calls", end: "after"}),
+        "key": State("key", {before_value: "value"}),
+        "value": State("value", {behind_value: "call"}),
+    }
+
+
+def _arguments(begin: str, sep: str, end: str, all_end: str, **more: State) -> dict[str, State]:
+    """Calls of a name and arguments as JSON, with marks between."""
+    return {
+        "calls": State("space", {begin: "name", all_end: "after"}),
+        "name": State("name", {sep: "arguments"}),
+        "arguments": State("json", {end: "calls", all_end: "after"}),
+        **more,
+    }
+
+
+def _dsml(word: str, space: str = "") -> dict[str, State]:
+    begin, end = f"<｜DSML｜{space}", f"</｜DSML｜{space}"
+    return _parameters(
+        (f'{begin}invoke name="', '">\n', f"{end}invoke>\n"),
+        (f'{begin}parameter name="', '">', f"{end}parameter>\n"),
+        f"{end}{word}>",
+    ) | {
+        "name": State("name", {'">\n': "call", '"/>\n': "calls"}),
+        "key": State(
+            "key", {">": "value"}, pattern=r'(?P<key>.*?)"(?:\s+string="(?P<string>true|false)"?)?'
+        ),
+    }
+
+
+_JSON_NAME: Final = ("\\s*", "\\{", "\\s*", '"name"', "\\s*", ":", "\\s*", '"', "{names}", '"')
+_TYPED: Final = (
+    *_JSON_NAME[:3],
+    '"type"',
+    "\\s*",
+    ":",
+    "\\s*",
+    '"function"',
+    "\\s*",
+    ",",
+    *_JSON_NAME[2:],
+)
+
+_LISTED: Final = ("\\s*", "\\[", *_JSON_NAME)
+
+PLAIN: Final = Format("plain", {"start": State("content")})
+"""Words alone."""
+
+FORMATS: Final[Mapping[str, Format]] = {
+    it.name: it
+    for it in (
+        _tagged(
+            "hermes",
+            "\n<tool_call>\n",
+            {"calls": State("calls", {"\n</tool_call>\n": "after"})},
+        ),
+        _tagged(
+            "qwen-coder",
+            "\n\n<tool_call>\n",
+            _parameters(
+                ("<function=", ">\n", "</function>\n"),
+                ("<parameter=", ">\n", "\n</parameter>\n"),
+                "</tool_call>\n",
+            )
+            | {
+                "reasoning": State(
+                    "reasoning", {"\n</think>\n\n": "start", "\n<tool_call>\n": "calls"}
+                ),
+                "value": State("value", {"\n</parameter>\n": "call", "\n</function>\n": "calls"}),
+            },
+        ),
+        _tagged(
+            "seed",
+            "\n\n<seed:tool_call>\n",
+            _parameters(
+                ("<function=", ">\n", "</function>\n"),
+                ("<parameter=", ">", "</parameter>\n"),
+                "</seed:tool_call>\n",
+            ),
+            think=("<seed:think>\n", "\n</seed:think>\n"),
+        ),
+        _tagged(
+            "glm",
+            "\n<tool_call>",
+            {
+                "calls": State("name", {"\n<arg_key>": "key", "\n</tool_call>": "after"}),
+                "call": State(
+                    "inside", {"<arg_key>": "key", "<arg_value>": "value", "</tool_call>": "after"}
+                ),
+                "key": State("key", {"</arg_key>\n": "call"}),
+                "value": State("value", {"</arg_value>\n": "call"}),
+            },
+            think=("\n<think>", "</think>\n"),
+        ),
+        _tagged(
+            "hunyuan",
+            "<tool_calls:opensource>\n",
+            {
+                "calls": State(
+                    "space",
+                    {"<tool_call:opensource>": "name", "</tool_calls:opensource>": "after"},
+                ),
+                "name": State("name", {"<tool_sep:opensource>\n": "call"}),
+                "call": State(
+                    "inside",
+                    {
+                        "<arg_key:opensource>": "key",
+                        "<arg_value:opensource>": "value",
+                        "</tool_call:opensource>\n": "calls",
+                    },
+                ),
+                "key": State("key", {"</arg_key:opensource>\n": "call"}),
+                "value": State("value", {"</arg_value:opensource>\n": "call"}),
+            },
+            think=("<think:opensource>", "</think:opensource>"),
+        ),
+        _tagged(
+            "minimax",
+            "<tool_calls>\n",
+            {"calls": State("calls", {"\n</tool_calls>": "after"})},
+        ),
+        _tagged(
+            "minimax-m2",
+            "\n<minimax:tool_call>\n",
+            _parameters(
+                ('<invoke name="', '">\n', "</invoke>\n"),
+                ('<parameter name="', '">', "</parameter>\n"),
+                "</minimax:tool_call>",
+            ),
+        ),
+        _tagged(
+            "kimi",
+            "<|tool_calls_section_begin|>",
+            _arguments(
+                "<|tool_call_begin|>",
+                "<|tool_call_argument_begin|>",
+                "<|tool_call_end|>",
+                "<|tool_calls_section_end|>",
+            )
+            | {
+                "name": State(
+                    "name",
+                    {"<|tool_call_argument_begin|>": "arguments"},
+                    pattern=r"\s*(?P<id>(?:functions\.)?(?P<name>.+?)(?::\d+)?)\s*",
+                )
+            },
+            think=("<think>", "</think>"),
+        ),
+        Format(
+            "kimi-k3",
+            {
+                "start": State(
+                    "space",
+                    {
+                        "<|open|>think<|sep|>": "reasoning",
+                        "<|open|>response<|sep|>": "content",
+                        "<|open|>tools<|sep|>": "calls",
+                        "<|close|>message<|sep|>": END,
+                    },
+                    done=True,
+                ),
+                "reasoning": State("reasoning", {"<|close|>think<|sep|>": "start"}),
+                "content": State("content", {"<|close|>response<|sep|>": "start"}),
+                **_parameters(
+                    ('<|open|>call tool="', "<|sep|>", "<|close|>call<|sep|>"),
+                    ('<|open|>argument key="', "<|sep|>", "<|close|>argument<|sep|>"),
+                    "<|close|>tools<|sep|>",
+                ),
+                "name": State(
+                    "name",
+                    {"<|sep|>": "call"},
+                    pattern=r'(?P<name>[^"]*)"(?: index="(?P<id>[^"]*)")?',
+                ),
+                "key": State(
+                    "key",
+                    {"<|sep|>": "value"},
+                    pattern=r'(?P<key>[^"]*)"(?: type="(?P<string>[^"]*)")?',
+                ),
+                "after": State("space", {"<|close|>message<|sep|>": END}, done=True),
+            },
+        ),
+        _tagged(
+            "deepseek",
+            "<｜tool▁calls▁begin｜>",
+            {
+                "calls": State(
+                    "space",
+                    {"\n<｜tool▁call▁begin｜>": "head", "<｜tool▁calls▁end｜>": "after"},
+                ),
+                "head": State(
+                    "head",
+                    {"<｜tool▁sep｜>": "?"},
+                    routes=((r"\s*function\s*", "name"), (r"\s*(?P<name>.+?)\s*", "arguments")),
+                ),
+                "name": State("name", {"\n```json\n": "fenced", "\n{": "arguments"}),
+                "fenced": State("json", {"\n```": "closed", "<｜tool▁call▁end｜>": "calls"}),
+                "closed": State("space", {"<｜tool▁call▁end｜>": "calls"}),
+                "arguments": State(
+                    "json", {"<｜tool▁call▁end｜>": "calls", "<｜tool▁calls▁end｜>": "after"}
+                ),
+            },
+        ),
+        _tagged(
+            "deepseek-v3.2",
+            "\n\n<｜DSML｜function_calls>\n",
+            _dsml("function_calls"),
+            think=("<think>", "</think>"),
+        ),
+        _tagged(
+            "deepseek-v4",
+            "\n\n<｜DSML｜tool_calls>\n",
+            _dsml("tool_calls"),
+            think=("<think>", "</think>"),
+        ),
+        _tagged(
+            "deepseek-v4.1",
+            "\n\n<｜DSML｜ calls>\n",
+            _dsml("calls", " "),
+            think=("<think>", "</think>"),
+        ),
+        _tagged(
+            "mistral",
+            "[TOOL_CALLS]",
+            {
+                "calls": State(
+                    "name",
+                    {"[CALL_ID]": "id", "[ARGS]": "arguments", "{": "arguments"},
+                    shapes=(Shape(("\\s*", "\\["), "list"),),
+                ),
+                "id": State("id", {"[ARGS]": "arguments"}),
+                "arguments": State("json", {"[TOOL_CALLS]": "calls"}, done=False),
+                "list": State("calls", {"[TOOL_CALLS]": "calls"}),
+            },
+            think=("[THINK]", "[/THINK]"),
+        ),
+        _tagged(
+            "llama3",
+            "<|python_tag|>",
+            {
+                "calls": State("calls", shapes=(Shape(("\\s*", "\\[?", r"[A-Za-z_]"), "python"),)),
+                "python": State("python"),
+            },
+            shapes=(Shape(_JSON_NAME, "calls"), Shape(_TYPED, "calls"), Shape(_LISTED, "calls")),
+        ),
+        _tagged(
+            "llama4",
+            "<|python_start|>",
+            {"calls": State("python", {"<|python_end|>": "after"})},
+            shapes=(Shape(("\\s*", "\\[", "\\s*", "{names}", "\\("), "calls"),),
+        ),
+        _tagged(
+            "lfm2",
+            "<|tool_call_start|>",
+            {
+                "calls": State(
+                    "python",
+                    {"<|tool_call_end|>": "after"},
+                    shapes=(Shape(("\\s*", "\\[", "\\s*", "\\{"), "list"),),
+                ),
+                "list": State("calls", {"<|tool_call_end|>": "after"}),
+            },
+        ),
+        _tagged(
+            "olmo3",
+            "\n<function_calls>\n",
+            {"calls": State("python", {"\n</function_calls>": "after"})},
+        ),
+        _tagged(
+            "granite",
+            "<|tool_call|>",
+            {"calls": State("calls", {"<|/tool_call|>": "after"})},
+            marks={"<tool_call>": "calls"},
+        ),
+        _tagged("nemotron", "\n<TOOLCALL>", {"calls": State("calls", {"</TOOLCALL>": "after"})}),
+        _tagged("firefunction", " functools[", {"calls": State("calls")}),
+        _tagged(
+            "internlm",
+            "<|action_start|><|plugin|>\n",
+            {"calls": State("calls", {"\n<|action_end|>\n": "after"})},
+        ),
+        _tagged(
+            "command-r",
+            "\nAction: ```json\n",
+            {"calls": State("calls", {"\n```": "after"})},
+            think=None,
+        ),
+        _tagged(
+            "apertus",
+            "<|tools_prefix|>",
+            {"calls": State("keyed", {"<|tools_suffix|>": "after"})},
+            think=("<|inner_prefix|>", "<|inner_suffix|>"),
+        ),
+        _tagged(
+            "gemma4",
+            "<|tool_call>call:",
+            {"calls": State("braces", {"<tool_call|>": "after"})},
+            think=("<|channel>thought\n", "\n<channel|>"),
+        ),
+        Format(
+            "command-a",
+            {
+                "start": State(
+                    "content",
+                    {
+                        "<|START_THINKING|>": "reasoning",
+                        "<|START_RESPONSE|>": "response",
+                        "<|START_TEXT|>": "text",
+                        "<|START_ACTION|>": "calls",
+                    },
+                    trimmed=True,
+                ),
+                "reasoning": State(
+                    "reasoning", {"<|END_THINKING|>": "start", "<|START_ACTION|>": "calls"}
+                ),
+                "response": State("content", {"<|END_RESPONSE|>": "after"}),
+                "text": State("content", {"<|END_TEXT|>": "response"}),
+                "calls": State("calls", {"<|END_ACTION|>": "after"}),
+                "after": State(
+                    "space",
+                    {"<|START_RESPONSE|>": "response", "<|START_ACTION|>": "calls"},
+                    done=True,
+                ),
+            },
+        ),
+        Format(
+            "functionary",
+            {
+                "start": State(
+                    "head",
+                    {"\n": "?"},
+                    routes=(("all", "content"), (r"(?P<name>[^\n]+)", "arguments")),
+                ),
+                "content": State("content", {">>>": "start"}),
+                "arguments": State("json", {">>>": "start"}),
+            },
+        ),
+        Format(
+            "gpt-oss",
+            {
+                "start": State(
+                    "head",
+                    {"<|message|>": "?", "<|end|>": "between"},
+                    routes=(
+                        (r".*\bto=(?:functions\.)?(?P<name>[^\s<]+).*", "arguments"),
+                        (r".*<\|channel\|>\s*analysis.*", "reasoning"),
+                        (r".*<\|channel\|>\s*commentary.*", "preamble"),
+                        (r".*", "content"),
+                    ),
+                ),
+                "reasoning": State("reasoning", {"<|end|>": "between", "<|return|>": END}),
+                "preamble": State("content", {"<|end|>": "between", "<|return|>": END}),
+                "content": State("content", {"<|return|>": END, "<|end|>": "answered"}),
+                "arguments": State(
+                    "json", {"<|call|>": "called", "<|end|>": "called", "<|return|>": END}
+                ),
+                "called": State("space", {"<|start|>": "start"}, done=True),
+                "between": State("space", {"<|start|>": "start"}),
+                "answered": State("space", {"<|start|>": "start"}, done=True),
+            },
+        ),
+        Format(
+            "solar",
+            {
+                "start": State(
+                    "space",
+                    {
+                        "<|think|>": "reasoning",
+                        "<|content|>": "content",
+                        "<|tool_calls|>": "calls",
+                    },
+                ),
+                "reasoning": State("reasoning", {"<|end|>": "between"}),
+                "between": State("space", {"<|begin|>assistant": "start"}),
+                "content": State("content", {"<|end|>": "answered"}),
+                "answered": State("space", {"<|begin|>assistant": "start"}, done=True),
+                "calls": State("space", {"<|tool_call:begin|>": "id", "<|calls|>": END}),
+                "id": State("id", {"<|tool_call:name|>": "name"}),
+                "name": State("name", {"<|tool_call:args|>": "arguments"}),
+                "arguments": State("json", {"<|tool_call:end|>": "calls", "<|calls|>": END}),
+            },
+        ),
+    )
+}
+"""The formats by name."""

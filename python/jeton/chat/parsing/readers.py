@@ -1,0 +1,458 @@
+"""Readers of calls as they come: JSON, Python's calls, and the braces of Gemma.
+
+A reader is a generator that takes text from a `Source` and yields where it needs more. It says what
+it read as soon as that is certain, and raises `Broken` at the first character that cannot stand
+there. Look here for which keys of a JSON object hold the name and the arguments of a call.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Generator
+from typing import Any, Final, Protocol, TypeVar
+
+__all__ = [
+    "Broken",
+    "Calls",
+    "Source",
+    "braces",
+    "json_calls",
+    "json_object",
+    "loose",
+    "python_calls",
+]
+
+_T = TypeVar("_T")
+Steps = Generator[None, None, _T]
+
+_NAMES: Final = frozenset(("name", "tool_name", "function", "function_name"))
+_ARGUMENTS: Final = frozenset(("arguments", "parameters", "args", "input"))
+_IDS: Final = frozenset(("id", "tool_call_id", "call_id"))
+
+_SPACE: Final = re.compile(r"[ \t\r\n]*")
+_PLAIN: Final = re.compile(r"[ \t\r\n\w+\-.,:]*")
+_WORD: Final = re.compile(r"[\w+\-.]*")
+_IN_STRING: Final = re.compile(r'[^"\\]*')
+_NAME: Final = re.compile(r"[\w.\-]*")
+_KEY: Final = re.compile(r"[^:,{}\[\]'\"\n]*")
+_BRACE_NAME: Final = re.compile(r"[^\s{]*")
+_ESCAPE: Final = re.compile(
+    r"\\(?:u([dD][89abAB]..)\\u([dD][c-fC-F]..)|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL
+)
+_ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", "\n": ""}
+_WORDS: Final[dict[str, Any]] = {
+    "true": True, "True": True, "false": False, "False": False, "null": None, "None": None,
+}  # fmt: skip
+_MOST_DEPTH: Final = 100
+
+
+class Broken(Exception):
+    """What was read is not of the form. The reader stands at the first character that is not."""
+
+
+class Source:
+    """Text that comes in pieces.
+
+    Attributes:
+        text: The piece at hand.
+        at: How much of it is read.
+        before: How many characters came before it.
+        quote: The mark around text in braces.
+        in_text: Whether it stands in the middle of a text that is said of a call.
+    """
+
+    __slots__ = ("at", "before", "in_text", "quote", "text")
+
+    def __init__(self, before: int, quote: str) -> None:
+        self.text, self.at, self.before, self.quote = "", 0, before, quote
+        self.in_text = False
+
+    @property
+    def place(self) -> int:
+        """How many characters are read in all."""
+        return self.before + self.at
+
+    def give(self, text: str) -> None:
+        """Takes the next piece; the one before has been read."""
+        self.before += len(self.text)
+        self.text, self.at = text, 0
+
+
+class Calls(Protocol):
+    """What is said of calls."""
+
+    def begin(self, name: str, start: int) -> None:
+        """A call of this tool begins; its text begins at `start`."""
+
+    def identify(self, id: str) -> None:
+        """The call that is open has this id, or the one that comes next."""
+
+    def arguments(self, piece: str) -> None:
+        """A piece of its arguments, as JSON."""
+
+    def argument(self, key: str, value: Any) -> None:
+        """One of its arguments."""
+
+    def end(self, place: int) -> None:
+        """It ends here."""
+
+    def nameless(self, start: int, end: int) -> None:
+        """A stretch of text that is an object, but no call."""
+
+    def problem(self, what: str, place: int) -> None:
+        """What is wrong with the text, and where."""
+
+
+def _peek(source: Source) -> Steps[str]:
+    """The next character that is no white space."""
+    while True:
+        source.at = _SPACE.match(source.text, source.at).end()  # type: ignore[union-attr]
+        if source.at < len(source.text):
+            return source.text[source.at]
+        yield
+
+
+def _run(source: Source, pattern: re.Pattern[str]) -> Steps[str]:
+    """The characters that a pattern takes, up to the first that it does not."""
+    found = ""
+    while True:
+        start, source.at = source.at, pattern.match(source.text, source.at).end()  # type: ignore[union-attr]
+        found += source.text[start : source.at]
+        if source.at < len(source.text):
+            return found
+        yield
+
+
+def _expect(source: Source, character: str) -> Steps[None]:
+    if (yield from _peek(source)) != character:
+        raise Broken(f"{character!r} is missing")
+    source.at += 1
+
+
+# JSON
+
+
+def _json(source: Source, out: Callable[[str], None], *, said: bool = False) -> Steps[None]:
+    """One value; its text goes out as it comes. `said`: it is said of a call as it comes."""
+    if (yield from _peek(source)) not in '{["':
+        word = yield from _run(source, _WORD)
+        if not word:
+            raise Broken("a value is missing")
+        out(word)
+        return
+    start, depth = source.at, 0
+    while True:
+        character = source.text[source.at]
+        if character == '"':
+            source.at += 1
+            start = yield from _to_end_of_string(source, start, out, said=said)
+        elif character in "{[":
+            depth += 1
+            source.at += 1
+        elif character in "}]":
+            depth -= 1
+            source.at += 1
+        else:
+            out(source.text[start : source.at])
+            raise Broken(f"{character!r} stands where JSON has none")
+        if not depth:
+            out(source.text[start : source.at])
+            return
+        while True:
+            source.at = _PLAIN.match(source.text, source.at).end()  # type: ignore[union-attr]
+            if source.at < len(source.text):
+                break
+            out(source.text[start:])
+            yield
+            start = 0
+
+
+def json_object(source: Source, out: Callable[[str], None]) -> Steps[None]:
+    """The arguments of a call: an object, a text that holds one, or nothing (`null`)."""
+    if (yield from _peek(source)) in '{"':
+        yield from _json(source, out, said=True)
+        return
+    word = yield from _run(source, _WORD)
+    out(word)
+    if word != "null":
+        raise Broken("the arguments are no JSON object")
+
+
+def _to_end_of_string(
+    source: Source, start: int, out: Callable[[str], None], *, said: bool = False
+) -> Steps[int]:
+    """Reads behind a quote up to the next. Returns where text begins that has not gone out."""
+    while True:
+        source.at = _IN_STRING.match(source.text, source.at).end()  # type: ignore[union-attr]
+        escaped = source.text[source.at : source.at + 1] == "\\"
+        if not escaped and source.at < len(source.text):
+            source.at += 1
+            return start
+        source.at += escaped
+        while source.at >= len(source.text):
+            out(source.text[start:])
+            source.in_text = said and not escaped
+            yield
+            source.in_text = False
+            start = 0
+        source.at += escaped
+
+
+def _string(source: Source) -> Steps[str]:
+    """A text in quotes."""
+    if (yield from _peek(source)) != '"':
+        raise Broken("a text in quotes is missing")
+    pieces: list[str] = []
+    start = source.at
+    source.at += 1
+    start = yield from _to_end_of_string(source, start, pieces.append)
+    raw = "".join(pieces) + source.text[start : source.at]
+    try:
+        return str(json.loads(raw, strict=False))
+    except ValueError:
+        raise Broken(f"{raw!r:.60} is no JSON") from None
+
+
+def json_calls(source: Source, calls: Calls, *, keyed: bool = False) -> Steps[None]:
+    """Calls as objects, in a list or one after another."""
+    depth, count, separated = 0, 0, True
+    while True:
+        before = source.place
+        character = yield from _peek(source)
+        separated = separated or source.place > before
+        if character == "{":
+            if not separated:
+                calls.problem("two calls without anything between them", source.place)
+            yield from _keyed(source, calls) if keyed else _call(source, calls)
+            count, separated = count + 1, False
+        elif character == "[" and depth == 0:
+            source.at, depth, separated = source.at + 1, 1, True
+        elif character in ",;":
+            source.at, separated = source.at + 1, True
+        elif character == "]" and depth == 1:
+            source.at, depth, count = source.at + 1, 0, count + 1
+        elif depth == 0 and count:
+            return
+        else:
+            raise Broken("there is no call")
+
+
+def _call(source: Source, calls: Calls) -> Steps[None]:
+    start, depth = source.place, 1
+    source.at += 1
+    name: str | None = None
+    early: list[str] | None = None
+    while depth:
+        character = yield from _peek(source)
+        if character in ",}":
+            source.at += 1
+            depth -= character == "}"
+            continue
+        key = yield from _string(source)
+        yield from _expect(source, ":")
+        character = yield from _peek(source)
+        if key in _NAMES and character == '"' and name is None:
+            name = yield from _string(source)
+            calls.begin(name, start)
+            for piece in early or ():
+                calls.arguments(piece)
+        elif key in _ARGUMENTS and name is not None:
+            yield from _json(source, calls.arguments, said=True)
+        elif key in _ARGUMENTS:
+            early = []
+            yield from _json(source, early.append)
+        elif key in _IDS and character == '"':
+            calls.identify((yield from _string(source)))
+        elif key == "function" and character == "{":
+            source.at += 1
+            depth += 1
+        else:
+            yield from _json(source, lambda _: None)
+    if name is None:
+        calls.nameless(start, source.place)
+    else:
+        calls.end(source.place)
+
+
+def _keyed(source: Source, calls: Calls) -> Steps[None]:
+    source.at += 1
+    while True:
+        character = yield from _peek(source)
+        if character in ",}":
+            source.at += 1
+            if character == "}":
+                return
+            continue
+        start = source.place
+        calls.begin((yield from _string(source)), start)
+        yield from _expect(source, ":")
+        yield from _json(source, calls.arguments, said=True)
+        calls.end(source.place)
+
+
+# Python, and braces
+
+
+def python_calls(source: Source, calls: Calls) -> Steps[None]:
+    """Calls with their arguments by name, in a list or one after another."""
+    listed = (yield from _peek(source)) == "["
+    source.at += listed
+    count = 0
+    while True:
+        character = yield from _peek(source)
+        if character == "]" and listed:
+            source.at += 1
+            return
+        if character in ",;":
+            source.at += 1
+            continue
+        if not (character.isalpha() or character == "_"):
+            if listed or not count:
+                raise Broken("there is no call")
+            return
+        start = source.place
+        name = yield from _run(source, _NAME)
+        yield from _expect(source, "(")
+        calls.begin(name, start)
+        while (character := (yield from _peek(source))) != ")":
+            if character == ",":
+                source.at += 1
+                continue
+            key = yield from _run(source, _NAME)
+            yield from _expect(source, "=")
+            calls.argument(key, (yield from _value(source, 0)))
+        source.at += 1
+        calls.end(source.place)
+        count += 1
+
+
+def braces(source: Source, calls: Calls) -> Steps[None]:
+    """One call as `f{a:1}`."""
+    yield from _peek(source)
+    start = source.place
+    name = yield from _run(source, _BRACE_NAME)
+    yield from _expect(source, "{")
+    calls.begin(name, start)
+    while (character := (yield from _peek(source))) != "}":
+        if character == ",":
+            source.at += 1
+            continue
+        key = yield from _key(source)
+        yield from _expect(source, ":")
+        calls.argument(key, (yield from _value(source, 0)))
+    source.at += 1
+    calls.end(source.place)
+
+
+def _key(source: Source) -> Steps[str]:
+    character = yield from _peek(source)
+    if character in "'\"" or character == source.quote[0]:
+        return str((yield from _value(source, 0)))
+    key = yield from _run(source, _KEY)
+    if not key.strip():
+        raise Broken("a name is missing")
+    return key.strip()
+
+
+def _value(source: Source, depth: int) -> Steps[Any]:
+    """A text, a number, a constant, a list or a dict, as Python or Gemma writes them."""
+    character = yield from _peek(source)
+    if character in "'\"":
+        source.at += 1
+        return (yield from _quoted(source, character))
+    if character == source.quote[0]:
+        return (yield from _between_marks(source))
+    if character in "[({":
+        if depth == _MOST_DEPTH:
+            raise Broken(f"more than {_MOST_DEPTH} lists in one another")
+        source.at += 1
+        return (yield from _items(source, {"[": "]", "(": ")", "{": "}"}[character], depth + 1))
+    word = yield from _run(source, _WORD)
+    if word in _WORDS:
+        return _WORDS[word]
+    try:
+        return int(word)
+    except ValueError:
+        pass
+    try:
+        return float(word)
+    except ValueError:
+        raise Broken(f"{word!r:.60} is no value") from None
+
+
+def loose(text: str, otherwise: Any) -> Any:
+    """A list or a dict as Python prints it; `otherwise` if the text is none."""
+    if text[:1] not in ("[", "{"):
+        return otherwise
+    source = Source(0, "\ud800")
+    source.text = text
+    steps = _value(source, 0)
+    try:
+        next(steps)
+    except StopIteration as end:
+        return end.value if source.at == len(text) else otherwise
+    except (Broken, RecursionError):
+        pass
+    return otherwise
+
+
+def _items(source: Source, closing: str, depth: int) -> Steps[Any]:
+    found: list[Any] = []
+    pairs: dict[str, Any] = {}
+    while (character := (yield from _peek(source))) != closing:
+        if character == ",":
+            source.at += 1
+        elif closing == "}":
+            key = yield from _key(source)
+            yield from _expect(source, ":")
+            pairs[key] = yield from _value(source, depth)
+        else:
+            found.append((yield from _value(source, depth)))
+    source.at += 1
+    return pairs if closing == "}" else found
+
+
+_UP_TO: Final = {"'": re.compile(r"[^'\\]*"), '"': _IN_STRING}
+
+
+def _quoted(source: Source, quote: str) -> Steps[str]:
+    found = ""
+    while True:
+        found += yield from _run(source, _UP_TO[quote])
+        source.at += 1
+        if source.text[source.at - 1] == quote:
+            return _ESCAPE.sub(_unescaped, found)
+        while source.at >= len(source.text):
+            yield
+        found += "\\" + source.text[source.at]
+        source.at += 1
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    high, low, unicode, byte, other = match.groups()
+    try:
+        if high:
+            return bytes.fromhex(high + low).decode("utf-16-be")
+        if unicode or byte:
+            return bytes.fromhex((unicode or byte).rjust(4, "0")).decode("utf-16-be", "replace")
+    except ValueError:
+        return match[0]
+    return _ESCAPED.get(other, other if other in "\\'\"/" else match[0])
+
+
+def _between_marks(source: Source) -> Steps[str]:
+    found = ""
+    for character in source.quote:
+        if (yield from _next(source)) != character:
+            raise Broken(f"{character!r} is missing")
+    while not found.endswith(source.quote):
+        found += yield from _next(source)
+    return found[: -len(source.quote)]
+
+
+def _next(source: Source) -> Steps[str]:
+    while source.at >= len(source.text):
+        yield
+    source.at += 1
+    return source.text[source.at - 1]

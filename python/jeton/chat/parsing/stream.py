@@ -1,0 +1,299 @@
+"""`ParseStream`: an answer read back while a model writes it, and `parse` as one push of it."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+from jeton.chat.parsing.formats import END
+from jeton.chat.parsing.parsed import Event, Finish, Parsed, Part, Problem
+from jeton.components import decoders
+from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
+
+if TYPE_CHECKING:
+    from jeton.base_tokenizer import BaseTokenizer
+    from jeton.chat.parsing.described import DescribedTurn
+    from jeton.chat.parsing.turns import Turn
+
+__all__ = ["ParseStream"]
+
+
+def _id(id: Any) -> int:
+    try:
+        return operator.index(id)
+    except TypeError:
+        raise ArgumentTypeError(f"ids must hold ints, not {type(id).__name__}") from None
+
+
+class ParseStream:
+    """Reads an answer as it comes. `tok.parse_stream()` makes one.
+
+    Example:
+        >>> import jeton
+        >>> tok = jeton.CharTrainer(special_tokens=["<|im_start|>", "<|im_end|>"]).train(
+        ...     "<|user>\\nsystem im_end assistant hey"
+        ... )
+        >>> prompt = tok.chat(
+        ...     [{"role": "user", "content": "hey"}], template="chatml", add_generation_prompt=True
+        ... )
+        >>> stream = tok.parse_stream(prompt=prompt)
+        >>> [event.text for event in stream.push(tok.encode("yes"))]
+        ['y', 'e', 's']
+        >>> stream.push(tok.special_tokens["<|im_end|>"]), stream.finish()
+        ([], [])
+        >>> stream.parsed.message, stream.parsed.finish
+        ({'role': 'assistant', 'content': 'yes'}, 'complete')
+    """
+
+    def __init__(
+        self,
+        tok: BaseTokenizer,
+        turn: Turn | DescribedTurn,
+        tools: Any,
+        prefix: str,
+        space: str,
+        before: int | None,
+    ) -> None:
+        """A stream of an answer.
+
+        Args:
+            tok: The tokenizer.
+            turn: How its model writes answers.
+            tools: The parameters of each tool.
+            prefix: What the prompt has of the answer, in symbols.
+            space: White space in front of the answer that is none of it.
+            before: An id that comes before the answer.
+        """
+        self._turn = turn
+        self._compiled = turn.compiled
+        self._tools = tools
+        self._space = space
+        self._begin(prefix)
+        self._tok = tok
+        self._decoding = tok.decode_stream(unknown_ids="show")
+        self._push_id: Callable[[int], str] = self._decoding.push
+        if before is not None:
+            self._push_id(before)
+        self._symbols = turn.compiled.symbols
+        self._takes_ids = True
+        self._finished = False
+        self._joins_bytes = isinstance(tok.decoder, decoders.ByteLevel)
+        """Whether a token gives the same text wherever it stands."""
+        self._known: dict[int, Event] = {}
+        """Ids that are nothing but more of what comes now, with their events."""
+        self._learnt: dict[int, Event] = {}
+        self._cold: dict[str, Event] = {}
+
+    def _begin(self, prefix: str) -> None:
+        self._machine = self._turn.machine(self._compiled, self._tools)
+        if prefix:
+            self._machine.feed(prefix)
+        if self._machine.is_over:
+            # What the prompt has is an answer that is over, and no part of this one.
+            self._machine = self._turn.machine(self._compiled, self._tools)
+        if not self._machine.texts:
+            self._machine.skip(self._space)
+        self._machine.events = []
+        self._first = len(self._machine.texts)
+        self._start = self._machine.total
+
+    @property
+    def ends(self) -> frozenset[int]:
+        """The ids that end an answer."""
+        symbols = {symbol: id for id, symbol in self._symbols.items()}
+        marks = [mark for state in self._compiled.states.values() for mark in state.marks]
+        done = {name for name, it in self._compiled.states.items() if it.spec.done or name == END}
+        return frozenset(
+            symbols[mark.core] for mark in marks if mark.state in done and mark.core in symbols
+        )
+
+    @property
+    def marks(self) -> list[str]:
+        """The marks of the format that are plain text and may begin something among words: a
+        model that quotes one of those cannot be told from one that means it."""
+        words = ("content", "reasoning", "head")
+        return [
+            mark.text.strip() or mark.text
+            for state in self._compiled.states.values()
+            for mark in state.marks
+            if state.spec.takes in words and mark.is_text
+        ] + [
+            "".join(shape.steps)
+            for state in self._compiled.states.values()
+            if state.spec.takes in words
+            for shape in state.spec.shapes
+        ]
+
+    def push(self, ids: SupportsIndex | Iterable[int] | str) -> list[Event]:
+        """Takes what comes next.
+
+        Args:
+            ids: One id or several; or text, of a stream that gets no ids.
+
+        Returns:
+            What has become certain, in order.
+
+        Raises:
+            ArgumentError: The stream is finished; ids and text in one stream.
+        """
+        if type(ids) is int:
+            # Most tokens are words among words, and have been seen before.
+            said = self._known.get(ids)
+            if said is not None:
+                self._machine.texts.append(said[1])
+                return [said]
+            self._feed(self._push_id(ids), ids)
+        elif isinstance(ids, str):
+            self._push_text(ids)
+        else:
+            for id in self._listed(ids):
+                self._feed(self._push_id(id), id)
+        machine = self._machine
+        events, machine.events = machine.events, []
+        return events
+
+    def _feed(self, text: str, id: int) -> None:
+        """One id with the text that is certain with it: a piece of text for each id."""
+        machine = self._machine
+        if id in self._symbols:
+            machine.feed(self._marked(text, id))
+            self._known = {}
+            return
+        machine.feed(text)
+        if not self._joins_bytes:
+            return
+        if machine.cold is not self._cold:
+            self._cold, self._learnt = machine.cold, machine.known
+        # While part of a character is kept, a token may give other text than its own.
+        is_whole = bool(text) and text.encode() == self._bytes_of(id)
+        self._known = self._learnt if is_whole else {}
+        if is_whole and (said := machine.cold.get(text)) is not None:
+            self._learnt[id] = said
+
+    def _bytes_of(self, id: int) -> bytes | None:
+        try:
+            return self._tok.token_bytes(id)
+        except UnknownTokenError:
+            return None
+
+    def _refuse(self, ids: Any) -> str:
+        if self._finished:
+            raise ArgumentError("the stream is finished: parse_stream() makes another one")
+        raise ArgumentError("the stream has taken text: it takes no ids")
+
+    def _listed(self, ids: Any) -> Iterable[int]:
+        if hasattr(ids, "__index__") and not isinstance(ids, Iterable):
+            return (operator.index(ids),)
+        if isinstance(ids, (bytes, dict)) or not isinstance(ids, Iterable):
+            raise ArgumentTypeError(
+                f"ids must be an int, an iterable of them or a str, not {type(ids).__name__}"
+            )
+        return map(_id, ids)
+
+    def _push_text(self, text: str) -> None:
+        if self._takes_ids:
+            if len(self._machine.texts) > self._first:
+                raise ArgumentError("the stream has taken ids: it takes no text")
+            self._takes_ids, self._push_id, self._known = False, self._refuse, {}
+            self._read_text_only()
+        elif self._finished:
+            self._refuse(text)
+        self._machine.feed(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+
+    def _read_text_only(self) -> None:
+        """Nobody knows which tokens gave the text: all marks are found by their spelling."""
+        prefix = self._compiled.spelled("".join(self._machine.texts))
+        self._compiled = self._turn.compiled_for_text
+        self._begin(prefix)
+
+    def _marked(self, text: str, id: int) -> str:
+        """The text of a control token, with what was kept before it."""
+        symbol = self._symbols[id]
+        spelling = self._compiled.spellings[symbol]
+        if not text.endswith(spelling):
+            # A decoder that gives its text only at the end does so for each stretch.
+            text += self._decoding.finish()
+            self._decoding = self._tok.decode_stream(unknown_ids="show")
+            self._push_id = self._decoding.push
+            self._push_id(id)
+        return text.removesuffix(spelling) + symbol
+
+    def finish(self) -> list[Event]:
+        """There is no more. Returns the last events; `parsed` is there then.
+
+        Raises:
+            ArgumentError: The stream is finished.
+        """
+        if self._finished:
+            raise ArgumentError("the stream is finished already")
+        machine = self._machine
+        self._ids = len(machine.texts) - self._first
+        if self._takes_ids and (text := self._decoding.finish()):
+            machine.feed(text)
+        self._takes_ids, self._push_id, self._known = False, self._refuse, {}
+        machine.finish()
+        self._finished = True
+        return machine.events
+
+    @functools.cached_property
+    def parsed(self) -> Parsed:
+        """The answer, once the stream is finished.
+
+        Raises:
+            ArgumentError: It is not.
+        """
+        if not self._finished:
+            raise ArgumentError("finish() the stream first")
+        machine = self._machine
+        problems = tuple(
+            Problem(what, self._id_at(at))
+            for what, at in sorted(machine.problems, key=lambda it: it[1])
+        )
+        finish: Finish = "complete" if machine.is_complete else "length"
+        return Parsed(
+            self._turn.message_of(machine),
+            tuple(machine.calls),
+            machine.unfinished,
+            "malformed" if problems else finish,
+            problems,
+            tuple(self._parts()),
+            tuple(machine.text_marks),
+            self._compiled.format.name,
+        )
+
+    def _parts(self) -> Iterable[Part]:
+        text = "".join(self._machine.texts)
+        at = self._start
+        stretches = sorted(self._machine.stretches)
+        for start, end, kind, call in [*stretches, (len(text), len(text), "", -1)]:
+            start, end = max(start, at), max(end, at)
+            if start > at:
+                yield self._part("mark", text, at, start)
+            if end > start:
+                yield self._part(kind, text, start, end, call)
+            at = end
+
+    def _part(self, kind: Any, text: str, start: int, end: int, call: int = -1) -> Part:
+        span = self._id_at(start), self._id_behind(end)
+        shown = self._compiled.spelled(text[start:end])
+        return Part(kind, shown, span, None if call < 0 else call)
+
+    @functools.cached_property
+    def _ends(self) -> list[int]:
+        """How many characters there are with each id, or with each character of text."""
+        texts = self._machine.texts[self._first :]
+        if self._compiled is self._turn.compiled_for_text:
+            return list(range(self._start + 1, self._machine.total + 1))
+        ends = list(accumulate(map(len, texts), initial=self._start))[1 : self._ids + 1]
+        return [*ends[:-1], self._machine.total] if ends else ends
+
+    def _id_at(self, place: int) -> int:
+        """The id that holds a character."""
+        return min(bisect_right(self._ends, place), len(self._ends))
+
+    def _id_behind(self, place: int) -> int:
+        return min(bisect_left(self._ends, place) + 1, len(self._ends))

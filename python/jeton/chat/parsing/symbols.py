@@ -1,0 +1,215 @@
+"""Marks of a format as regular expressions over text in which control tokens are single symbols.
+
+A control token becomes a surrogate, which no decoded text holds. So a mark that is a token is found
+by its id alone, a mark of plain text by its characters, and one search looks for both.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from jeton.chat.parsing.formats import END, Format, State
+from jeton.chat.parsing.parsed import Event
+
+__all__ = ["Compiled", "CompiledState", "compiled"]
+
+_FIRST: Final = 0xD800
+_MOST: Final = 0x800
+_SYMBOL: Final = re.compile("[\ud800-\udfff]")
+_SPACE: Final = " \t\r\n"
+_OPEN: Final = ("{", "[")
+
+
+@dataclass(frozen=True)
+class _Mark:
+    text: str
+    """As the format has it."""
+    before: str
+    core: str
+    after: str
+    kept: str
+    """The bracket that belongs to what follows."""
+    state: str
+    followed_by: tuple[str, ...] = ()
+    """What has to come next, behind white space; nothing if that does not matter."""
+
+    @property
+    def is_text(self) -> bool:
+        """Whether plain text alone makes it up."""
+        return not _SYMBOL.search(self.core)
+
+    def expression(self) -> str:
+        before = ""
+        for character in self.before:
+            before = f"(?:{before}{re.escape(character)})?"
+        ahead = f"(?={re.escape(self.kept)})" if self.kept else ""
+        if self.followed_by:
+            ahead = rf"(?=\s*(?:{'|'.join(map(re.escape, self.followed_by))}))"
+        return f"({before}{re.escape(self.core)}{ahead})"
+
+    def beginnings(self) -> set[str]:
+        """What the end of a text may be that goes on as this mark, as regular expressions."""
+        befores = [self.before[at:] for at in range(len(self.before) + 1)]
+        found = _begun([it + self.core + self.kept for it in befores])
+        if self.followed_by:
+            ahead = "|".join(sorted(_begun(self.followed_by), key=len, reverse=True))
+            found |= {re.escape(it + self.core) + rf"\s*(?:{ahead})?" for it in befores}
+        return found
+
+
+def _begun(texts: Iterable[str]) -> set[str]:
+    return {re.escape(it[:length]) for it in texts for length in range(1, len(it))}
+
+
+@dataclass(frozen=True)
+class CompiledState:
+    """A state, ready to be searched for its marks."""
+
+    name: str
+    spec: State
+    find: re.Pattern[str]
+    """Its marks, each a group."""
+    tail: re.Pattern[str]
+    """The end of a text that may be the beginning of a mark."""
+    hot: re.Pattern[str]
+    """Characters without which a text holds neither."""
+    marks: tuple[_Mark, ...]
+    pattern: re.Pattern[str] | None
+    routes: tuple[tuple[re.Pattern[str], str], ...]
+    cold: dict[str, Event] = field(default_factory=dict, compare=False)
+    """Texts without such characters, as they come, with what is said of them."""
+    known: dict[int, Event] = field(default_factory=dict, compare=False)
+    """The same by ids, of a tokenizer whose tokens give the same text everywhere."""
+
+    def is_cold(self, text: str) -> bool:
+        """Whether a text has no such character."""
+        return not self.hot.search(text)
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A format for the tokens of a tokenizer."""
+
+    format: Format
+    states: Mapping[str, CompiledState]
+    symbols: Mapping[int, str]
+    """By id."""
+    spellings: Mapping[str, str]
+    """By symbol."""
+    quote: str
+    """What stands around text in braces."""
+    with_symbols: Callable[[str], str]
+    """A text of the template, with symbols for its control tokens."""
+
+    def spelled(self, text: str) -> str:
+        """The text with its symbols as they are spelled."""
+        if text.isascii():
+            return text
+        return _SYMBOL.sub(lambda match: self.spellings.get(match[0], "\ufffd"), text)
+
+
+def compiled(
+    format: Format,
+    tokens: Mapping[str, int],
+    ends: Iterable[str],
+    written: str | None = None,
+) -> Compiled:
+    """A format, ready for use.
+
+    Args:
+        format: The format.
+        tokens: The control tokens with their ids; empty where there is only text.
+        ends: Marks that end an answer, whatever it is in.
+        written: What the template writes. A mark of plain text among words that is not in it is
+            none; `None` takes all.
+    """
+    ends = list(ends)
+    spelled = "\n".join(mark for it in format.states.values() for mark in it.marks)
+    used = [it for it in tokens if it in spelled or any(it in end for end in ends) or it == '<|"|>']
+    used = sorted(used, key=len, reverse=True)[:_MOST]
+    symbol_of = {it: chr(_FIRST + at) for at, it in enumerate(used)}
+    pattern = re.compile("|".join(map(re.escape, used)) or "(?!)")
+
+    def with_symbols(text: str) -> str:
+        return pattern.sub(lambda match: symbol_of[match[0]], text)
+
+    states = {
+        name: _state(name, state, with_symbols, ends, written, bool(tokens))
+        for name, state in {**format.states, END: State("space")}.items()
+    }
+    for name, state in states.items():
+        if state.spec.takes == "value":
+            states[name] = _with_look_ahead(state, states)
+    return Compiled(
+        format,
+        states,
+        {tokens[it]: symbol for it, symbol in symbol_of.items()},
+        {symbol: it for it, symbol in symbol_of.items()},
+        symbol_of.get('<|"|>', '<|"|>'),
+        with_symbols,
+    )
+
+
+def _state(
+    name: str,
+    state: State,
+    with_symbols: Callable[[str], str],
+    ends: list[str],
+    written: str | None,
+    has_tokens: bool,
+) -> CompiledState:
+    marks = []
+    for text, target in state.marks.items():
+        mark = _mark(text, target, with_symbols)
+        is_written = written is None or mark.text.strip(_SPACE) in written
+        if mark.is_text and state.takes in ("content", "reasoning") and not is_written:
+            continue
+        if mark.is_text and state.takes == "reasoning" and target == "calls" and has_tokens:
+            continue  # reasoning may well tell of a mark
+        marks.append(mark)
+    known = {mark.core for mark in marks}
+    if name != END:
+        marks += [it for end in ends if (it := _mark(end, END, with_symbols)).core not in known]
+    return _searched(name, state, marks)
+
+
+def _with_look_ahead(state: CompiledState, states: Mapping[str, CompiledState]) -> CompiledState:
+    """The state of a value, which a mark of plain text ends only if the call goes on behind it."""
+    marks = []
+    for mark in state.marks:
+        following = states[mark.state].marks if mark.is_text and mark.state != END else ()
+        cores = tuple(it.core for it in following)
+        marks.append(dataclasses.replace(mark, followed_by=cores))
+    return _searched(state.name, state.spec, marks)
+
+
+def _searched(name: str, state: State, marks: list[_Mark]) -> CompiledState:
+    marks = sorted(marks, key=lambda it: -len(it.core))
+    begun: set[str] = set().union(*(it.beginnings() for it in marks))
+    beginnings = sorted(begun, key=len, reverse=True)
+    hot = {(it.core + it.kept)[:1] for it in marks} | {c for it in marks for c in it.before}
+    return CompiledState(
+        name,
+        state,
+        re.compile("|".join(it.expression() for it in marks) or "(?!)"),
+        re.compile(f"(?:{'|'.join(beginnings)})\\Z" if beginnings else "(?!)"),
+        re.compile(f"[{re.escape(''.join(sorted(hot)))}\ud800-\udfff]"),
+        tuple(marks),
+        re.compile(state.pattern, re.DOTALL) if state.pattern else None,
+        tuple((re.compile(route, re.DOTALL), target) for route, target in state.routes),
+    )
+
+
+def _mark(text: str, target: str, with_symbols: Callable[[str], str]) -> _Mark:
+    body = text.strip(_SPACE)
+    kept = body[-1] if body.endswith(_OPEN) else ""
+    body = body[: len(body) - len(kept)]
+    if not body and not kept:
+        return _Mark(text, "", text, "", "", target)
+    at = text.index(body + kept)
+    after = text[at + len(body) + len(kept) :]
+    return _Mark(text, text[:at], with_symbols(body), after, kept, target)

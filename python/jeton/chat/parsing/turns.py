@@ -1,0 +1,434 @@
+"""How the model of a template writes its turn: its format, what begins an answer, what ends one.
+
+The template is asked: small conversations are rendered, and the format is taken by which all that
+they print comes back. Look here for why a template is refused.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import weakref
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from jeton.chat.parsing.arguments import parameters_of
+from jeton.chat.parsing.formats import FORMATS, PLAIN, Format
+from jeton.chat.parsing.inference import Answer, inferred
+from jeton.chat.parsing.machine import Machine
+from jeton.chat.parsing.symbols import Compiled, compiled
+from jeton.chat.probes import Variables, text_of
+from jeton.chat.renderer import Renderer
+from jeton.chat.trust import REASONING
+from jeton.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from jeton.base_tokenizer import BaseTokenizer
+
+__all__ = ["Turn", "turn_of"]
+
+_QUESTION: Final = "What is it like there?"
+_CONTENT: Final = "It is as they say."
+_REASON: Final = "They ask about a place."
+_RESULT: Final = "Nobody knows."
+_ASK: Final[dict[str, Any]] = {"role": "user", "content": _QUESTION}
+_ARGUMENTS: Final[dict[str, Any]] = {
+    "place": 'Vik "by" the fjord',
+    "days": 3,
+    "more": {"list": [1, None, True, "a"]},
+}
+_TOOL: Final[dict[str, Any]] = {
+    "type": "function",
+    "function": {
+        "name": "look_up",
+        "description": "Looks something up.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "place": {"type": "string", "description": "Where."},
+                "days": {"type": "integer", "description": "How long."},
+                "more": {"type": "object", "description": "What else."},
+            },
+        },
+    },
+}
+_PARAMETERS: Final = parameters_of([_TOOL])
+_TOKEN: Final = re.compile(r"</?[^<>\s/][^<>\s]*>|\[/?[A-Z_]+\]")
+"""What is spelled like a control token."""
+_SHORTEST: Final = 3
+"""Marks that are shorter stand in any text."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """How the model of a template writes its turn.
+
+    Attributes:
+        compiled: The format, for the tokens of the tokenizer.
+        compiled_for_text: The same where nobody knows which token gave which text.
+        anchor: What the template writes to begin an answer.
+        lead: White space that it writes in front of the words.
+        reasoning_field: The field in which a message has its reasoning.
+        arguments_as_text: Whether the template takes arguments as JSON in a `str`.
+    """
+
+    compiled: Compiled
+    compiled_for_text: Compiled
+    anchor: str = ""
+    lead: str = ""
+    reasoning_field: str = REASONING[0]
+    arguments_as_text: bool = False
+
+    def machine(self, compiled: Compiled, tools: Mapping[str, Mapping[str, Any]] | None) -> Machine:
+        """What reads an answer."""
+        return Machine(compiled, tools)
+
+    def message_of(self, machine: Any) -> dict[str, Any]:
+        """The message as the template takes it."""
+        content, reasoning = "".join(machine.content), "".join(machine.reasoning)
+        found: dict[str, Any] = {"role": "assistant", "content": content}
+        if reasoning.strip():
+            found[self.reasoning_field] = reasoning
+        listed = []
+        for call in machine.calls:
+            arguments = call.arguments
+            if self.arguments_as_text and not isinstance(arguments, str):
+                arguments = json.dumps(arguments, ensure_ascii=False)
+            function = {"name": call.name, "arguments": arguments}
+            id = {} if call.id is None else {"id": call.id}
+            listed.append({**id, "type": "function", "function": function})
+        if listed:
+            found["tool_calls"] = listed
+        return found
+
+
+@dataclass(frozen=True)
+class _Probe:
+    """A conversation that a template wrote, and what an answer in it should give."""
+
+    text: str
+    content: str = ""
+    reasoning: str = ""
+    calls: tuple[tuple[str, dict[str, Any]], ...] = ()
+
+
+@dataclass
+class _Probes:
+    """What a template writes."""
+
+    ask: Any
+    question: str = ""
+    prompt: str = ""
+    answers: list[_Probe] = field(default_factory=list)
+    behind: list[str] = field(default_factory=list)
+    """What follows an answer."""
+    reasoning_field: str = REASONING[0]
+    arguments_as_text: bool = False
+
+
+def _message(**more: Any) -> dict[str, Any]:
+    return {"role": "assistant", "content": "", **more}
+
+
+def _calls(*names: str, as_text: bool) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"callprob{number}",
+            "type": "function",
+            "function": {"name": name, "arguments": json.dumps(it) if as_text else it},
+        }
+        for number, (name, it) in enumerate(zip(names, (_ARGUMENTS, {"days": 2}), strict=False))
+    ]
+
+
+def _probed(renderer: Renderer, template: str, variables: Variables) -> _Probes:
+    """What a template writes in small conversations."""
+    with_tools = (*variables, ("tools", [_TOOL]))
+
+    def ask(*messages: Any, prompt: bool = False) -> str:
+        for given in (with_tools, variables):
+            more = (*given, ("add_generation_prompt", prompt))
+            if (text := text_of(renderer, template, [_ASK, *messages], more)) is not None:
+                return text
+        return ""
+
+    found = _Probes(ask, ask(), ask(prompt=True))
+    said = _message(content=_CONTENT)
+    found.answers.append(_Probe(ask(said), _CONTENT))
+    found.behind.append(_between(ask(said, _ASK), _CONTENT, _QUESTION))
+    for name in (REASONING[0], "reasoning"):
+        text = ask({**said, name: _REASON})
+        if _REASON in text:
+            found.reasoning_field = name
+            found.answers.append(_Probe(text, _CONTENT, _REASON))
+            break
+    for as_text in (False, True):
+        calls = _calls("look_up", as_text=as_text)
+        text = ask(_message(tool_calls=calls))
+        if "look_up" in _answer(text) and "Vik" in _answer(text):
+            found.arguments_as_text = as_text
+            break
+    else:
+        return found
+    one = (("look_up", _ARGUMENTS),)
+    both = (*one, ("look_up", {"days": 2}))
+    found.answers.append(_Probe(text, calls=one))
+    result = {"role": "tool", "name": "look_up", "tool_call_id": "callprob0", "content": _RESULT}
+    found.behind.append(_between(ask(_message(tool_calls=calls), result), "fjord", _RESULT))
+    two = _calls("look_up", "look_up", as_text=as_text)
+    for message, reasoning in (
+        (_message(tool_calls=two), ""),
+        (_message(tool_calls=two, content=_CONTENT), ""),
+        (_message(tool_calls=calls, **{found.reasoning_field: _REASON}), _REASON),
+    ):
+        text = ask(message)
+        answer = _answer(text)
+        if "look_up" not in answer:
+            continue
+        is_both = answer.count("look_up") > 1 and message["tool_calls"] is two
+        said_too = message["content"] if message["content"] in answer else ""
+        found.answers.append(
+            _Probe(
+                text, said_too, reasoning if reasoning in answer else "", both if is_both else one
+            )
+        )
+    return found
+
+
+def _between(text: str, before: str, behind: str) -> str:
+    """What stands between two texts, the last of them."""
+    head, _, _ = text.rpartition(behind)
+    return head.rpartition(before)[2] if before in head else ""
+
+
+def _answer(text: str) -> str:
+    return text.rpartition(_QUESTION)[2]
+
+
+def _shared(text: str, other: str) -> str:
+    """What two texts begin with, but for a token that parts in the middle."""
+    at = next(
+        (at for at, (a, b) in enumerate(zip(text, other, strict=False)) if a != b),
+        min(len(text), len(other)),
+    )
+    for opening, closing in ("<>", "[]"):
+        begun = text.rfind(opening, 0, at)
+        if begun > text.rfind(closing, 0, at) and not text[begun:at].isspace():
+            at = begun
+    return text[:at]
+
+
+def _before_marks(text: str, format: Format) -> str:
+    """What a text has in front of anything that an answer may begin with."""
+    for mark in format.states["start"].marks:
+        text = text.partition(mark.strip())[0] if mark.strip() else text
+    return text
+
+
+def _anchored(probes: _Probes, format: Format) -> tuple[str, str]:
+    """What begins an answer, and the white space in front of its words."""
+    head = _answer(probes.answers[0].text).partition(_CONTENT)[0]
+    prompt, question = _answer(probes.prompt), _answer(probes.question)
+    common = _shared(head, prompt)
+    anchor = common[len(_shared(common, question)) :]
+    if prompt == question:
+        # The template asks for no answer, or for one always.
+        anchor = _before_marks(head[len(common) :], format)
+    anchor = anchor if anchor.strip() else common
+    if not anchor.strip() and prompt.strip():
+        word = prompt.split()[-1]
+        anchor = word if word in head else ""
+    anchor = _before_marks(anchor, format)
+    anchor = anchor.lstrip() or anchor
+    rest = head[head.rfind(anchor) + len(anchor) :] if anchor else ""
+    return anchor, "" if rest.strip() else rest
+
+
+def _ends(probes: _Probes, tokens: re.Pattern[str], marks: Iterable[str]) -> dict[str, None]:
+    """What ends an answer: the first token behind it that no mark of the format has."""
+    known = [*marks, '<|"|>']
+    of_marks = "\n".join(known)
+    cores = [it for it in known if len(it) >= _SHORTEST]
+    texts = []
+    for probe in probes.answers:
+        answer = _answer(probe.text)
+        texts.append(answer[answer.rfind("look_up" if probe.calls else probe.content) :])
+    found: dict[str, None] = {}
+    for text in [*texts, *probes.behind]:
+        at = max((text.rfind(it) + len(it) for it in cores if it in text), default=0)
+        for match in tokens.finditer(text, at):
+            if match[0] not in of_marks:
+                head = text[: match.start()]
+                found[head[len(head.rstrip()) :] + match[0]] = None
+                break
+        else:
+            words = text[max(at, len(_CONTENT)) :].split() if text is texts[0] else []
+            if len(words) == 1 and words[0] not in of_marks:
+                # It looks like no token, and ends the words all the same.
+                return {words[0]: None}
+    return found
+
+
+def _gives_back(compiled: Compiled, probe: _Probe, anchor: str, lead: str) -> bool:
+    """Whether an answer is read as what it was made of."""
+    answer = _answer(probe.text)
+    _, found, body = answer.partition(anchor) if anchor else ("", "", answer)
+    if anchor and anchor in body:
+        return (
+            True  # the template makes several turns of the message, which nobody can put together
+        )
+    if anchor and not found:
+        return False
+    machine = Machine(compiled, _PARAMETERS)
+    machine.feed(body[len(lead) :] if body.startswith(lead) else body)
+    machine.finish()
+    calls = tuple((call.name, call.arguments) for call in machine.calls)
+    # Some templates write the words beside a call where reasoning stands.
+    said = sorted("".join(it).strip() for it in (machine.content, machine.reasoning))
+    expected = sorted((probe.content, probe.reasoning))
+    return said == expected and calls == probe.calls and not machine.problems
+
+
+_CACHED: Final = 64
+_KNOWN: Final[dict[int, dict[Any, Turn]]] = {}
+"""By the address of the tokenizer."""
+
+
+def turn_of(
+    tok: BaseTokenizer,
+    tokens: Mapping[str, int],
+    renderer: Renderer,
+    template: str,
+    variables: Variables,
+) -> Turn:
+    """How the model of a template writes its turn.
+
+    Args:
+        tok: The tokenizer.
+        tokens: Its control tokens.
+        renderer: What runs the template.
+        template: The text of the template.
+        variables: What the template reads beside messages and tools.
+
+    Raises:
+        UnsupportedError: It cannot be told.
+    """
+    key = id(tok)
+    if key not in _KNOWN:
+        _KNOWN[key] = {}
+        weakref.finalize(tok, _KNOWN.pop, key, None)
+    known = _KNOWN[key]
+    if (template, variables) not in known:
+        if len(known) >= _CACHED:
+            known.clear()
+        known[template, variables] = _found(tok, tokens, renderer, template, variables)
+    return known[template, variables]
+
+
+def _found(
+    tok: BaseTokenizer,
+    tokens: Mapping[str, int],
+    renderer: Renderer,
+    template: str,
+    variables: Variables,
+) -> Turn:
+    probes = _probed(renderer, template, variables)
+    if _CONTENT not in probes.answers[0].text:
+        raise UnsupportedError(
+            "the chat template does not print what an assistant says, so its answers cannot be "
+            "parsed (give prompt= the chat with the variables that the template needs, or format=)"
+        )
+    written = "\n".join((template, probes.prompt, *(it.text for it in probes.answers)))
+    spelled = "|".join(map(re.escape, sorted(tokens, key=len, reverse=True)))
+    pattern = re.compile(f"{spelled}|{_TOKEN.pattern}") if spelled else _TOKEN
+    format = _as_spaced(_format_of(probes, written, tokens, pattern), probes)
+    anchor, lead = _anchored(probes, format)
+    ends = _all_ends(tok, probes, format, pattern)
+    return Turn(
+        compiled(format, tokens, ends, written),
+        compiled(format, {}, ends, written + "\n".join(tokens)),
+        anchor,
+        lead,
+        probes.reasoning_field,
+        probes.arguments_as_text,
+    )
+
+
+def _as_spaced(format: Format, probes: _Probes) -> Format:
+    """The format, with as much white space behind its reasoning as the template writes there."""
+    seen = "\n".join(_answer(it.text) for it in probes.answers if it.content)
+    states = {}
+    for name, state in format.states.items():
+        marks = {}
+        for mark, target in state.marks.items():
+            core = mark.strip()
+            space = re.search(re.escape(core) + r"(\s*)" + re.escape(_CONTENT), seen)
+            if core and target == "start" and space:
+                mark = mark[: mark.index(core)] + core + space[1]
+            marks[mark] = target
+        states[name] = dataclasses.replace(state, marks=marks)
+    return dataclasses.replace(format, states=states)
+
+
+def _all_ends(
+    tok: BaseTokenizer, probes: _Probes, format: Format, tokens: re.Pattern[str]
+) -> list[str]:
+    marks = frozenset(mark.strip() for it in format.states.values() for mark in it.marks)
+    found = _ends(probes, tokens, marks)
+    eos = tok.roles.get("eos")
+    if eos is not None and eos not in marks:
+        found.setdefault(eos)
+    return list(found)
+
+
+def _format_of(
+    probes: _Probes, written: str, known: Mapping[str, int], tokens: re.Pattern[str]
+) -> Format:
+    """The format by which all that was printed comes back, and most marks of which were."""
+    best: Format | None = None
+    most = -1
+    for format in (PLAIN, *FORMATS.values()):
+        marks = {mark.strip() for it in format.states.values() for mark in it.marks}
+        score = sum(len(it) >= _SHORTEST and (it in written or it in known) for it in marks)
+        if score <= most:
+            continue
+        anchor, lead = _anchored(probes, format)
+        ends = _ends(probes, tokens, marks)
+        tried = compiled(format, {}, ends, written)
+        if all(_gives_back(tried, probe, anchor, lead) for probe in probes.answers):
+            best, most = format, score
+    return best or _inferred(probes, tokens) or _refuse()
+
+
+def _refuse() -> Format:
+    raise UnsupportedError(
+        "jeton cannot tell in which format this chat template writes calls of tools "
+        f"(give format= one of {', '.join(FORMATS)})"
+    )
+
+
+def _inferred(probes: _Probes, tokens: re.Pattern[str]) -> Format | None:
+    """The format that the template itself shows, if all comes back by it."""
+    anchor, _ = _anchored(probes, PLAIN)
+    ends = [end.strip() for end in _ends(probes, tokens, ())]
+    plain = _answer(probes.answers[0].text).rpartition(_CONTENT)[2]
+    answers = []
+    for probe in probes.answers:
+        body = _answer(probe.text)
+        body = body.partition(anchor)[2] if anchor else body
+        for end in (it for it in ends if it in plain or probe.calls):
+            at = body.rfind(end)
+            behind = body.rfind("look_up") if probe.calls else body.rfind(_CONTENT)
+            if at > behind and not body[at + len(end) :].strip():
+                body = body[:at]
+        answers.append(Answer(body, probe.content, probe.reasoning, probe.calls))
+    format = inferred(answers)
+    if format is None:
+        return None
+    marks = [mark.strip() for it in format.states.values() for mark in it.marks]
+    anchor, lead = _anchored(probes, format)
+    tried = compiled(format, {}, _ends(probes, tokens, marks))
+    is_right = all(_gives_back(tried, probe, anchor, lead) for probe in probes.answers)
+    return format if is_right else None

@@ -1,0 +1,280 @@
+"""`Rollout`: a conversation as the ids that a model read and wrote, which are never written again.
+
+`chat.extend(ids, messages=…)` makes one. The template writes what is new; what stands in front of
+that stays as it is, whatever the template would make of it now. Look here for where the text of the
+template begins behind what a model wrote, and for what it would have written otherwise.
+"""
+
+from __future__ import annotations
+
+import copy
+import difflib
+import itertools
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from jeton.chat.origins import ANSWERING
+from jeton.errors import ArgumentError, ArgumentTypeError, JetonError
+
+if TYPE_CHECKING:
+    from jeton.base_tokenizer import BaseTokenizer
+    from jeton.chat.origins import Origin
+    from jeton.chat.parsing.parsed import Parsed
+
+__all__ = ["Rewritten", "Rollout", "extended"]
+
+_MOST_COMPARED: Final = 2_000
+"""Ids between which single parts are told apart; in more, the first and the last are."""
+
+
+class _Chat(Protocol):
+    """A chat, as far as a rollout depends on it."""
+
+    text: str
+    tools: list[Any] | None
+
+    @property
+    def ids(self) -> list[int]: ...
+
+    @property
+    def origins(self) -> list[Origin]: ...
+
+    @property
+    def control_tokens(self) -> dict[str, int]: ...
+
+    @property
+    def tokenizer(self) -> BaseTokenizer: ...
+
+
+ChatOf = Callable[[list[Any], bool], _Chat]
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """A stretch of ids that the template would write otherwise if it wrote all again.
+
+    Attributes:
+        start: The first of these ids.
+        end: Behind the last; equal to `start` where the template would put something between.
+        text: What the template would write in their place.
+    """
+
+    start: int
+    end: int
+    text: str
+
+
+class Rollout:
+    """A conversation of several turns as ids, each answer as the model wrote it.
+
+    Attributes:
+        ids: All ids: of the prompt, of the answers, and of what the template wrote between.
+        sampled: Where the answers are in `ids`: start and end of each.
+        answers: What the answers say.
+        messages: The conversation, with the answers as messages.
+        prompt: The same conversation as the template writes it from the beginning: what
+            `tok.parse` takes for the next answer.
+        rewritten: What of `ids` the template would write otherwise: the reasoning of turns that
+            are over, calls with other white space, an end that the model did not write.
+
+    Example:
+        >>> import jeton
+        >>> tok = jeton.CharTrainer(special_tokens=["<|im_start|>", "<|im_end|>"]).train(
+        ...     "<|user>\\nsystem im_end assistant hey"
+        ... )
+        >>> chat = tok.chat(
+        ...     [{"role": "user", "content": "hey"}], template="chatml", add_generation_prompt=True
+        ... )
+        >>> sampled = [*tok.encode("yes"), tok.special_tokens["<|im_end|>"]]
+        >>> rollout = chat.extend(sampled, messages=[{"role": "user", "content": "hm"}])
+        >>> rollout.ids[: len(chat.ids) + len(sampled)] == chat.ids + sampled
+        True
+        >>> sum(rollout.loss_mask()) == len(sampled), rollout.rewritten
+        (True, [])
+    """
+
+    def __init__(self, chat: _Chat, chat_of: ChatOf, messages: list[Any]) -> None:
+        self.ids: list[int] = list(chat.ids)
+        self.sampled: list[tuple[int, int]] = []
+        self.answers: list[Parsed] = []
+        self.messages: list[Any] = list(messages)
+        self.prompt: Any = chat
+        self.rewritten: list[Rewritten] = []
+        self._chat_of = chat_of
+
+    @property
+    def tokenizer(self) -> BaseTokenizer:
+        """The tokenizer."""
+        tokenizer: BaseTokenizer = self.prompt.tokenizer
+        return tokenizer
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def loss_mask(self) -> list[int]:
+        """1 for each token that the model wrote, else 0.
+
+        What the template wrote in its place, as an end of a turn that the model did not reach, is
+        not learnt.
+        """
+        mask = [0] * len(self.ids)
+        for start, end in self.sampled:
+            mask[start:end] = [1] * (end - start)
+        return mask
+
+    def extend(
+        self,
+        ids: Iterable[int],
+        *,
+        messages: Iterable[Mapping[str, Any]] = (),
+        add_generation_prompt: bool = True,
+    ) -> Rollout:
+        """A longer rollout, as `Chat.extend` makes one; this one stays as it is."""
+        written = _checked(ids)
+        new = _listed(messages)
+        answer = self.tokenizer.parse(  # type: ignore[attr-defined]
+            written, prompt=self.prompt, tools=self.prompt.tools
+        )
+        longer = copy.copy(self)
+        start = len(self.ids)
+        if not new:
+            add_generation_prompt = False
+        for message in _messages_of(answer):
+            said = [*self.messages, message]
+            try:
+                chat = self._chat_of([*said, *new], add_generation_prompt)
+                break
+            except JetonError as refusal:
+                error = refusal
+        else:
+            raise error
+        cut, is_ended = _behind_answer(chat, len(said), written, answer)
+        longer.sampled = [*self.sampled, (start, start + len(written))]
+        longer.answers = [*self.answers, answer]
+        longer.messages = [*said, *new]
+        longer.prompt = chat
+        before = [*self.ids, *written]
+        longer.ids = [*before, *(chat.ids[cut:] if new or not is_ended else [])]
+        longer.rewritten = list(_compared(self.tokenizer, before, chat.ids[:cut], is_ended))
+        return longer
+
+    def __repr__(self) -> str:
+        answers, tokens, parts = len(self.answers), len(self.ids), len(self.rewritten)
+        drift = f", {parts} part{'s' * (parts != 1)} would be rewritten" if parts else ""
+        return f"Rollout({answers} answer{'s' * (answers != 1)}, {tokens:,} tokens{drift})"
+
+
+def extended(
+    chat: _Chat,
+    chat_of: ChatOf,
+    messages: list[Any],
+    ids: Iterable[int],
+    new: Iterable[Mapping[str, Any]],
+    *,
+    add_generation_prompt: bool,
+) -> Rollout:
+    """A rollout of a prompt with the first answer; `messages` are those in front of the answer."""
+    first = Rollout(chat, chat_of, messages)
+    return first.extend(ids, messages=new, add_generation_prompt=add_generation_prompt)
+
+
+def _checked(ids: Any) -> list[int]:
+    if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Iterable):
+        raise ArgumentTypeError(
+            f"ids must be the ids that the model wrote, not {type(ids).__name__}"
+        )
+    try:
+        return [operator.index(id) for id in ids]
+    except TypeError as error:
+        raise ArgumentTypeError(f"ids must hold ints: {error}") from None
+
+
+def _listed(messages: Any) -> list[Any]:
+    if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable):
+        raise ArgumentTypeError(f"messages must be a list of dicts, not {type(messages).__name__}")
+    listed = list(messages)
+    if listed and isinstance(listed[0], Mapping) and listed[0].get("role") in ANSWERING:
+        raise ArgumentError(
+            "messages must be what follows the answer (results of tools, or a turn of the user): "
+            "the answer itself is given as ids"
+        )
+    return listed
+
+
+def _messages_of(answer: Parsed) -> Iterator[dict[str, Any]]:
+    """The answer as a message, and in simpler shapes for templates that do not take it."""
+    yield answer.message
+    simpler = copy.deepcopy(answer.message)
+    for call in simpler.get("tool_calls", ()):
+        if isinstance(call["function"]["arguments"], str):
+            call["function"]["arguments"] = {}
+    yield simpler
+    text = "".join(part.text for part in answer.parts if part.kind != "mark")
+    yield {"role": "assistant", "content": answer.content or text}
+
+
+def _behind_answer(chat: _Chat, count: int, written: list[int], answer: Parsed) -> tuple[int, bool]:
+    """Which token of a chat follows an answer, and whether the answer has its own end.
+
+    Args:
+        chat: The chat with the answer, and what follows.
+        count: How many messages there are up to the answer.
+        written: The answer.
+        answer: What it says.
+    """
+    origins = chat.origins
+    is_said = [it.kind == "message" and it.field != "role" for it in origins]
+    numbers = [it.message if on else None for it, on in zip(origins, is_said, strict=True)]
+    said = [at for at, it in enumerate(numbers) if it is not None and it < count]
+    new = [at for at, it in enumerate(numbers) if it is not None and it >= count]
+    first = said[-1] + 1 if said else 0
+    behind = next((at for at in new if at >= first), len(origins))
+    marks = chat.tokenizer.parse_stream(prompt=chat).ends  # type: ignore[attr-defined]
+    ends = [at for at in range(first, behind) if chat.ids[at] in marks]
+    last = written[-1] if written else -1
+    if not ends:
+        return _behind_text(chat, first, behind), True
+    # An answer without text has none between the end of the turn before and its own.
+    is_printed = bool(said) and numbers[said[-1]] == count - 1
+    ends = ends if is_printed else ends[-1:]
+    if last in marks:
+        same = next((it for it in ends if chat.ids[it] == last), ends[0])
+        return same + 1, True
+    return ends[0], answer.finish == "complete"
+
+
+def _behind_text(chat: _Chat, first: int, behind: int) -> int:
+    """Which token follows an answer in a chat whose turns end with no token."""
+    for at in range(first, behind):
+        if chat.ids[at] in chat.control_tokens.values():
+            return at
+    return first
+
+
+def _compared(
+    tok: BaseTokenizer, ids: list[int], rendered: list[int], is_ended: bool
+) -> Iterator[Rewritten]:
+    """Where ids that stay differ from what the template would write."""
+    same = sum(1 for _ in itertools.takewhile(bool, map(operator.eq, ids, rendered)))
+    most = min(len(ids), len(rendered)) - same
+    behind = (
+        sum(
+            1
+            for _ in itertools.takewhile(
+                bool, map(operator.eq, ids[: -most - 1 : -1], rendered[: -most - 1 : -1])
+            )
+        )
+        if most
+        else 0
+    )
+    old, new = ids[same : len(ids) - behind], rendered[same : len(rendered) - behind]
+    if not old and not new:
+        return
+    if max(len(old), len(new)) > _MOST_COMPARED:
+        yield Rewritten(same, same + len(old), tok.decode(new))
+        return
+    for kind, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind != "equal":
+            yield Rewritten(same + a, same + b, tok.decode(new[c:d]))

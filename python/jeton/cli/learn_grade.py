@@ -1,0 +1,77 @@
+"""What `jeton learn --grade` says of a file of functions, and what `--new` writes into one.
+
+Look here for exit codes: 0 where every function that is written is right, 1 where one is not.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import click
+
+from jeton.cli.command import echo_note
+from jeton.cli.printing import say, styled
+from jeton.cli.targets import check_target, replacing
+from jeton.cli.terminal import columns, heading, shorten
+from jeton.human_readable import counted
+from jeton.learn.grading import Grade, grade, template
+
+__all__ = ["begin", "show_grades"]
+
+_SIGNS = {
+    "right": ("✓", "green"),
+    "wrong": ("✗", "red"),
+    "raised": ("✗", "red"),
+    "too long": ("✗", "red"),
+    "missing": ("·", None),
+}
+
+
+def begin(path: str, *, force: bool) -> None:
+    """Writes a file in which every function is still to be written."""
+    check_target(path, inputs=(), force=force)
+    with replacing(Path(path), force=force) as file:
+        file.write(template().encode())
+    echo_note(f"{path}: fill in a function, then jeton learn --grade {path}")
+
+
+def show_grades(path: str) -> None:
+    """Grades a file, and says of each function what is wrong with it and why."""
+    grades = grade(Path(path))
+    right = sum(it.outcome == "right" for it in grades)
+    say(heading(f"{Path(path).name}: {right} of {counted(len(grades), 'function')} right"))
+    for it in grades:
+        _show(it)
+    missing = next((it.task for it in grades if it.outcome == "missing"), None)
+    wrong = [it for it in grades if it.outcome not in ("right", "missing")]
+    say()
+    if wrong:
+        say(f"  Mend {wrong[0].task.name} first; its page: docs/exercises/{wrong[0].task.name}.md")
+        raise click.exceptions.Exit(1)
+    if missing is not None:
+        say(f"  Next: {missing.name}. {missing.asked}")
+        say(f"  def {missing.name}{missing.signature}:")
+        return
+    say("  All right: that is a tokenizer. jeton.reference has our own pages of each algorithm.")
+
+
+def _show(it: Grade) -> None:
+    sign, colour = _SIGNS[it.outcome]
+    told = {
+        "right": counted(it.calls, "call"),
+        "missing": "to be written",
+        "too long": "takes too long",
+    }.get(it.outcome, f"call {it.calls:,} goes wrong; the smallest that does:")
+    say(f"  {styled(sign, fg=colour)} {styled(it.task.name.ljust(14), bold=True)} {told}")
+    if it.outcome in ("right", "missing"):
+        return
+    arguments = ", ".join(map(repr, it.arguments))
+    width = columns() - 6
+    say(f"      {shorten(f'{it.task.name}({arguments})', width)}")
+    if it.outcome != "too long":
+        got = it.got if it.outcome == "raised" else repr(it.got)
+        say(f"      yours  {shorten(got, width - 7)}")
+    say(f"      right  {shorten(repr(it.right), width - 7)}")
+    for line in textwrap.wrap(it.why, width):
+        say(styled(f"      {line}", fg="yellow"))

@@ -1,0 +1,72 @@
+"""The game of `jeton learn guess`: which pair does byte pair encoding merge next?"""
+
+from __future__ import annotations
+
+import random
+import re
+import sys
+
+from jeton import samples
+from jeton.cli.learn_views import print_steps
+from jeton.cli.printing import put, say, styled, use_colour
+from jeton.cli.terminal import heading
+from jeton.human_readable import counted
+from jeton.learn.merging import MergeStep, frames_of_merging, watch_bpe
+from jeton.views.frames import Chip, Frame, Row, Rows
+
+__all__ = ["play"]
+
+_WORDS = 4
+_MERGES = 3
+"""Merges to guess before there are other words."""
+
+_ENDINGS = ("ing", "er", "est", "ed", "ly", "and", "out", "ight")
+"""Words of a round share one of these, so that some pairs occur more often than others."""
+
+
+def play(start: int | None) -> None:
+    """Asks until an empty line, or the end of the input."""
+    seed = random.randrange(10_000) if start is None else start
+    numbers = random.Random(seed)
+    streak = longest = asked = right = 0
+    say(heading("Guess the next merge"))
+    say("  The most frequent pair of neighbours wins; of equals, the one seen first.")
+    say("  Type its two symbols, as in: t h    An empty line ends the game.")
+    words = sorted({*re.findall(r"\b[a-z]{4,7}\b", samples.read("tales"))})
+    while True:
+        counts = _round(words, numbers)
+        for step in watch_bpe(counts, _MERGES, end=None):
+            say()
+            _show(step)
+            put("> ", end="")
+            line = sys.stdin.readline()
+            if not line.strip():
+                say()
+                share = f"{right} of {counted(asked, 'guess', 'guesses')} right"
+                say(f"  {share}; the longest streak was {longest}. The same words: --start {seed}")
+                return
+            asked += 1
+            if tuple(line.split()) in (step.best, (step.made,)):
+                right, streak = right + 1, streak + 1
+                longest = max(longest, streak)
+                told = styled("Right. ", fg="green", bold=True)
+            else:
+                streak = 0
+                told = styled("Not so. ", fg="red", bold=True)
+            note = frames_of_merging(step.before, [step])[1].note
+            say(f"  {told}{note}" + (f" Streak: {streak}." if streak > 1 else ""))
+
+
+def _round(words: list[str], numbers: random.Random) -> dict[str, int]:
+    """A few words with counts, most of which share an ending."""
+    ending = numbers.choice(_ENDINGS)
+    alike = [word for word in words if word.endswith(ending)]
+    chosen = numbers.sample(alike, min(len(alike), _WORDS - 1))
+    chosen += [word for word in numbers.sample(words, _WORDS) if word not in chosen]
+    return {word: numbers.randint(1, 6) for word in chosen[:_WORDS]}
+
+
+def _show(step: MergeStep) -> None:
+    rows = tuple(Row(tuple(map(Chip, row)), f"{count} ×") for row, count in step.before)
+    frame = Frame(f"Merge {step.number}", "", (Rows(rows),))
+    print_steps([frame], use_colour(sys.stdout), place="")

@@ -1,0 +1,664 @@
+"""Grades functions that a learner wrote: finds the smallest call that goes wrong, and says why.
+
+Look here for what `jeton learn --grade` asks for. A right answer is never written down: it is what
+the pages of `jeton.reference` give. A task has calls from small to large, drawn with a fixed seed;
+the first that goes wrong is made smaller while it stays wrong.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+import string
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from jeton.learn.grading_process import Answer, Answers
+from jeton.reference import byte_level, ranks
+from jeton.reference import unigram as unigram_page
+
+__all__ = ["TASKS", "Grade", "Task", "grade", "template"]
+
+Arguments: TypeAlias = tuple[Any, ...]
+
+_RANDOM_CALLS = 150
+_MOST_SHRINKING = 400
+"""Calls that are made to find a smaller one: what is left is small enough to think through."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A function to write.
+
+    Attributes:
+        name: What it is called.
+        signature: Its parameters and what it returns, as written in Python.
+        asked: What it does.
+        right: What a right one returns.
+        calls: Arguments to try, small ones first.
+        is_call: Whether arguments make sense, of those that were made smaller.
+        why: What a wrong answer shows.
+        is_right: Whether an answer is right; by default if it equals that of `right`.
+    """
+
+    name: str
+    signature: str
+    asked: str
+    right: Callable[..., Any]
+    calls: Callable[[random.Random], Iterator[Arguments]]
+    is_call: Callable[..., bool]
+    why: Callable[[Arguments, Any, Any], str]
+    is_right: Callable[[Arguments, Any, Any], bool] = lambda _, right, got: bool(right == got)
+
+    @property
+    def returns(self) -> str:
+        """What the signature says is returned."""
+        return self.signature.rpartition(" -> ")[2]
+
+
+@dataclass(frozen=True)
+class Grade:
+    """How a function did.
+
+    Attributes:
+        task: What was asked.
+        outcome: It is right, wrong, raised an exception, took too long, or is not there.
+        calls: How many calls were made before one went wrong.
+        arguments: Those of the smallest call that went wrong.
+        right: What it should have returned.
+        got: What it returned; of an exception what it says.
+        why: What that shows.
+    """
+
+    task: Task
+    outcome: Literal["right", "wrong", "raised", "too long", "missing"]
+    calls: int = 0
+    arguments: Arguments = ()
+    right: Any = None
+    got: Any = None
+    why: str = ""
+
+
+def grade(path: Path) -> list[Grade]:
+    """Grades the functions of a file, in the order of `TASKS`.
+
+    The file runs in a process of its own, each call for ten seconds at most.
+
+    Raises:
+        FileError: The file cannot be read.
+        FormatError: It cannot be run; the error says where.
+    """
+    with Answers(path) as answers:
+        return [_graded(task, answers) for task in TASKS]
+
+
+def template() -> str:
+    """A file with every function still to be written."""
+    functions = [
+        f'def {task.name}{task.signature}:\n    """{task.asked}"""\n    raise NotImplementedError\n'
+        for task in TASKS
+    ]
+    return "\n\n".join(
+        ['"""My tokenizer: `jeton learn --grade` says how far it is."""\n', *functions]
+    )
+
+
+def _graded(task: Task, answers: Answers) -> Grade:
+    if task.name not in answers.functions:
+        return Grade(task, "missing")
+    made = 0
+    for arguments in task.calls(random.Random(46)):
+        made += 1
+        wrong = _wrong(task, answers, arguments)
+        if wrong is not None:
+            if wrong.outcome == "raised" and "NotImplementedError" in str(wrong.got):
+                return Grade(task, "missing")
+            return _smallest(task, answers, wrong, made)
+    return Grade(task, "right", made)
+
+
+def _wrong(task: Task, answers: Answers, arguments: Arguments) -> Grade | None:
+    """What is wrong with the answer to a call; `None` if it is right."""
+    answer: Answer = answers.ask(task.name, arguments)
+    right = task.right(*arguments)
+    if answer.kind == "too long":
+        return Grade(task, "too long", 0, arguments, right, None, "It does not end, or nearly so.")
+    if answer.kind == "raised":
+        why = f"It raises an exception at {answer.place}." if answer.place else ""
+        return Grade(task, "raised", 0, arguments, right, answer.value, why)
+    got = answer.value
+    if type(got) is not type(right):
+        why = f"It returns {_kind(got)} and not {_kind(right)}."
+        return Grade(task, "wrong", 0, arguments, right, got, why)
+    if not _holds(got, task.returns):
+        why = f"It returns {task.returns}, and yours holds other things."
+    elif task.is_right(arguments, right, got):
+        return None
+    else:
+        why = task.why(arguments, right, got)
+    return Grade(task, "wrong", 0, arguments, right, got, why)
+
+
+def _holds(value: Any, kind: str) -> bool:
+    """Whether a value is of the kind that a signature names."""
+    match kind:
+        case "str":
+            return isinstance(value, str)
+        case "list[str]":
+            return all(isinstance(it, str) for it in value)
+        case "list[bytes]":
+            return all(isinstance(it, bytes) for it in value)
+    return all(
+        isinstance(it, tuple) and len(it) == 2 and all(isinstance(part, bytes) for part in it)
+        for it in value
+    )
+
+
+def _kind(value: Any) -> str:
+    return "nothing (None)" if value is None else f"a {type(value).__name__}"
+
+
+def _smallest(task: Task, answers: Answers, wrong: Grade, made: int) -> Grade:
+    """The wrong call, made smaller as long as it stays wrong."""
+    left = _MOST_SHRINKING
+    again = wrong.outcome != "too long"
+    while again and left > 0:
+        again = False
+        for arguments in _smaller(wrong.arguments):
+            if not task.is_call(*arguments):
+                continue
+            left -= 1
+            found = _wrong(task, answers, arguments)
+            if found is not None and found.outcome == "too long":
+                break
+            if found is not None:
+                wrong, again = found, True
+                break
+            if left <= 0:
+                break
+    return Grade(task, wrong.outcome, made, wrong.arguments, wrong.right, wrong.got, wrong.why)
+
+
+def _smaller(value: Any) -> Iterator[Any]:
+    """Values of the same kind that are smaller."""
+    match value:
+        case bool() | float():
+            return
+        case int():
+            yield from dict.fromkeys(it for it in (0, 1, value // 2, value - 1) if 0 <= it < value)
+        case str() | bytes() | list():
+            parts: Any = value
+            half = len(parts) // 2
+            if half > 1:
+                yield from (parts[half:], parts[:half])
+            yield from (parts[:at] + parts[at + 1 :] for at in range(len(parts)))
+        case tuple():
+            for at, part in enumerate(value):
+                yield from ((*value[:at], it, *value[at + 1 :]) for it in _smaller(part))
+        case dict():
+            for key in value:
+                yield {other: it for other, it in value.items() if other != key}
+            for key, number in value.items():
+                yield from ({**value, key: it} for it in _smaller(number) if it)
+            for key in value:
+                for shorter in _smaller(key):
+                    if shorter and shorter not in value:
+                        yield {(shorter if it == key else it): n for it, n in value.items()}
+
+
+# Training.
+
+Pair: TypeAlias = tuple[bytes, bytes]
+
+
+def _train(words: dict[str, int], merges: int) -> list[Pair]:
+    return byte_level.train(_bytes(words), merges)
+
+
+def _bytes(words: dict[str, int]) -> dict[bytes, int]:
+    return {word.encode(): count for word, count in words.items()}
+
+
+def _train_calls(numbers: random.Random) -> Iterator[Arguments]:
+    yield from [
+        ({"ab": 1}, 1),
+        ({"aaa": 1}, 2),
+        ({"ab": 1, "cd": 2}, 1),
+        ({"ab": 1, "bc": 1}, 2),
+        ({"a": 3, "b": 3}, 1),
+        ({"é": 2, "è": 1}, 2),
+        ({"low": 5, "lower": 2, "newest": 6, "widest": 3}, 6),
+        ({"aaabdaaabac": 1}, 3),
+        ({}, 1),
+        ({"ab": 1}, 0),
+    ]
+    for number in range(_RANDOM_CALLS):
+        letters = "ab" if number % 3 else "abcé"
+        words = {
+            _word(numbers, letters, 1 + number // 20): numbers.randint(1, 4)
+            for _ in range(1 + number // 15)
+        }
+        yield words, 1 + number // 10
+
+
+def _word(numbers: random.Random, letters: str, most: int) -> str:
+    return "".join(numbers.choices(letters, k=numbers.randint(1, most)))
+
+
+def _train_why(arguments: Arguments, right: list[Pair], got: list[Pair]) -> str:
+    words, _ = arguments
+    at = next(
+        (at for at, (a, b) in enumerate(zip(right, got, strict=False)) if a != b),
+        min(len(right), len(got)),
+    )
+    if at == len(right):
+        return (
+            f"After {at} merges it goes on, where there is no pair left or enough were asked for."
+        )
+    rows = [([bytes([it]) for it in word], n) for word, n in _bytes(words).items()]
+    for pair in right[:at]:
+        rows = [(byte_level.merge(row, pair), n) for row, n in rows]
+    counts: dict[Pair, int] = {}
+    for row, number in rows:
+        for pair in itertools.pairwise(row):
+            counts[pair] = counts.get(pair, 0) + number
+    wins = f"Merge {at + 1} is {_pair(right[at])}, which occurs {counts[right[at]]} times"
+    if at == len(got):
+        return f"{wins}; it stops before that."
+    theirs = got[at]
+    if theirs not in counts:
+        return f"{wins}; {_pair(theirs)} are nowhere neighbours in a word then."
+    if counts[theirs] == counts[right[at]]:
+        return f"{wins}, as often as {_pair(theirs)}; of equals the pair seen first wins."
+    return (
+        f"{wins}, and {_pair(theirs)} {counts[theirs]}: every neighbouring pair counts, in every "
+        "occurrence of its word."
+    )
+
+
+def _pair(pair: Pair) -> str:
+    return f"{pair[0]!r} + {pair[1]!r}"
+
+
+# Encoding a piece by merges.
+
+
+def _encode_calls(numbers: random.Random) -> Iterator[Arguments]:
+    ab, bc = (b"a", b"b"), (b"b", b"c")
+    yield from [
+        (b"", []),
+        (b"a", []),
+        (b"ab", [ab]),
+        (b"abc", [ab, bc]),
+        (b"abc", [bc, ab]),
+        (b"aaa", [(b"a", b"a")]),
+        (b"abab", [ab, (b"ab", b"ab")]),
+        (b"abcd", [(b"c", b"d"), ab, (b"ab", b"cd")]),
+        ("é".encode(), [(b"\xc3", b"\xa9")]),
+    ]
+    for number in range(_RANDOM_CALLS):
+        words = {_word(numbers, "abc", 3 + number // 20): 1 for _ in range(4)}
+        merges = byte_level.train(_bytes(words), 6)
+        # Every order in which parts come before what they make is a list of merges.
+        while numbers.random() < 0.7 and len(merges) > 1:
+            at = numbers.randrange(len(merges) - 1)
+            swapped = [*merges[:at], merges[at + 1], merges[at], *merges[at + 2 :]]
+            merges = swapped if _are_merges(b"", swapped) else merges
+        yield _word(numbers, "abc", 3 + number // 15).encode(), merges
+
+
+def _are_merges(piece: bytes, merges: list[Pair]) -> bool:
+    made: set[bytes] = set()
+    for left, right in merges:
+        if not all(len(it) == 1 or it in made for it in (left, right)) or left + right in made:
+            return False
+        made.add(left + right)
+    return True
+
+
+def _encode_why(arguments: Arguments, right: list[bytes], got: list[bytes]) -> str:
+    piece, merges = arguments
+    if b"".join(got) != piece:
+        return "The tokens do not join to the piece: no byte may be lost or added."
+    left = [pair for pair in itertools.pairwise(got) if pair in merges]
+    if left:
+        return f"{_pair(left[0])} stand side by side, and their merge is not done."
+    order = {pair: place for place, pair in enumerate(merges)}
+    row = [bytes([it]) for it in piece]
+    while True:
+        known = [pair for pair in itertools.pairwise(row) if pair in order]
+        if not known:
+            break
+        first = min(known, key=lambda it: order[it])
+        merged = byte_level.merge(row, first)
+        if len(known) > 1 and not _refines(merged, got):
+            later = next(it for it in known if it != first) if len(set(known)) > 1 else first
+            if later == first:
+                return f"{_pair(first)} overlaps itself here: it is merged from the left."
+            return (
+                f"{_pair(first)} was learned before {_pair(later)}, so it is merged first, "
+                "wherever it stands."
+            )
+        row = merged
+    return "The merges are done in the order in which they were learned, each everywhere at once."
+
+
+def _refines(row: Sequence[bytes], tokens: Sequence[bytes]) -> bool:
+    """Whether merging more of a row can still give these tokens."""
+    ends = set(itertools.accumulate(map(len, row)))
+    return ends.issuperset(itertools.accumulate(map(len, tokens)))
+
+
+# Decoding.
+
+
+def _decode(tokens: list[bytes]) -> str:
+    return b"".join(tokens).decode("utf-8", "replace")
+
+
+def _decode_calls(numbers: random.Random) -> Iterator[Arguments]:
+    for tokens in (
+        [],
+        [b"a"],
+        [b"he", b"llo"],
+        ["é".encode()],
+        [b"\xc3", b"\xa9"],
+        [b"\xff"],
+        [b"a", b"\xc3"],
+        [b"\xe5\x9b", b"\xb3 ", "🙂".encode()],
+    ):
+        yield (tokens,)
+    for number in range(_RANDOM_CALLS):
+        data = _word(numbers, "ab é図🙂", 2 + number // 15).encode()
+        if number % 4 == 0:
+            data += bytes([numbers.randrange(128, 256)])
+        ends = sorted(numbers.sample(range(len(data) + 1), min(len(data), numbers.randint(0, 4))))
+        yield ([data[a:b] for a, b in itertools.pairwise([0, *ends, len(data)])],)
+
+
+def _decode_why(arguments: Arguments, right: str, got: str) -> str:
+    (tokens,) = arguments
+    if "".join(it.decode("utf-8", "replace") for it in tokens) == got:
+        return "A character can be split over tokens: join the bytes first, and decode then."
+    if "�" in right and "�" not in got:
+        return "Bytes that are no character become U+FFFD (�); none is left out."
+    return "The text of the tokens is their bytes, one after another, read as UTF-8."
+
+
+# Splitting as GPT-2 does.
+
+
+def _split_calls(numbers: random.Random) -> Iterator[Arguments]:
+    for text in (
+        "",
+        "a",
+        "a b",
+        "a  b",
+        "a1",
+        "it's",
+        "IT'S",
+        "a\nb",
+        "a \n b",
+        "a!?",
+        "  ",
+        "a ",
+        "don't we'll",
+        "été 12 ok",
+        "x_y",
+        "²½ ٣",
+        "\u00a0a",
+        "'s'",
+    ):
+        yield (text,)
+    letters = "ab Z1é'stmll.,!_\n\t 図½\u00a0"
+    for number in range(4 * _RANDOM_CALLS):
+        yield (_word(numbers, letters, 2 + number // 40),)
+
+
+def _split_why(arguments: Arguments, right: list[str], got: list[str]) -> str:
+    (text,) = arguments
+    if "".join(got) != text:
+        return "The pieces do not join to the text: a split loses nothing."
+    if "" in got:
+        return "A piece is never empty."
+    at = next(
+        (at for at, (a, b) in enumerate(zip(right, got, strict=False)) if a != b),
+        min(len(right), len(got)),
+    )
+    piece = right[at]
+    if piece.startswith("'") and piece[1:] in ("s", "t", "re", "ve", "m", "ll", "d"):
+        return f"{piece!r} is a piece of its own: 's 't 're 've 'm 'll 'd, in small letters only."
+    theirs = got[at] if at < len(got) else ""
+    if piece.isspace() and theirs.startswith(piece) and theirs != piece:
+        return f"White space before a word leaves the last character to it: {piece!r} ends there."
+    if piece.isspace():
+        return f"{piece!r} is white space to the end, or up to the last before a word: one piece."
+    if piece.startswith(" "):
+        return f"A space goes with what follows it, so {piece!r} is one piece."
+    return (
+        f"{piece!r} is a piece: letters, numbers and other signs are three kinds, by Unicode's "
+        "categories, and a piece has one kind."
+    )
+
+
+# Special tokens.
+
+
+def _split_special(text: str, special: list[str]) -> list[str]:
+    parts, start, at = [], 0, 0
+    while at < len(text):
+        found = max((it for it in special if text.startswith(it, at)), key=len, default="")
+        if found:
+            parts += [text[start:at], found]
+            start = at + len(found)
+        at += len(found) or 1
+    return [part for part in (*parts, text[start:]) if part]
+
+
+def _special_calls(numbers: random.Random) -> Iterator[Arguments]:
+    end = "<|end|>"
+    yield from [
+        ("", []),
+        ("a", []),
+        ("a", [end]),
+        (end, [end]),
+        (f"a{end}", [end]),
+        (f"{end}a", [end]),
+        (f"a{end}{end}b", [end]),
+        ("a.b", ["."]),
+        ("<a><a>", ["<a>", "<a><a>"]),
+        ("<a><a>", ["<a><a>", "<a>"]),
+        ("abab", ["aba", "ba"]),
+    ]
+    for number in range(_RANDOM_CALLS):
+        special = list({_word(numbers, "ab|.", 3) for _ in range(numbers.randint(1, 3))})
+        yield _word(numbers, "ab|.", 3 + number // 15), sorted(special)
+
+
+def _special_why(arguments: Arguments, right: list[str], got: list[str]) -> str:
+    text, special = arguments
+    if "".join(got) != text:
+        return "The parts do not join to the text: the special tokens are parts, too."
+    if "" in got:
+        return "A part is never empty, also between two special tokens that touch."
+    missed = [it for it in right if it in special and it not in got]
+    for token in missed:
+        if any(other != token and token.startswith(other) for other in special):
+            return f"Of special tokens that begin at one place the longest wins: {token!r}."
+    if missed and any(it in string.punctuation for it in missed[0]):
+        return f"{missed[0]!r} is found as it is written: in a regex, escape it."
+    if [it for it in got if it in special and it not in right]:
+        return "The leftmost special token is split off first, and its characters are used up."
+    return "Each special token is a part of its own, and what stands between two is one part."
+
+
+# Merges from ranks.
+
+
+def _ranks_calls(numbers: random.Random) -> Iterator[Arguments]:
+    yield from [
+        ({},),
+        ({b"a": 0},),
+        ({b"a": 0, b"b": 1, b"ab": 2},),
+        ({b"a": 0, b"b": 1, b"c": 2, b"ab": 3, b"bc": 4, b"abc": 5},),
+        ({b"a": 0, b"b": 1, b"c": 2, b"bc": 3, b"ab": 4, b"abc": 5},),
+        ({b"a": 0, b"aa": 1, b"aaa": 2, b"aaaa": 3},),
+        ({b"a": 0, b"b": 1, b"abb": 2},),
+    ]
+    for number in range(_RANDOM_CALLS):
+        words = {_word(numbers, "abc", 3 + number // 20): 1 for _ in range(5)}
+        merges = byte_level.train(_bytes(words), 3 + number // 15)
+        tokens = list(dict.fromkeys([b"a", b"b", b"c", *(left + right for left, right in merges)]))
+        if number % 5 == 0:
+            tokens.append(b"cabbac")
+        yield ({token: rank for rank, token in enumerate(tokens)},)
+
+
+def _are_ranks(table: dict[bytes, int]) -> bool:
+    single = {bytes([byte]) for token in table for byte in token}
+    return single <= table.keys() and len(set(table.values())) == len(table) and b"" not in table
+
+
+def _ranks_why(arguments: Arguments, right: list[Pair], got: list[Pair]) -> str:
+    (table,) = arguments
+    made = {left + right_part for left, right_part in right}
+    for pair in got:
+        if pair[0] + pair[1] not in made:
+            return (
+                f"{pair[0] + pair[1]!r} has no merge: by lower ranks its bytes are not two parts."
+            )
+    if sorted(right) == sorted(got):
+        return "The merges are in the order of the ranks of what they make."
+    of = {left + right_part: (left, right_part) for left, right_part in got}
+    token = next(left + part for left, part in right if of.get(left + part) != (left, part))
+    parts = ranks.parts(token, table, below=table[token])
+    return (
+        f"{token!r} is {' + '.join(map(repr, parts))}: its bytes, merged by the ranks below its "
+        f"own ({table[token]}), end in these two."
+    )
+
+
+# Viterbi.
+
+
+def _viterbi(text: str, scores: dict[str, float]) -> list[str]:
+    return unigram_page.best(text, scores) if text else []
+
+
+def _viterbi_calls(numbers: random.Random) -> Iterator[Arguments]:
+    ab = {"a": -1.0, "b": -1.5}
+    yield from [
+        ("", ab),
+        ("a", ab),
+        ("ab", ab),
+        ("ab", {**ab, "ab": -2.0}),
+        ("ab", {**ab, "ab": -3.0}),
+        ("abb", {**ab, "ab": -3.25, "bb": -1.25}),
+        ("aab", {**ab, "aa": -1.75, "ab": -0.5}),
+    ]
+    for number in range(_RANDOM_CALLS):
+        pieces = ["a", "b", "c", *(_word(numbers, "abc", 4) for _ in range(2 + number // 15))]
+        # Sums of sixty-fourths are exact, so that no answer hangs on rounding.
+        scores = {piece: -numbers.randint(20, 400) / 64 for piece in pieces}
+        yield _word(numbers, "abc", 2 + number // 10), scores
+
+
+def _is_scored(text: str, scores: dict[str, float]) -> bool:
+    return set(text) <= scores.keys()
+
+
+def _is_best(arguments: Arguments, right: list[str], got: list[str]) -> bool:
+    """Whether the pieces are a way through the text that is as good as the best."""
+    text, scores = arguments
+    if "".join(got) != text or not all(it in scores for it in got):
+        return False
+    return math.isclose(_sum(got, scores), _sum(right, scores))
+
+
+def _sum(pieces: list[str], scores: dict[str, float]) -> float:
+    return sum(scores[piece] for piece in pieces)
+
+
+def _viterbi_why(arguments: Arguments, right: list[str], got: list[str]) -> str:
+    text, scores = arguments
+    if "".join(got) != text:
+        return "The pieces do not join to the text."
+    unknown = [it for it in got if it not in scores]
+    if unknown:
+        return f"{unknown[0]!r} has no score: it is no piece."
+    return (
+        f"The sum of your scores is {_sum(got, scores):g}, that of the best "
+        f"{_sum(right, scores):g}: neither the longest nor the best first piece need lead there."
+    )
+
+
+TASKS: tuple[Task, ...] = (
+    Task(
+        "train",
+        "(words: dict[str, int], merges: int) -> list[tuple[bytes, bytes]]",
+        "Learns byte pair encoding from words with counts: the merges, first to last.",
+        _train,
+        _train_calls,
+        lambda words, merges: merges < 1_000,
+        _train_why,
+    ),
+    Task(
+        "encode",
+        "(piece: bytes, merges: list[tuple[bytes, bytes]]) -> list[bytes]",
+        "The tokens of a piece, by merges in the order in which they were learned.",
+        byte_level.encode_piece,
+        _encode_calls,
+        _are_merges,
+        _encode_why,
+    ),
+    Task(
+        "decode",
+        "(tokens: list[bytes]) -> str",
+        "The text of tokens; bytes that are no character become U+FFFD.",
+        _decode,
+        _decode_calls,
+        lambda tokens: True,
+        _decode_why,
+    ),
+    Task(
+        "split",
+        "(text: str) -> list[str]",
+        "The pieces of a text, split as GPT-2 does.",
+        byte_level.split,
+        _split_calls,
+        lambda text: True,
+        _split_why,
+    ),
+    Task(
+        "split_special",
+        "(text: str, special: list[str]) -> list[str]",
+        "The parts of a text: each special token, and what stands between two of them.",
+        _split_special,
+        _special_calls,
+        lambda text, special: "" not in special,
+        _special_why,
+    ),
+    Task(
+        "merges_of",
+        "(ranks: dict[bytes, int]) -> list[tuple[bytes, bytes]]",
+        "The merges that a table of ranks stands for, first to last.",
+        ranks.merges_of,
+        _ranks_calls,
+        _are_ranks,
+        _ranks_why,
+    ),
+    Task(
+        "viterbi",
+        "(text: str, scores: dict[str, float]) -> list[str]",
+        "The pieces of a text whose sum of scores is greatest; every character has a score.",
+        _viterbi,
+        _viterbi_calls,
+        _is_scored,
+        _viterbi_why,
+        _is_best,
+    ),
+)
+"""The functions, in the order in which they are best written."""

@@ -1,0 +1,79 @@
+"""A question of the page: a JSON object whose fields are read by name and kind."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from jeton.errors import ArgumentError
+
+__all__ = ["Question"]
+
+_MAX_NUMBER: Final = 2**53
+"""Whole numbers that a browser holds exactly are below this."""
+
+
+class Question:
+    """The fields of a question. A field that is absent has the default of the call, if any.
+
+    Raises:
+        ArgumentError: It is no JSON object; a field is absent or of another kind.
+
+    >>> Question(b'{"id": 7}').number("id")
+    7
+    """
+
+    def __init__(self, body: bytes) -> None:
+        try:
+            fields = json.loads(body or b"{}")
+        except (ValueError, RecursionError) as error:
+            raise ArgumentError(f"a question is JSON: {error}") from None
+        if not isinstance(fields, dict):
+            raise ArgumentError("a question is a JSON object")
+        self._fields: dict[str, Any] = fields
+
+    def __contains__(self, name: str) -> bool:
+        return self._fields.get(name) is not None
+
+    def value(self, name: str, default: Any = None) -> Any:
+        """A field of any kind; `None` counts as absent."""
+        found = self._fields.get(name)
+        if found is None:
+            found = default
+        if found is None:
+            raise ArgumentError(f"the question lacks {name!r}")
+        return found
+
+    def text(self, name: str, default: str | None = None) -> str:
+        """A string."""
+        found = self.value(name, default)
+        if not isinstance(found, str):
+            raise ArgumentError(f"{name!r} of the question is no string")
+        return found
+
+    def number(self, name: str, default: int | None = None) -> int:
+        """A whole number."""
+        return _whole(name, self.value(name, default))
+
+    def numbers(self, name: str) -> list[int]:
+        """A list of whole numbers."""
+        return [_whole(name, it) for it in self._list(name)]
+
+    def texts(self, name: str) -> list[str]:
+        """A list of strings."""
+        found = self._list(name)
+        if not all(isinstance(it, str) for it in found):
+            raise ArgumentError(f"{name!r} of the question holds more than strings")
+        return found
+
+    def _list(self, name: str) -> list[Any]:
+        found = self.value(name)
+        if not isinstance(found, list):
+            raise ArgumentError(f"{name!r} of the question is no list")
+        return found
+
+
+def _whole(name: str, value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= _MAX_NUMBER:
+        raise ArgumentError(f"{name!r} of the question is no whole number below 2**53")
+    return value

@@ -1,0 +1,62 @@
+"""The page of `jeton play`, opened from a tokenizer at hand: in a notebook, a frame.
+
+The page is made of everything else in jeton, so its package stands above this one and is found by
+its name when it is asked for.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol
+
+from jeton.base_tokenizer import BaseTokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Plays", "ServedPage"]
+
+
+class ServedPage(Protocol):
+    """What of `jeton.play.Page` is seen from here."""
+
+    url: str
+
+    def close(self) -> None:
+        """Ends the server."""
+
+
+class Plays(BaseTokenizer):
+    """The part of `Tokenizer` that shows itself on a page."""
+
+    __slots__ = ()
+
+    def play(
+        self, text: str = "", *, beside: Mapping[str, BaseTokenizer] | None = None
+    ) -> ServedPage:
+        """The page of `jeton play` with this tokenizer; a notebook shows it in a frame.
+
+        It is served on this machine, under a secret address, until it is closed or the program
+        ends.
+
+        Args:
+            text: The text to begin with.
+            beside: Other tokenizers to compare with, by the names that their cards show.
+
+        Returns:
+            A `jeton.play.Page`: `url` is its address, `close()` ends it.
+
+        Raises:
+            UnsupportedError: starlette or uvicorn is not installed (`pip install 'jeton[play]'`).
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train("hello")
+            >>> page = tok.play("hello")
+            >>> page.url.startswith("http://127.0.0.1:")
+            True
+            >>> page.close()
+        """
+        page: type = import_module("jeton.play").Page
+        served: ServedPage = page({"tokenizer": self, **(beside or {})}, text=text).start()
+        return served

@@ -1,0 +1,133 @@
+"""What programs that serve and train call of a tokenizer, on what `as_transformers()` gives.
+
+The names are those that the sources of vLLM, SGLang, TGI and TRL use.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import jeton
+from jeton import samples
+from jeton.chat import TEMPLATES
+
+pytest.importorskip("transformers")
+
+MESSAGES = [{"role": "user", "content": "Hello there."}]
+TEXT = "Hello there, é🙂."
+TOK = (
+    jeton.BPETrainer(600, special_tokens=["<|im_start|>", "<|im_end|>", "<|pad|>"])
+    .train(samples.read_all().values())
+    .replace(
+        roles={"eos": "<|im_end|>", "pad": "<|pad|>"},
+        chat_template=TEMPLATES["chatml"],
+        model_max_length=4096,
+    )
+)
+IDS = TOK.encode(TEXT)
+END = TOK.special_tokens["<|im_end|>"]
+PROMPT = TOK.chat(MESSAGES, add_generation_prompt=True)
+
+CALLED: dict[str, tuple[str, Callable[[Any], Any], Any]] = {
+    "encode": ("vLLM, SGLang, TGI, TRL", lambda it: it.encode(TEXT), IDS),
+    "encode without special tokens": (
+        "vLLM", lambda it: it.encode(TEXT, add_special_tokens=False), IDS
+    ),
+    "a call": ("SGLang, TRL", lambda it: it(TEXT)["input_ids"], IDS),
+    "a batch": ("TGI, TRL", lambda it: it([TEXT, "a"])["input_ids"], [IDS, TOK.encode("a")]),
+    "offsets": (
+        "TRL", lambda it: it(TEXT, return_offsets_mapping=True)["offset_mapping"],
+        TOK.encode_with_spans(TEXT).spans,
+    ),
+    "truncation": (
+        "TGI", lambda it: it(TEXT, truncation=True, max_length=2)["input_ids"], IDS[:2]
+    ),
+    "decode": ("vLLM, SGLang, TGI, TRL", lambda it: it.decode(IDS), TEXT),
+    "decode one id": ("SGLang", lambda it: it.decode(IDS[0]), TOK.decode(IDS[:1])),
+    "decode and skip": (
+        "vLLM, TGI", lambda it: it.decode([*IDS, END], skip_special_tokens=True), TEXT
+    ),
+    "batch_decode": ("SGLang, TRL", lambda it: it.batch_decode([IDS, [END]]), [TEXT, "<|im_end|>"]),
+    "convert_ids_to_tokens": (
+        "vLLM, TGI", lambda it: it.convert_tokens_to_string(it.convert_ids_to_tokens(IDS)), TEXT
+    ),
+    "convert_tokens_to_ids": (
+        "vLLM, TRL", lambda it: it.convert_tokens_to_ids("<|im_end|>"), END
+    ),
+    "get_vocab": ("vLLM, SGLang", lambda it: sorted(it.get_vocab().values()), [*range(600)]),
+    "get_added_vocab": ("vLLM", lambda it: it.get_added_vocab(), TOK.special_tokens),
+    "added_tokens_decoder": (
+        "SGLang", lambda it: {str(k): v for v, k in it.added_tokens_decoder.items()},
+        TOK.special_tokens,
+    ),
+    "all_special_ids": (
+        "vLLM, SGLang", lambda it: sorted(it.all_special_ids), sorted(TOK.special_tokens.values())
+    ),
+    "all_special_tokens": (
+        "vLLM", lambda it: sorted(it.all_special_tokens), sorted(TOK.special_tokens)
+    ),
+    "eos_token_id": ("vLLM, SGLang, TGI, TRL", lambda it: it.eos_token_id, END),
+    "eos_token": ("TRL", lambda it: it.eos_token, "<|im_end|>"),
+    "pad_token_id": ("TGI, TRL", lambda it: it.pad_token_id, TOK.special_tokens["<|pad|>"]),
+    "bos_token_id": ("vLLM", lambda it: it.bos_token_id, None),
+    "vocab_size and len": ("vLLM, SGLang, TRL", lambda it: len(it), 600),
+    "max_token_id": ("vLLM", lambda it: max(it.get_vocab().values()), TOK.max_id),
+    "model_max_length": ("TRL", lambda it: it.model_max_length, 4096),
+    "is_fast": ("vLLM, SGLang", lambda it: it.is_fast, True),
+    "num_special_tokens_to_add": ("vLLM", lambda it: it.num_special_tokens_to_add(), 0),
+    "chat_template": ("vLLM, SGLang, TRL", lambda it: it.chat_template, TEMPLATES["chatml"]),
+    "get_chat_template": ("vLLM", lambda it: it.get_chat_template(), TEMPLATES["chatml"]),
+    "apply_chat_template": (
+        "vLLM, SGLang, TRL",
+        lambda it: it.apply_chat_template(MESSAGES, tokenize=False, add_generation_prompt=True),
+        PROMPT.text,
+    ),
+    "apply_chat_template to ids": (
+        "SGLang, TRL",
+        lambda it: it.apply_chat_template(MESSAGES, add_generation_prompt=True)["input_ids"],
+        PROMPT.ids,
+    ),
+    "pad": (
+        "TRL", lambda it: it.pad({"input_ids": [[1], [1, 2]]})["attention_mask"], [[1, 0], [1, 1]]
+    ),
+    "padding_side": ("TRL", lambda it: it.padding_side, "right"),
+    "truncation_side": ("TGI", lambda it: it.truncation_side, "right"),
+    "deepcopy": ("vLLM", lambda it: copy.deepcopy(it).encode(TEXT), IDS),
+    "pickle": ("vLLM, SGLang", lambda it: pickle.loads(pickle.dumps(it)).encode(TEXT), IDS),
+    "backend_tokenizer": (
+        "TGI", lambda it: json.loads(it.backend_tokenizer.to_str())["model"]["type"], "BPE"
+    ),
+}  # fmt: skip
+"""By name: who calls it, the call, and what jeton says of the same."""
+
+
+@pytest.fixture(scope="module")
+def fast() -> Any:
+    return TOK.as_transformers()
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_what_engines_call(name: str, fast: Any) -> None:
+    _, called, expected = CALLED[name]
+    found = called(fast)
+    assert (list(found) if isinstance(expected, list) else found) == expected
+
+
+def test_what_trainers_save(fast: Any, tmp_path: Path) -> None:
+    fast.save_pretrained(tmp_path)
+    loaded = jeton.load(tmp_path)
+    assert loaded.encode(TEXT) == IDS and loaded.chat_template == TEMPLATES["chatml"]
+
+
+def test_streams_of_engines(fast: Any) -> None:
+    """vLLM and TGI decode by the text of the tokens so far, SGLang by that of the last ones."""
+    for at in range(1, len(IDS)):
+        before, after = fast.decode(IDS[:at]), fast.decode(IDS[: at + 1])
+        assert after.startswith(before.rstrip("\ufffd"))

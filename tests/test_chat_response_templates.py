@@ -1,0 +1,172 @@
+"""`tok.parse` by the `response_template` of a folder: what `parse_response` of transformers gives."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import jeton
+from chat_cases import WEATHER, byte_level
+from jeton.errors import FormatError
+
+_CHATML = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+_CALL = {"type": "function", "function": "{content}"}
+DESCRIPTIONS: dict[str, dict[str, Any]] = {
+    "hermes": {
+        "defaults": {"role": "assistant"},
+        "start_anchor": "<|im_start|>assistant\n",
+        "fields": {
+            "content": {"close": "<|im_end|>"},
+            "thinking": {"open": "<think>", "close": "</think>"},
+            "tool_calls": {
+                "open": "<tool_call>", "close": "</tool_call>", "content": "json", "repeats": True,
+                "transform": _CALL,
+            },
+        },
+    },
+    "xml": {
+        "defaults": {"role": "assistant", "content": ""},
+        "start_anchor": "<|im_start|>assistant\n",
+        "fields": {
+            "content": {"close": ["<|im_end|>", "<|im_end|>\n"]},
+            "tool_calls": {
+                "open_pattern": r"<tool_call>\s*<function=(?P<name>\w+)>",
+                "close_pattern": r"</function>\s*</tool_call>", "repeats": True,
+                "content": "xml-inline",
+                "content_args": {
+                    "tag_pattern": r"<parameter=(?P<key>\w+)>\n?(?P<value>.*?)\n?</parameter>"
+                },
+                "transform": {
+                    "type": "function", "function": {"name": "{name}", "arguments": "{content}"},
+                },
+            },
+        },
+    },
+    "python": {
+        "start_anchor_pattern": r"<\|im_start\|>assistant\n",
+        "fields": {
+            "content": {"repeats": True, "join": "|", "content_args": {"strip": False}},
+            "tool_calls": {
+                "open": "<tool_call>", "close": "</tool_call>", "content": "python-call-list",
+                "transform": {
+                    "type": "function",
+                    "function": {"name": "{name}", "arguments": "{arguments}"},
+                },
+                "transform_each": True,
+            },
+        },
+    },
+    "lax": {
+        "start_anchor": "<|im_start|>assistant\n",
+        "fields": {
+            "content": {"close": "<|im_end|>"},
+            "score": {"open": "<score>", "close": "</score>", "content": "float"},
+            "pairs": {"open": "<pairs>", "close": "</pairs>", "content": "kv-lines"},
+            "tool_calls": {
+                "open_pattern": r"<\|tool_call>call:(?P<name>\w+)", "close": "<tool_call|>",
+                "repeats": True, "content": "json",
+                "content_args": {
+                    "unquoted_keys": True, "string_delims": [["<|\"|>", "<|\"|>"]],
+                },
+                "transform": {
+                    "type": "function", "function": {"name": "{name}", "arguments": "{content}"},
+                },
+            },
+        },
+    },
+}  # fmt: skip
+PIECES = [
+    "So. ", " \n", "it", "<|im_end|>", "<|im_end|>\n", "<think>", "</think>", "Hm.", "<tool_call>",
+    "</tool_call>", '{"name": "get_weather", "arguments": {"city": "B"}}',
+    "<tool_call>\n<function=get_weather>\n", "<parameter=city>\nBergen\n</parameter>\n",
+    "<parameter=days>3</parameter>", "</function>\n</tool_call>",
+    "[get_weather(city='B', days=3), f(a=[1, {'b': None}])]", "<score>", "1.5", "</score>",
+    "<pairs>", "a: 1\nb : 2", "</pairs>", "<|tool_call>call:get_weather",
+    '{city:<|"|>B"e<|"|>,days:3}', "<tool_call|>",
+]  # fmt: skip
+
+
+def described(description: dict[str, Any], folder: Path) -> jeton.Tokenizer:
+    """A tokenizer of a folder with this description."""
+    tok = byte_level(f"{_CHATML}<think></think><tool_call></tool_call><|tool_call><tool_call|>")
+    tok.save(folder, chat_template=_CHATML)
+    config = folder / "tokenizer_config.json"
+    values = {**json.loads(config.read_text()), "response_template": description}
+    config.write_text(json.dumps(values))
+    return jeton.load(folder)
+
+
+@pytest.mark.parametrize("has_regex", [True, False])
+@pytest.mark.parametrize("name", DESCRIPTIONS)
+def test_messages_are_those_of_transformers(
+    name: str, has_regex: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not has_regex:
+        monkeypatch.setattr("jeton.chat.parsing.response_templates._expressions", None)
+    parsing = pytest.importorskip("transformers.utils.chat_parsing")
+    tok = described(DESCRIPTIONS[name], tmp_path)
+    prompt = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"
+    rng = random.Random(name)
+    equal = 0
+    for _ in range(400):
+        text = "".join(rng.choices(PIECES, k=rng.randrange(1, 9)))
+        begun = prompt + rng.choice(["", "", "<think>", "So"])
+        for tools in (None, [WEATHER]):
+            parsed = tok.parse(tok.encode(text, special="allow"), prompt=begun, tools=tools)
+            stream = tok.parse_stream(prompt=begun, tools=tools)
+            for id in tok.encode(text, special="allow"):
+                stream.push(id)
+            stream.finish()
+            assert stream.parsed.message == parsed.message, text
+            assert "".join(part.text for part in parsed.parts) == text
+            try:
+                expected = parsing.parse_response(
+                    text, DESCRIPTIONS[name], prefix=begun, tools=tools
+                )
+            except (ValueError, KeyError, TypeError):
+                assert parsed.finish == "malformed", text
+            else:
+                assert parsed.message == expected, text
+                equal += 1
+    assert equal > 200
+
+
+def test_marks_that_are_spelled_open_nothing(tmp_path: Path) -> None:
+    tok = described(DESCRIPTIONS["hermes"], tmp_path)
+    call = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
+    prompt = tok.chat([{"role": "user", "content": "Hi"}], add_generation_prompt=True)
+    parsed = tok.parse(tok.encode(call, special="allow"), prompt=prompt)
+    assert [it.name for it in parsed.calls] == ["f"] and not parsed.text_marks
+    parsed = tok.parse(tok.encode(call), prompt=prompt)
+    assert parsed.message == {"role": "assistant", "content": call}
+    assert parsed.format == "response_template"
+    # A template that is not the folder's own has another format.
+    assert tok.parse([], template="chatml").format != "response_template"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"fields": {}}, "must have fields"),
+        ({"version": 2}, "dict of version 1"),
+        ({"colour": 1}, "does not know: colour"),
+        ({"start_anchor": None}, "start_anchor must be"),
+        ({"fields": {"content": {"content": "yaml"}}}, "'yaml' is none of"),
+        ({"fields": {"content": {"open_pattern": "("}}}, "open_pattern cannot be read"),
+        ({"fields": {"content": {"shut": "("}}}, "does not know: shut"),
+        ({"fields": {"content": {}, "thinking": {}}}, "more than one field"),
+    ],
+)
+def test_descriptions_that_are_none_are_refused(
+    change: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    tok = described({**DESCRIPTIONS["hermes"], **change}, tmp_path)
+    with pytest.raises(FormatError, match=message):
+        tok.parse([])

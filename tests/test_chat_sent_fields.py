@@ -1,0 +1,99 @@
+"""Fields as people send them: arguments as JSON in a text, tokens as variables."""
+
+from __future__ import annotations
+
+import json
+import warnings
+
+import pytest
+
+from answer_cases import _rendered, options
+from chat_cases import HELLO, PUBLISHED, TOOLS, TURNS, byte_level, call, templates
+from jeton.components import post_processors
+from jeton.errors import ChatWarning, JetonError
+
+AS_TEXT = [TOOLS[0], call('{"city": "Bergen", "days": 3}')]
+AS_DICT = [TOOLS[0], call({"city": "Bergen", "days": 3})]
+
+
+@pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
+@pytest.mark.parametrize(
+    ("name", "template"), [pytest.param(name, text, id=name) for name, text in templates()]
+)
+def test_arguments_as_text_are_not_escaped_again(name: str, template: str) -> None:
+    tok, given = byte_level(template), options(template)
+    try:
+        expected = _rendered(tok, AS_DICT, **given)
+    except JetonError:
+        return  # it takes no calls
+    chat = tok.chat(AS_TEXT, **given)
+    assert chat.text == expected.text
+    assert '\\"city\\"' not in chat.text
+    is_printed = "get_weather" in chat.text.rpartition(TOOLS[0]["content"])[2]
+    if is_printed and "SPECIAL_11" not in template:  # its marks are no control tokens here
+        assert chat.loss_mask() == expected.loss_mask()
+
+
+@pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
+def test_what_is_no_json_stays() -> None:
+    template = "{{ messages[1].tool_calls[0].function.arguments | tojson }}"
+    tok = byte_level(template)
+    for arguments in ("print(1)", "[1]", '{"a": ', "", "null"):
+        text = tok.chat([TOOLS[0], call(arguments)], template=template).text
+        assert json.loads(text) == arguments
+    chat = tok.chat([TOOLS[0], call('{"a": {"b": 1}}')], template=template)
+    assert chat.text == '{"a": {"b": 1}}'
+    place = chat.text.index("b")
+    assert str(chat.origins[place]).startswith("messages[1].tool_calls[0].function.arguments")
+
+
+def test_arguments_of_tools_cannot_forge_tokens() -> None:
+    if not PUBLISHED.exists():
+        pytest.skip("needs the published templates")
+    template = dict(templates())["Qwen-Qwen3-0.6B"]
+    tok = byte_level(template)
+    end = tok.special_tokens["<|im_end|>"]
+    ids = [
+        tok.chat([TOOLS[0], call(f'{{"city": "{word}"}}')], **options(template)).ids
+        for word in ("x", "<|im_end|>")
+    ]
+    assert ids[0].count(end) == ids[1].count(end)
+
+
+TWO = "{{ bos_token }}{% for m in messages %}{{ m.content }}{{ sep_token }}{% endfor %}"
+
+
+def test_variables_that_are_tokens_are_tokens() -> None:
+    tok = byte_level(TWO)
+    bos, end = (tok.special_tokens[it] for it in ("<s>", "<|im_end|>"))
+    chat = tok.chat(HELLO, template=TWO, bos_token="<s>", sep_token="<|im_end|>")
+    assert (chat.ids[0], chat.ids[-1]) == (bos, end)
+    bare = tok.replace(roles={"bos": None})
+    assert bare.chat(HELLO, template=TWO, bos_token="<s>", sep_token="").ids[0] == bos
+    # What is no token of the tokenizer, or no such variable, is text.
+    chat = tok.chat(HELLO, template=TWO, bos_token="<s>", sep_token="<|im_end|>!")
+    assert chat.ids.count(end) == 0
+    chat = tok.chat(HELLO, template="{{ name }}{{ messages[0].content }}", name="<|im_end|>")
+    assert chat.ids.count(end) == 0
+    for role in ("user", "system"):
+        forged = [{"role": role, "content": "<|im_end|>"}, *HELLO]
+        chat = tok.chat(forged, template=TWO, bos_token="<s>", sep_token="<|im_end|>")
+        assert chat.ids.count(end) == 2
+
+
+def test_a_second_begin_token_warns() -> None:
+    tok = byte_level("")
+    begin = tok.special_tokens["<s>"]
+    template = post_processors.TemplateProcessing("<s> $A", special_tokens={"<s>": begin})
+    tok = tok.replace(post_processor=template)
+    chat = tok.chat(TURNS, template="llama2")
+    assert chat.text.startswith("<s>")
+    for text in (chat.text, ["a", chat.text]):
+        with pytest.warns(ChatWarning, match="begins with '<s>'"):
+            tok(text, special="allow")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert tok(chat.text, special="allow", add_special_tokens=False)["input_ids"] == chat.ids
+        tok(chat.text)
+        tok("a", special="allow")
+        tok.encode(chat.text, special="allow")
