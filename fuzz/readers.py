@@ -26,6 +26,9 @@ FILES: list[tuple[str, dict[str, Any]]] = [
     ("vocab.json", {"merges": "merges.txt"}),
     ("vocab.txt", {}),
     ("x.jeton", {}),
+    ("x.gguf", {}),
+    ("tekken.json", {}),
+    ("tokenizer.bin", {}),
 ]
 
 TEXT = "  a ab\u3000①<s>▁ab é\u200d\0🙂 ababab  b "

@@ -106,7 +106,7 @@ def sentencepiece_unigram() -> jeton.Tokenizer:
 
 
 MADE: dict[str, Callable[[], jeton.Tokenizer]] = {
-    **KINDS,
+    **{name: make for name, make in KINDS.items() if name != "longest match"},
     "everything set": configured,
     "words": word_level,
     "characters with </w>": with_suffix,

@@ -18,8 +18,8 @@ import pytest
 import jeton
 from jeton import analysis, edit
 from jeton.components import models
-from jeton.edit.pieces import ModelFile
 from jeton.errors import FormatError, FormatWarning, JetonError
+from jeton.model_file import ModelFile
 
 
 def field(number: int, value: bytes) -> bytes:

@@ -23,8 +23,8 @@ from jeton.analysis.health.vocabulary_rules import is_damaged
 from jeton.base_tokenizer import core
 from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
 from jeton.components.component import read_stored
-from jeton.edit.pieces import UNUSED, ModelFile
 from jeton.errors import ArgumentError, FormatError
+from jeton.model_file import UNUSED, ModelFile
 from kinds import byte_level, each_kind, ranks, word_piece
 from sarif_rules import faults
 from shared_data import VOCABULARIES, needed
@@ -212,7 +212,13 @@ def test_each_rule_has_a_planted_defect() -> None:
     assert not [name for name in RULES if f'"{name}"' not in tests]
 
 
-TRIED_OTHERWISE = {"format-loss", "never-used", "small-embedding", "unused-direction"}
+TRIED_OTHERWISE = {
+    "class-differs",
+    "format-loss",
+    "never-used",
+    "small-embedding",
+    "unused-direction",
+}
 """Rules that see a file or a corpus, not what becomes of a text."""
 
 

@@ -467,6 +467,19 @@ class TestDemo:
         assert text == "".join(samples.read_all().values())
 
 
+FORMER = {
+    "count": ["count", "jeton-4k", "-", "--jsonl"],
+    "decode": ["decode", "jeton-4k", "--ids", "66", "--errors=replace"],
+    "list": ["list", "--json"],
+}
+
+
+@pytest.mark.parametrize("name", FORMER)
+def test_former_names_of_options(run: Run, name: str) -> None:
+    done = run(*FORMER[name])
+    assert "is written" in done.stderr
+
+
 class TestHelp:
     @pytest.mark.parametrize("command", COMMANDS)
     def test_every_command_teaches_by_example(self, run: Run, command: str) -> None:

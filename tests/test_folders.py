@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import jeton
-from jeton.components import normalizers
+from jeton.components import models, normalizers
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -166,6 +166,8 @@ def test_changed_stages_are_not_rebuilt_by_a_class(published: Path, tmp_path: Pa
 def test_what_a_folder_holds_does_not_depend_on_what_was_there(
     tok: jeton.Tokenizer, published: Path, tmp_path: Path
 ) -> None:
+    if isinstance(tok.model, models.LongestMatch):
+        pytest.skip("a tokenizer.json has no such model")
     (tmp_path / "there").mkdir()
     (published / "weights.bin").write_bytes(b"\0")
     for folder in ("new", "there", "published", "v1.5/"):
@@ -275,7 +277,7 @@ def test_settings_that_make_no_sense(
 def test_folders_alone_hold_roles_and_templates(tmp_path: Path) -> None:
     for name in ("x.json", "x.tiktoken", "x.model"):
         for arguments in ({"roles": {"eos": "<|end|>"}}, {"chat_template": "x"}):
-            with pytest.raises(ArgumentError, match=r"= goes with a folder, and .*x\..* is a file"):
+            with pytest.raises(ArgumentError, match=r"= goes with a folder or a .gguf, not "):
                 byte_level().save(tmp_path / name, **arguments)
             assert not (tmp_path / name).exists()
 

@@ -45,6 +45,7 @@ PUBLIC = [
     "load",
     "names",
     "nn",
+    "patch_transformers",
     "patterns",
     "samples",
     "sentencepiece",

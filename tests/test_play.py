@@ -348,6 +348,31 @@ def test_a_file_names_no_other_file(page: Page) -> None:
     assert summary.json()["size"] == 2
 
 
+def model(**model: Any) -> dict[str, bytes]:
+    """A file of a tokenizer, as a stranger may write it."""
+    return {"tokenizer.json": json.dumps({"version": "1.0", "model": model}).encode()}
+
+
+def test_merges_of_nothing_do_not_end_in_a_tree_of_them(page: Page) -> None:
+    vocab = {"": 0, "a": 1, "b": 2, "ab": 3}
+    merges = [["", ""], ["", "a"], ["a", "b"]]
+    card = upload(page, model(type="BPE", vocab=vocab, merges=merges)).json()["card"]
+    for id in vocab.values():
+        found = ask(page, "token", {"card": card, "id": id}).json()
+        assert ("parts" in found["tree"]) == (id == 3)
+
+
+def test_of_long_tokens_the_beginning_is_shown(page: Page) -> None:
+    vocab = {f"{id}{'x' * 100_000}": id for id in range(40)} | {"u": 40}
+    card = upload(page, model(type="WordLevel", vocab=vocab, unk_token="u")).json()["card"]
+    rows = ask(page, "vocabulary", {"card": card}).json()["rows"]
+    assert rows[7]["length"] == 100_001 and len(rows[7]["shown"]) == 401
+    answer = ask(page, "token", {"card": card, "id": 7})
+    assert len(answer.content) < 5000 and answer.json()["bytes"].endswith("78 …")
+    answer = ask(page, "decode", {"card": card, "ids": "7 " * 1000})
+    assert answer.status_code == 400 and "32 MB" in answer.json()["error"]
+
+
 def test_the_tokenizer_that_was_used_longest_ago_is_forgotten(tok: jeton.Tokenizer) -> None:
     """A page can train and load for ever; those that it began with stay."""
     shelf = Shelf({"first": tok})
@@ -358,6 +383,15 @@ def test_the_tokenizer_that_was_used_longest_ago_is_forgotten(tok: jeton.Tokeniz
     with pytest.raises(jeton.errors.ArgumentError, match="no longer here"):
         shelf[numbers[1]]
     assert len([*shelf]) == MAX_CARDS + 1
+
+
+def test_cards_of_one_name_are_told_apart(tok: jeton.Tokenizer) -> None:
+    shelf = Shelf({})
+    first = shelf.add("tokenizer.json", tok)
+    assert shelf.add("tokenizer.json", tok) is first
+    other = shelf.add("tokenizer.json", jeton.CharTrainer().train("a"))
+    assert other.name == f"tokenizer.json ({other.number})"
+    assert shelf.add("tokenizer.json", jeton.CharTrainer().train("a")) is other
 
 
 def test_texts_of_closed_tabs_are_forgotten() -> None:

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         WordLevelTrainer,
         WordPieceTrainer,
     )
+    from jeton.transformers_patch import patch_transformers
     from jeton.word_counts import WordCounts
 
 __all__ = [
@@ -84,6 +85,7 @@ __all__ = [
     "load",
     "names",
     "nn",
+    "patch_transformers",
     "patterns",
     "samples",
     "sentencepiece",
@@ -121,6 +123,7 @@ _IMPORTED_WHEN_USED = {
     "WordPieceTrainer": "jeton.trainers",
     "cache_limit": "jeton.cache",
     "names": "jeton.known_names",
+    "patch_transformers": "jeton.transformers_patch",
     "patterns": "jeton.known_names",
     "set_cache_limit": "jeton.cache",
 }

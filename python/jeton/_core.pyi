@@ -59,6 +59,7 @@ __all__ = [
     "published_encodings",
     "reordered",
     "save",
+    "save_gguf",
     "scripts",
     "sentencepiece_separators",
     "set_cache_limit",
@@ -86,8 +87,15 @@ def load(
     special_tokens: list[tuple[str, int]] | None,
     merges: str | None,
     lowercase: bool | None,
-) -> tuple[Pipeline, list[str], list[tuple[str, str]]]: ...
+) -> tuple[Pipeline, list[str], list[tuple[str, str]], list[tuple[str, bytes]]]: ...
 def save(tokenizer: Pipeline, path: str) -> list[str]: ...
+def save_gguf(
+    tokenizer: Pipeline,
+    path: str,
+    roles: list[tuple[str, str]],
+    templates: list[tuple[str, str]],
+    model: str | None,
+) -> list[str]: ...
 def target_of(tokenizer: Pipeline, path: str) -> str: ...
 def folder_files(
     tokenizer: Pipeline, roles: list[tuple[str, str]]
@@ -467,6 +475,8 @@ class Model:
     def unigram(pieces: Any, unk_id: Any, byte_fallback: bool) -> Model: ...
     @staticmethod
     def characters(entries: Any, unk_id: Any) -> Model: ...
+    @staticmethod
+    def longest_match(entries: Any) -> Model: ...
     @staticmethod
     def sentence_piece(proto: bytes) -> Model: ...
     @property

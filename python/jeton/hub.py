@@ -25,6 +25,13 @@ FILES = (
     "merges.txt",
     "vocab.txt",
     "*.tiktoken",
+    "config.json",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+    "spm.model",
+    "source.spm",
+    "target.spm",
+    "tekken.json",
 )
 """What is fetched of a repository: tokenizers, never weights."""
 

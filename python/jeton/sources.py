@@ -29,7 +29,17 @@ if TYPE_CHECKING:
 
 __all__ = ["read"]
 
-_FILE_ENDINGS = (".json", ".txt", ".model", ".tiktoken", ".bpe", ".spm", ".vocab")
+_FILE_ENDINGS = (
+    ".json",
+    ".txt",
+    ".model",
+    ".tiktoken",
+    ".bpe",
+    ".spm",
+    ".vocab",
+    ".gguf",
+    ".bin",
+)
 
 
 def read(
@@ -128,7 +138,15 @@ def _of_path(
     *,
     lowercase: bool | None = None,
 ) -> tuple[Pipeline, Settings]:
-    core, warnings, roles = _core.load(
+    options = (encoding, pattern, special_tokens, merges, lowercase)
+    is_folder = path.is_dir()
+    if is_folder and not (path / "tokenizer.json").is_file() and options == (None,) * len(options):
+        from jeton import class_folders
+
+        if class_folders.names_a_class(path):
+            core, roles = class_folders.read(path)
+            return _with_settings(path, core, roles, read_beside(path))
+    core, warnings, roles, beside = _core.load(
         os.fspath(path),
         encoding,
         pattern,
@@ -138,7 +156,13 @@ def _of_path(
     )
     for warning in warnings:
         warn_caller(warning, FormatWarning)
-    files = read_beside(path) if path.is_dir() else {}
+    return _with_settings(path, core, roles, read_beside(path) if is_folder else dict(beside))
+
+
+def _with_settings(
+    path: Path, core: Pipeline, roles: list[tuple[str, str]], files: dict[str, bytes]
+) -> tuple[Pipeline, Settings]:
+    """A tokenizer with what programs go by beside it; warns of what that names in vain."""
     if not (files or roles):
         return core, NO_SETTINGS
     try:

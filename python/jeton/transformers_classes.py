@@ -8,12 +8,19 @@ compares the names with those of the installed version.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
 
 from jeton.settings import json_value
 
-__all__ = ["AS_IT_STANDS", "bare_name", "builds_other_stages", "input_names", "padding_side"]
+__all__ = [
+    "AS_IT_STANDS",
+    "bare_name",
+    "builds_other_stages",
+    "input_names",
+    "padding_side",
+    "rebuilt",
+]
 
 AS_IT_STANDS: Final = "PreTrainedTokenizerFast"
 """The class by which transformers, 4 and 5, reads a `tokenizer.json` as it stands."""
@@ -231,3 +238,135 @@ _BUILT: Final = {
     "DistilBert": _is_bert,
 }
 """For classes whose stages are known: whether a tokenizer has just these."""
+
+
+def rebuilt(config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What transformers 5 builds of a `tokenizer.json` by the class that a configuration names.
+
+    It takes the vocabulary, merges, added tokens and post-processor of the file; the other
+    stages are of the class. `None` where the class reads the file as it stands, or its stages are
+    not known here.
+
+    Args:
+        config: What `tokenizer_config.json` holds.
+        tokenizer: What `tokenizer.json` holds.
+    """
+    stages = _STAGES.get(bare_name(config))
+    model = tokenizer["model"]
+    if stages is None or model.get("type", "BPE") != stages[0]:
+        return None
+    of_class = stages[1](config)
+    kept = {name: model[name] for name in ("vocab", "merges") if name in model}
+    return {**tokenizer, **of_class, "model": {**of_class["model"], **kept}}
+
+
+def _of_bytes(config: Mapping[str, Any], **stages: Any) -> dict[str, Any]:
+    prefix = bool(config.get("add_prefix_space"))
+    return {
+        "model": _BPE,
+        "normalizer": None,
+        "pre_tokenizer": _bytes_by_pattern(prefix, use_regex=True),
+        "decoder": _bytes_by_pattern(True, use_regex=True),
+        **stages,
+    }
+
+
+def _bytes_by_pattern(prefix: bool, *, use_regex: bool) -> dict[str, Any]:
+    return {
+        "type": "ByteLevel",
+        "add_prefix_space": prefix,
+        "trim_offsets": True,
+        "use_regex": use_regex,
+    }
+
+
+def _qwen2_stages(config: Mapping[str, Any]) -> dict[str, Any]:
+    split = {
+        "type": "Split",
+        "pattern": {"Regex": _QWEN2_WORDS},
+        "behavior": "Isolated",
+        "invert": False,
+    }
+    steps = [split, _bytes_by_pattern(bool(config.get("add_prefix_space")), use_regex=False)]
+    pre_tokenizer = {"type": "Sequence", "pretokenizers": steps}
+    return _of_bytes(config, normalizer={"type": "NFC"}, pre_tokenizer=pre_tokenizer)
+
+
+def _replaced(text: str, content: str) -> dict[str, Any]:
+    return {"type": "Replace", "pattern": {"String": text}, "content": content}
+
+
+def _llama_stages(config: Mapping[str, Any]) -> dict[str, Any]:
+    prefix = config.get("add_prefix_space") in (None, True)
+    decoders = [_replaced("▁", " "), {"type": "ByteFallback"}, {"type": "Fuse"}]
+    if prefix:
+        decoders.append({"type": "Strip", "content": " ", "start": 1, "stop": 0})
+    # With `legacy` a space stands behind each token that is found in text.
+    scheme = "never" if not prefix else "always" if config.get("legacy") else "first"
+    return {
+        "model": {**_BPE, "fuse_unk": True, "byte_fallback": True},
+        "normalizer": None,
+        "pre_tokenizer": {
+            "type": "Metaspace",
+            "replacement": "▁",
+            "prepend_scheme": scheme,
+            "split": False,
+        },
+        "decoder": {"type": "Sequence", "decoders": decoders},
+    }
+
+
+def _gemma_stages(config: Mapping[str, Any]) -> dict[str, Any]:
+    unknown = _spelling(config, "unk", "<unk>")
+    return {
+        "model": {**_BPE, "fuse_unk": True, "byte_fallback": True, "unk_token": unknown},
+        "normalizer": _replaced(" ", "▁"),
+        "pre_tokenizer": {
+            "type": "Split",
+            "pattern": {"String": " "},
+            "behavior": "MergedWithPrevious",
+            "invert": False,
+        },
+        "decoder": {
+            "type": "Sequence",
+            "decoders": [_replaced("▁", " "), {"type": "ByteFallback"}, {"type": "Fuse"}],
+        },
+    }
+
+
+def _bert_stages(config: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "model": {
+            "type": "WordPiece",
+            "unk_token": _spelling(config, "unk", "[UNK]"),
+            "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100,
+        },
+        "normalizer": {
+            "type": "BertNormalizer",
+            "clean_text": True,
+            "handle_chinese_chars": config.get("tokenize_chinese_chars", True),
+            "strip_accents": config.get("strip_accents"),
+            "lowercase": config.get("do_lower_case", True),
+        },
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+    }
+
+
+def _gpt_neox_stages(config: Mapping[str, Any]) -> dict[str, Any]:
+    return _of_bytes(config, normalizer={"type": "NFC"})
+
+
+_STAGES: Final[Mapping[str, tuple[str, Callable[[Mapping[str, Any]], dict[str, Any]]]]] = {
+    "GPT2": ("BPE", _of_bytes),
+    "Roberta": ("BPE", _of_bytes),
+    "Bart": ("BPE", _of_bytes),
+    "GPTNeoX": ("BPE", _gpt_neox_stages),
+    "Qwen2": ("BPE", _qwen2_stages),
+    "Llama": ("BPE", _llama_stages),
+    "Gemma": ("BPE", _gemma_stages),
+    "Bert": ("WordPiece", _bert_stages),
+    "DistilBert": ("WordPiece", _bert_stages),
+}
+"""For classes whose stages are known: the model that they take, and the stages around it."""

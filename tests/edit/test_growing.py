@@ -12,7 +12,6 @@ import jeton
 from edit_families import FAMILIES, WITH_MORE, some_lines
 from jeton import edit
 from jeton.components import decoders, models, pre_tokenizers
-from jeton.edit.pieces import ModelFile, Piece
 from jeton.edit.scores import placed_behind
 from jeton.edit.spelling import merged_from
 from jeton.edit.vocabulary import rebuilt
@@ -23,6 +22,7 @@ from jeton.errors import (
     TrainingError,
     UnsupportedError,
 )
+from jeton.model_file import ModelFile, Piece
 
 ESTONIAN = [
     "vesi on külm ja vaikne, aga jõgi ei küsi",

@@ -74,12 +74,24 @@ def characters() -> jeton.Tokenizer:
     return jeton.CharTrainer(unk_token="<UNK>", special_tokens=["<|end|>"]).train("the weather é")
 
 
+def longest_match() -> jeton.Tokenizer:
+    """As RWKV's world vocabulary."""
+    tokens = [bytes([byte]) for byte in range(256)]
+    tokens += [b"th", b"the", b" the", b" weather", b"er", b"\n\n", "é".encode(), b"  "]
+    return jeton.Tokenizer(
+        models.LongestMatch({token: id for id, token in enumerate(tokens, 1)}),
+        decoder=decoders.ByteLevel(),
+        added_tokens=[jeton.AddedToken("<|end|>", 0, special=True)],
+    )
+
+
 KINDS = {
     "byte-level": byte_level,
     "ranks": ranks,
     "WordPiece": word_piece,
     "Unigram": unigram,
     "characters": characters,
+    "longest match": longest_match,
 }
 
 

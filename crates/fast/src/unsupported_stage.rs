@@ -111,7 +111,7 @@ impl fmt::Display for UnsupportedStage {
 pub(super) fn caches_words(stages: &Stages) -> Result<(), UnsupportedStage> {
     let why = match &stages.model {
         Model::Characters(_) => "makes a token of each character, so there is nothing to remember",
-        Model::SentencePiece(_) => "reads a text whole, not word by word",
+        Model::SentencePiece(_) | Model::LongestMatch(_) => "reads a text whole, not word by word",
         Model::Bpe(_) | Model::WordLevel(_) | Model::WordPiece(_) | Model::Unigram(_) => {
             return Ok(());
         }

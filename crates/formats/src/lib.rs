@@ -11,14 +11,16 @@
 //! ```
 //!
 //! - [`load`] tells a format by content and reads it; [`Target`] is what can be written;
-//! - [`huggingface`], [`tiktoken`], [`gpt2`], [`sentencepiece`], [`wordpiece`]: the formats;
+//! - [`huggingface`], [`tiktoken`], [`gpt2`], [`gguf`], [`sentencepiece`], [`wordpiece`]: the formats;
 //! - [`snapshot`]: the compact image that pickling uses;
 //! - [`special_token_roles`]: which special token of a file is for what;
 //! - [`cannot_hold`]: the words for what a format cannot hold.
 
 pub mod cannot_hold;
+pub mod gguf;
 pub mod gpt2;
 pub mod huggingface;
+pub mod llama2c;
 mod load;
 mod plain_bpe;
 pub mod sentencepiece;
@@ -26,9 +28,10 @@ pub mod snapshot;
 mod sniff;
 pub mod special_token_roles;
 mod target;
+pub mod tekken;
 pub mod tiktoken;
 pub mod wordpiece;
 
 pub use load::merges_path_for;
-pub use load::{LoadOptions, Loaded, load};
+pub use load::{LoadOptions, Loaded, gguf_metadata, load};
 pub use target::Target;

@@ -4,12 +4,13 @@
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
 use super::sniff::{self, Format};
-use super::{gpt2, huggingface, sentencepiece, tiktoken, wordpiece};
+use super::{gguf, gpt2, huggingface, llama2c, sentencepiece, tekken, tiktoken, wordpiece};
 use crate::special_token_roles::Role;
 use jeton_models::stages::Stages;
 use jeton_stages::added_tokens::{AddedToken, check_ids};
@@ -75,6 +76,8 @@ pub struct Loaded {
     /// The roles of special tokens that go with the format or the published encoding, beside those
     /// that the stages tell.
     pub roles: Vec<Role>,
+    /// What the file holds that a folder has in files of its own, by their names: chat templates.
+    pub beside: Vec<(String, Vec<u8>)>,
 }
 
 /// What a file says, or a folder that holds one.
@@ -86,11 +89,42 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded> {
     if path.is_dir() {
         return load_folder(path, options);
     }
-    let data = files::read(path, files::LARGEST)?;
     let place = |error: Error| error.at(path.display().to_string());
+    if let Some(metadata) = gguf_metadata(path)? {
+        options.allow("GGUF files", &[]).map_err(place)?;
+        let contents = gguf::read(&metadata).map_err(place)?;
+        return Ok(Contents {
+            warnings: contents.warnings,
+            roles: contents.roles,
+            beside: contents.beside,
+            ..contents.stages.into()
+        }
+        .at(path));
+    }
+    let data = files::read(path, files::LARGEST)?;
     read(path, &data, options)
         .map(|contents| contents.at(path))
         .map_err(place)
+}
+
+/// What a GGUF says before its tensors, which may take many times the memory; `None` of any other file.
+///
+/// # Errors
+/// A file that cannot be read; a GGUF that is none but for its first bytes.
+pub fn gguf_metadata(path: &Path) -> Result<Option<gguf::Metadata>> {
+    let read_error = |error| files::file_error(path, "read", &error);
+    let mut file = BufReader::new(files::open(path)?);
+    let length = file.get_ref().metadata().map_err(read_error)?.len();
+    if !file
+        .fill_buf()
+        .map_err(read_error)?
+        .starts_with(gguf::MAGIC)
+    {
+        return Ok(None);
+    }
+    let metadata = gguf::Metadata::read(file, length);
+    let metadata = metadata.map_err(|error| error.at(path.display().to_string()))?;
+    Ok(Some(metadata))
 }
 
 /// What the bytes of a file say.
@@ -98,6 +132,7 @@ struct Contents {
     stages: Stages,
     warnings: Vec<String>,
     roles: Vec<Role>,
+    beside: Vec<(String, Vec<u8>)>,
 }
 
 impl Contents {
@@ -110,6 +145,7 @@ impl Contents {
             stages: self.stages,
             warnings: warnings.into_iter().map(name).collect(),
             roles: self.roles,
+            beside: self.beside,
         }
     }
 }
@@ -120,6 +156,7 @@ impl From<Stages> for Contents {
             stages,
             warnings: Vec::new(),
             roles: Vec::new(),
+            beside: Vec::new(),
         }
     }
 }
@@ -177,6 +214,18 @@ fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<Contents> {
                  writes for people to read",
             )
             .hint("load the .model file that belongs to it"));
+        }
+        Format::Tekken => {
+            options.allow(format.name(), &[])?;
+            let stages = tekken::read(data)?;
+            Contents {
+                roles: roles_among(tekken::ROLES, &stages.added_tokens),
+                ..stages.into()
+            }
+        }
+        Format::TokenizerBin => {
+            options.allow(format.name(), &[])?;
+            llama2c::read(data)?.into()
         }
         Format::VocabText => {
             options.allow(format.name(), &["lowercase"])?;

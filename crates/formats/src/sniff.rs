@@ -5,6 +5,7 @@
 
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
+use super::llama2c;
 use jeton_models::model::sentencepiece::spec::ModelProto;
 
 /// A format of tokenizer files.
@@ -24,6 +25,10 @@ pub enum Format {
     SentencePieceList,
     /// Lines of one token each, `[UNK]` among them: WordPiece `vocab.txt`.
     VocabText,
+    /// An object of JSON whose configuration says how many tokens are special: `tekken.json`.
+    Tekken,
+    /// Pieces, each behind its score and its length: `tokenizer.bin`.
+    TokenizerBin,
 }
 
 impl Format {
@@ -37,17 +42,22 @@ impl Format {
             Self::SentencePiece => "SentencePiece models",
             Self::SentencePieceList => "lists of SentencePiece's pieces",
             Self::VocabText => "WordPiece vocabularies",
+            Self::Tekken => "tekken files",
+            Self::TokenizerBin => "tokenizer.bin files",
         }
     }
 
     /// The mark by which each format is told, as messages list them.
-    pub const MARKS: [&'static str; 6] = [
+    pub const MARKS: [&'static str; 9] = [
         "tokenizer.json (a JSON object with \"model\")",
         "vocab.json (a JSON object from tokens to ids)",
         "merges.txt (\"#version\" or two tokens a line)",
         "tiktoken ranks (base64 and a number a line)",
         "SentencePiece (protocol buffers)",
         "vocab.txt (one token a line, with [UNK])",
+        "GGUF",
+        "tekken.json (a JSON object with \"config\" and \"vocab\")",
+        "tokenizer.bin (scores and pieces)",
     ];
 }
 
@@ -71,13 +81,6 @@ const BY_FIRST_BYTES: &[(&[u8], OtherFile)] = &[
         OtherFile {
             what: "a Git LFS pointer, which stands for a file that was not fetched",
             hint: "run `git lfs pull` where it came from",
-        },
-    ),
-    (
-        b"GGUF",
-        OtherFile {
-            what: "a GGUF, a model of llama.cpp with its tokenizer in it",
-            hint: "load the tokenizer.json or tokenizer.model of the model that it was made from",
         },
     ),
     (
@@ -140,14 +143,6 @@ const BY_FIRST_BYTES: &[(&[u8], OtherFile)] = &[
 
 /// Objects of JSON that have a field, with what is in its value; the first that is found counts.
 const BY_FIELD: &[(&str, &str, OtherFile)] = &[
-    (
-        "config",
-        "default_vocab_size",
-        OtherFile {
-            what: "a tekken.json, of mistral-common",
-            hint: "load the tokenizer.json of the same model",
-        },
-    ),
     (
         "model_type",
         "",
@@ -263,6 +258,9 @@ pub fn format_of(data: &[u8]) -> Option<Format> {
     if ModelProto::begins(data) {
         return Some(Format::SentencePiece);
     }
+    if llama2c::is_one(data) {
+        return Some(Format::TokenizerBin);
+    }
     let first_line = data
         .split(|byte| matches!(byte, b'\n' | b'\r'))
         .find(|line| !line.trim_ascii().is_empty())?;
@@ -331,8 +329,20 @@ fn format_of_json(data: &[u8]) -> Option<Format> {
                     });
                     return Err(A::Error::custom("told"));
                 }
-                if let Ok(serde_json::Value::Number(_)) = map.next_value() {
-                    self.0 = Some(Format::VocabJson);
+                let found = match map.next_value() {
+                    Ok(serde_json::Value::Number(_)) => Some(Format::VocabJson),
+                    Ok(serde_json::Value::Object(fields)) if key == "config" => fields
+                        .contains_key("default_num_special_tokens")
+                        .then_some(Format::Tekken),
+                    // Of an object whose vocabulary comes first.
+                    Ok(serde_json::Value::Array(items)) if key == "vocab" => items
+                        .first()
+                        .is_some_and(|item| item.get("token_bytes").is_some())
+                        .then_some(Format::Tekken),
+                    _ => None,
+                };
+                if found.is_some() {
+                    self.0 = found;
                     return Err(A::Error::custom("told"));
                 }
             }
@@ -355,16 +365,11 @@ mod tests {
         let mut safetensors = 9_u64.to_le_bytes().to_vec();
         safetensors.extend(b"{\"a\": {}}..");
         let cases: &[(&[u8], Option<&str>)] = &[
-            (b"GGUF\x03\0\0\0", Some("a GGUF")),
             (b"PK\x03\x04\0\0", Some("a zip archive")),
             (b"\x80\x04\x95", Some("a pickle")),
             (b"\x1f\x8b\x08", Some("compressed by gzip")),
             (b"<!DOCTYPE html><p>", Some("a web page")),
             (&safetensors, Some("a safetensors file")),
-            (
-                br#"{"config": {"default_vocab_size": 9}, "vocab": []}"#,
-                Some("a tekken.json"),
-            ),
             (
                 br#"{"vocab_size": 9, "model_type": "llama"}"#,
                 Some("the configuration of a model"),
@@ -412,6 +417,11 @@ mod tests {
                 "a token \"model\"",
                 br#"{"model": 0, "a": 1}"#,
                 Some(VocabJson),
+            ),
+            (
+                "tekken",
+                br#"{"config": {"default_num_special_tokens": 9}, "vocab": []}"#,
+                Some(Tekken),
             ),
             ("cut vocabulary", br#"{"!": 0, "a"#, Some(VocabJson)),
             ("other object", br#"{"name": "x", "files": []}"#, None),

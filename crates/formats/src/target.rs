@@ -20,11 +20,15 @@ pub enum Target {
     SentencePiece,
     /// BERT's `vocab.txt`.
     VocabText,
+    /// A model of llama.cpp, or its tokenizer alone.
+    Gguf,
+    /// Mistral's `tekken.json`.
+    Tekken,
 }
 
 impl Target {
     /// What the name of `path` says: `tokenizer.json` or another `.json`, `vocab.json`, `.tiktoken`,
-    /// `vocab.txt`, `.model` for SentencePiece, or for ranks as Llama 3 has them. What is a folder
+    /// `tekken.json`, `vocab.txt`, `.gguf`, `.model` for SentencePiece, or for ranks as Llama 3 has them. What is a folder
     /// already, ends in a separator or has no ending is a folder.
     ///
     /// # Errors
@@ -45,6 +49,10 @@ impl Target {
                 Self::SentencePiece
             } else if name.ends_with(".tiktoken") || name.ends_with(".model") {
                 Self::Ranks
+            } else if name.ends_with(".gguf") {
+                Self::Gguf
+            } else if name.ends_with("tekken.json") {
+                Self::Tekken
             } else if name.ends_with(".txt") {
                 Self::VocabText
             } else if name.ends_with(".json") {
@@ -56,7 +64,8 @@ impl Target {
                 .at(path.display().to_string())
                 .hint(
                     "end it in .json for Hugging Face, vocab.json for a GPT-2 pair, .tiktoken for \
-                     ranks, .model for SentencePiece or .txt for WordPiece; without an ending, \
+                     ranks, tekken.json for Mistral's, .model for SentencePiece, .txt for WordPiece or \
+                     .gguf for llama.cpp; without an ending, \
                      or with a / at its end, it is a folder",
                 ));
             },
@@ -72,6 +81,8 @@ impl Target {
             Self::Ranks => "ranks",
             Self::SentencePiece => ".model",
             Self::VocabText => "vocab.txt",
+            Self::Gguf => ".gguf",
+            Self::Tekken => "tekken.json",
         }
     }
 }

@@ -266,11 +266,17 @@ pub fn write(stages: &Stages) -> Result<Vec<u8>> {
             ));
         }
     }
+    Ok(write_ranks(&ranks(stages, bpe)?))
+}
+
+/// The ranks of a tokenizer's model; special tokens are not among their texts.
+///
+/// # Errors
+/// Merges that ranks do not say.
+pub(crate) fn ranks(stages: &Stages, bpe: &Bpe) -> Result<Vocab> {
     match bpe.rule() {
-        MergeRule::Ranks => Ok(write_ranks(bpe.vocab())),
-        MergeRule::Merges(merges) => {
-            ranks_of(bpe, merges, &stages.added_tokens).map(|ranks| write_ranks(&ranks))
-        }
+        MergeRule::Ranks => Ok(bpe.vocab().clone()),
+        MergeRule::Merges(merges) => ranks_of(bpe, merges, &stages.added_tokens),
     }
 }
 

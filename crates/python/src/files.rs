@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use jeton_core::format::{LoadOptions, Loaded, Target, huggingface};
+use jeton_core::format::{LoadOptions, Loaded, Target, gguf, huggingface};
 use jeton_core::special_token_roles;
 use jeton_core::{convert, files, format, published_ranks};
 use pyo3::prelude::*;
@@ -14,8 +14,16 @@ use crate::errors::guard;
 use crate::signals::{abandonable, detached};
 use crate::tokenizer::Tokenizer;
 
-/// The tokenizer of a file or a folder, warnings about the file, and the roles that the format
-/// gives to special tokens. `encoding` is the name of a published one.
+/// A tokenizer, warnings about its file, roles, and files that it holds.
+type Read = (
+    Tokenizer,
+    Vec<String>,
+    Vec<special_token_roles::Role>,
+    Vec<(String, Vec<u8>)>,
+);
+
+/// The tokenizer of a file or a folder, warnings about the file, the roles that the format
+/// gives to special tokens, and what else it holds, as files of a folder. `encoding` is the name of a published one.
 #[pyfunction]
 pub fn load(
     py: Python<'_>,
@@ -25,7 +33,7 @@ pub fn load(
     special_tokens: Option<Vec<(String, u32)>>,
     merges: Option<PathBuf>,
     lowercase: Option<bool>,
-) -> PyResult<(Tokenizer, Vec<String>, Vec<special_token_roles::Role>)> {
+) -> PyResult<Read> {
     guard(py, || {
         let options = LoadOptions {
             encoding,
@@ -40,10 +48,11 @@ pub fn load(
                 stages,
                 warnings,
                 roles,
+                beside,
             } = format::load(&path, &options)?;
             let tokenizer = jeton_core::Tokenizer::new(stages)
                 .map_err(|error| error.at(path.display().to_string()))?;
-            Ok::<_, jeton_core::Error>((tokenizer.into(), warnings, roles))
+            Ok::<_, jeton_core::Error>((tokenizer.into(), warnings, roles, beside))
         };
         Ok(abandonable(py, load)??)
     })
@@ -62,6 +71,26 @@ pub fn save(
         let core = Arc::clone(&tokenizer.get().core);
         let written = abandonable(py, move || convert::written(core.stages(), &path))??;
         Ok(detached(py, move || written.put())??)
+    })
+}
+
+/// Writes a tokenizer as a GGUF, with roles and chat templates, and into a copy of a model where there is
+/// one; what is not in the file.
+#[pyfunction]
+pub fn save_gguf(
+    py: Python<'_>,
+    tokenizer: &Bound<'_, Tokenizer>,
+    path: PathBuf,
+    roles: Vec<(String, String)>,
+    templates: Vec<(String, String)>,
+    model: Option<PathBuf>,
+) -> PyResult<Vec<String>> {
+    guard(py, || {
+        let core = Arc::clone(&tokenizer.get().core);
+        let with = gguf::With { roles, templates };
+        Ok(detached(py, move || {
+            convert::save_gguf(core.stages(), &with, &path, model.as_deref())
+        })??)
     })
 }
 

@@ -55,7 +55,7 @@ mod _core {
     #[pymodule_export]
     use super::files::{
         add_the_same, create_beside, fingerprint, folder_files, load, open_file,
-        published_encodings, save, target_of, write_into,
+        published_encodings, save, save_gguf, target_of, write_into,
     };
     #[pymodule_export]
     use super::function::Function;

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use jeton_core::model;
 use jeton_core::model::bpe::{BpeOptions, MergeRule};
 use jeton_core::model::sentencepiece::spec::ModelProto;
-use jeton_core::model::{Bpe, Characters, SentencePiece, Unigram, WordLevel, WordPiece};
+use jeton_core::model::{
+    Bpe, Characters, LongestMatch, SentencePiece, Unigram, WordLevel, WordPiece,
+};
 use jeton_core::vocab::Vocab;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
@@ -158,6 +160,18 @@ impl Model {
         })
     }
 
+    /// Longest match over bytes.
+    #[staticmethod]
+    fn longest_match(py: Python<'_>, entries: &Bound<'_, PyAny>) -> PyResult<Self> {
+        guard(py, || {
+            let vocab = vocab("vocab", entries)?;
+            let core = abandonable(py, move || LongestMatch::new(vocab))?;
+            Ok(Self {
+                core: model::Model::LongestMatch(core),
+            })
+        })
+    }
+
     /// The model of a SentencePiece `.model` file.
     #[staticmethod]
     fn sentence_piece(py: Python<'_>, proto: &[u8]) -> PyResult<Self> {
@@ -180,8 +194,8 @@ impl Model {
         })
     }
 
-    /// `BPE`, `WordLevel`, `WordPiece`, `Unigram`, `Characters` or
-    /// `SentencePiece`.
+    /// `BPE`, `WordLevel`, `WordPiece`, `Unigram`, `Characters`, `SentencePiece` or
+    /// `LongestMatch`.
     #[getter]
     fn kind(&self) -> &'static str {
         self.core.kind()
@@ -231,7 +245,9 @@ impl Model {
                 model::Model::Characters(model) => {
                     Ok(serde_json::json!({ "unk_id": model.unk_id() }).to_string())
                 }
-                model::Model::SentencePiece(_) => Ok("{}".to_owned()),
+                model::Model::SentencePiece(_) | model::Model::LongestMatch(_) => {
+                    Ok("{}".to_owned())
+                }
             };
             options.map_err(|error| argument(error.to_string()))
         })

@@ -1,7 +1,7 @@
 //! Files: read whole, and written so that a reader sees the old file or the new one, never half.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -107,6 +107,41 @@ fn named(_: fs::FileType) -> &'static str {
 /// A folder that is not there, or that cannot be written to. The old file is then untouched.
 pub fn write(path: &Path, contents: &[u8]) -> Result<()> {
     Beside::write(path, contents)?.put()
+}
+
+/// Puts `beginning`, and behind it what the file `rest` holds from `start` on, at `path`, as [`write()`]
+/// does. The rest may be larger than memory.
+///
+/// # Errors
+/// As [`write()`]; a file that cannot be read.
+pub fn write_and_copy(path: &Path, beginning: &[u8], rest: &Path, start: u64) -> Result<()> {
+    /// Bytes that are copied between two looks for an interrupt.
+    const AT_ONCE: u64 = 1 << 26;
+    let mut source = open(rest)?;
+    let sought = source.seek(SeekFrom::Start(start));
+    sought.map_err(|error| file_error(rest, "read", &error))?;
+    let write_error = |error| file_error(path, "written", &error);
+    if is_stream(path) {
+        let message = "this is a pipe or a device, and a model is written to a file";
+        return Err(Error::new(ErrorKind::File, message).at(path.display().to_string()));
+    }
+    let target = behind_links(path).map_err(write_error)?;
+    let (temporary, mut file) = create_beside(&target).map_err(write_error)?;
+    let beside = Beside {
+        temporary: Some(temporary),
+        target,
+        path: path.to_owned(),
+    };
+    file.write_all(beginning).map_err(write_error)?;
+    loop {
+        poll();
+        let copied = io::copy(&mut (&mut source).take(AT_ONCE), &mut file);
+        if copied.map_err(write_error)? == 0 {
+            break;
+        }
+    }
+    file.sync_all().map_err(write_error)?;
+    beside.put()
 }
 
 /// What lies in a folder, in no order.

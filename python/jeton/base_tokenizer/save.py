@@ -38,6 +38,7 @@ class Saves(Changes):
         *,
         roles: Mapping[str, str | None] | None = None,
         chat_template: ChatTemplate | None = None,
+        into: str | os.PathLike[str] | None = None,
         lossy: bool = False,
     ) -> None:
         """Writes this tokenizer to a file or a folder, in the format that the name says.
@@ -54,15 +55,19 @@ class Saves(Changes):
 
         Args:
             path: A name that ends in `.json` (Hugging Face), `vocab.json` (GPT-2's pair),
-                `.tiktoken` (ranks), `.model` (SentencePiece) or `.txt` (BERT); one without an
-                ending, or with a separator at its end, is a folder. `~` at the beginning of a
-                `str` is a home.
-            roles: For a folder: tokens by role, as in `replace`.
-            chat_template: For a folder: as in `replace`.
+                `.tiktoken` (ranks), `.model` (SentencePiece), `.txt` (BERT), `tekken.json`
+                (Mistral) or `.gguf` (llama.cpp); one without an ending, or with a separator at its
+                end, is a folder. `~` at the beginning of a `str` is a home.
+            roles: For a folder or a GGUF: tokens by role, as in `replace`.
+            chat_template: For a folder or a GGUF: as in `replace`.
+            into: For a GGUF: a model of which `path` becomes a copy with this tokenizer in the
+                place of its own. Its tensors are copied as they are; it must have one embedding
+                per token.
             lossy: Whether to leave things out without a warning.
 
         Raises:
-            ArgumentError: `roles` or `chat_template` for what is no folder.
+            ArgumentError: `roles` or `chat_template` for what is neither a folder nor a GGUF;
+                `into` for what is no GGUF.
             UnsupportedError: The format cannot hold it; the message names what.
             FileError: The file cannot be written.
 
@@ -89,11 +94,16 @@ class Saves(Changes):
                     f"{name}: there is no user {owner[1:]!r} (for a folder of that name here, "
                     f"write {os.path.join('.', name)})"
                 )
-        is_folder = _core.target_of(self._core, name) == "folder"
+        target = _core.target_of(self._core, name)
+        is_folder = target == "folder"
         tokenizer = self
         for argument, given in (("roles", roles), ("chat_template", chat_template)):
-            if given is not None and not is_folder:
-                raise ArgumentError(f"{argument}= goes with a folder, and {name} is a file")
+            if given is not None and target not in ("folder", ".gguf"):
+                raise ArgumentError(f"{argument}= goes with a folder or a .gguf, not with {name}")
+        if into is not None:
+            into = os.path.expanduser(checked_path("into", into))
+            if target != ".gguf":
+                raise ArgumentError(f"into= goes with a .gguf, not with {name}")
         if roles is not None:
             tokenizer = tokenizer.replace(roles=roles)
         if chat_template is not None:
@@ -113,17 +123,30 @@ class Saves(Changes):
                     "in place of those of tokenizer.json",
                     FormatWarning,
                 )
+        elif target == ".gguf":
+            left_out = tokenizer._save_gguf(name, into)
         else:
             left_out = [*_core.save(self._core, name), *self._held_by_folders()]
         if left_out and not lossy:
             ids = self._core.special_tokens().values()
-            holds_all = not is_folder and len({*ids}) == len(ids)
+            holds_all = target not in ("folder", ".gguf") and len({*ids}) == len(ids)
             elsewhere = "; a folder, a name without an ending, holds all" if holds_all else ""
             warn_caller(
                 f"{Path(name).name} does not hold {', '.join(left_out)} (say so again when it is "
                 f"loaded{elsewhere})",
                 FormatWarning,
             )
+
+    def _save_gguf(self, path: str, into: str | None) -> list[str]:
+        """Writes a GGUF; what is not in it."""
+        template = self._settings.chat_template
+        templates = {"default": template} if isinstance(template, str) else template or {}
+        left_out = _core.save_gguf(
+            self._core, path, list(self.roles.items()), list(templates.items()), into
+        )
+        if self._settings.model_max_length is not None:
+            left_out.append("model_max_length")
+        return left_out
 
     def _held_by_folders(self) -> list[str]:
         """What is set that a file of this tokenizer does not tell."""

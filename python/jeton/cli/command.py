@@ -26,6 +26,13 @@ __all__ = ["Command", "Context", "Group", "decorated", "echo_note", "is_quiet"]
 
 _COMMON = "jeton.cli"
 
+_FORMER = {
+    "--errors": [["--invalid"]],
+    "--jsonl": [["--format", "jsonl"]],
+    "--json": [["--progress", "json"], ["--save"], ["--format", "json"]],
+}
+"""Options by the names that they had: what they are now, in the first that a command has."""
+
 
 _HYPHEN = "\u2011"
 """Stands for a hyphen while a help text is broken into lines, which never end inside a word."""
@@ -83,6 +90,24 @@ class Command(click.Command):
                 help="The same as --color never.",
             ),
         ]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, list(self._of_today(args)))
+
+    def _of_today(self, args: list[str]) -> Iterator[str]:
+        """Arguments in which options have the names of today, which is said."""
+        known = {name for param in self.params for name in param.opts}
+        for number, argument in enumerate(args):
+            if argument == "--":
+                yield from args[number:]
+                return
+            name, sign, value = argument.partition("=")
+            today = next((it for it in _FORMER.get(name, []) if it[0] in known), None)
+            if name in known or today is None:
+                yield argument
+                continue
+            tell(f"note: {name} is written {' '.join(today)} now")
+            yield from [*today[:-1], f"{today[-1]}{sign}{value}"]
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

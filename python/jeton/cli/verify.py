@@ -164,7 +164,8 @@ def library_of(written: Path, tok: jeton.Tokenizer) -> Library | None:
         raise UnsupportedError(
             f"{written}: not kept, because {name} cannot read it: {error}"
         ) from (error)
-    return None if encode is None else Library(name, encode, name != "sentencepiece")
+    finds_special = name not in ("sentencepiece", "mistral_common")
+    return None if encode is None else Library(name, encode, finds_special)
 
 
 @contextlib.contextmanager
@@ -191,6 +192,10 @@ def _library(written: Path) -> tuple[str, _Maker]:
         return "tokenizers", _gpt2_pair
     if name.endswith(".txt"):
         return "tokenizers", _bert
+    if name.endswith(".gguf"):
+        return "gguf", _gguf
+    if name.endswith("tekken.json"):
+        return "mistral_common", _tekken
     if holds_ranks(written):
         return "tiktoken", _tiktoken
     if name.endswith(".model"):
@@ -234,6 +239,21 @@ def _bert(path: Path, tok: jeton.Tokenizer) -> Encode | None:
     lowercase = getattr(tok.normalizer, "lowercase", True)
     theirs: Any = tokenizers.BertWordPieceTokenizer(str(path), lowercase=lowercase)
     return lambda text: theirs.encode(text, add_special_tokens=False).ids
+
+
+def _gguf(path: Path, tok: jeton.Tokenizer) -> Encode | None:
+    import gguf
+
+    # It reads the file, and encodes no text.
+    gguf.GGUFReader(path)
+    return None
+
+
+def _tekken(path: Path, tok: jeton.Tokenizer) -> Encode | None:
+    from mistral_common.tokens.tokenizers.tekken import Tekkenizer
+
+    theirs: Any = Tekkenizer.from_file(path)
+    return lambda text: theirs.encode(text, bos=False, eos=False)
 
 
 def _tiktoken(path: Path, tok: jeton.Tokenizer) -> Encode | None:

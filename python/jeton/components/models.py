@@ -12,7 +12,16 @@ from jeton.arguments import check_field_word, check_id
 from jeton.components.component import check_fields
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["BPE", "Characters", "Model", "SentencePiece", "Unigram", "WordLevel", "WordPiece"]
+__all__ = [
+    "BPE",
+    "Characters",
+    "LongestMatch",
+    "Model",
+    "SentencePiece",
+    "Unigram",
+    "WordLevel",
+    "WordPiece",
+]
 
 Vocabulary: TypeAlias = Mapping[bytes, int] | Mapping[str, int] | Mapping[bytes | str, int]
 """Tokens with their ids. The keys of a mapping cannot vary for a type checker: each is spelled."""
@@ -221,6 +230,28 @@ class SentencePiece(Model):
         return f"SentencePiece({len(self.proto)} bytes)"
 
 
+@dataclass(frozen=True, repr=False)
+class LongestMatch(Model):
+    """At each place the longest token that the text goes on with: RWKV's world vocabulary.
+
+    Args:
+        vocab: Tokens with their ids, among them each byte.
+
+    >>> import jeton
+    >>> vocab = {bytes([byte]): byte + 1 for byte in range(256)} | {b"ab": 257, b"abc": 258}
+    >>> jeton.Tokenizer(LongestMatch(vocab), decoder=jeton.decoders.ByteLevel()).encode("abcab")
+    [258, 257]
+    """
+
+    vocab: Vocabulary
+
+    def to_core(self) -> _core.Model:
+        return _core.Model.longest_match(_dict(self.vocab))
+
+    def __repr__(self) -> str:
+        return f"LongestMatch({len(self.vocab)} tokens)"
+
+
 def _check_list(name: str, value: object, expected: str) -> None:
     if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
         raise ArgumentTypeError(f"{name} must be a list of {expected}, not {type(value).__name__}")
@@ -256,5 +287,7 @@ def from_core(model: _core.Model, spelled: Callable[[int], bytes | None] | None 
             return Unigram(list(zip(tokens, scores, strict=True)), **options)
         case "SentencePiece":
             return SentencePiece(model.proto() or b"")
+        case "LongestMatch":
+            return LongestMatch(vocab)
         case _:
             return Characters(vocab, **options)

@@ -15,13 +15,13 @@ from jeton.components import models
 from jeton.edit.derivations import joined
 from jeton.edit.edit_result import Edited
 from jeton.edit.learning import Corpus, learned
-from jeton.edit.pieces import ModelFile
 from jeton.edit.scores import placed_behind
 from jeton.edit.spelling import longest_first, merged_from
 from jeton.edit.unigrams import extend_model_file, extend_unigram, with_pieces
 from jeton.edit.vocabulary import kept_and_new
 from jeton.edit.wordpieces import loses_words
 from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError, UnsupportedError
+from jeton.model_file import ModelFile
 from jeton.tokenizer import Tokenizer
 from jeton.trainers import BPETrainer, WordPieceTrainer
 

@@ -11,12 +11,12 @@ from dataclasses import replace
 from jeton.components import models
 from jeton.edit.derivations import joined, merged, symbols
 from jeton.edit.edit_result import Edited
-from jeton.edit.pieces import NORMAL, USER_DEFINED, ModelFile
 from jeton.edit.scores import placed_behind
 from jeton.edit.spelling import best_path, longest_first, merged_by_scores, merged_from
 from jeton.edit.vocabulary import kept_and_new, lengthened
 from jeton.edit.wordpieces import loses_words
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from jeton.model_file import NORMAL, USER_DEFINED, ModelFile
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["merge"]

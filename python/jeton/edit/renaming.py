@@ -12,7 +12,6 @@ from typing import Any
 from jeton.arguments import check_kind, check_text
 from jeton.components import AddedToken, models, normalizers, post_processors
 from jeton.edit.edit_result import Edited
-from jeton.edit.pieces import CONTROL, USER_DEFINED, ModelFile
 from jeton.edit.vocabulary import kept_and_new
 from jeton.errors import (
     ArgumentError,
@@ -21,6 +20,7 @@ from jeton.errors import (
     UnsupportedError,
     warn_caller,
 )
+from jeton.model_file import CONTROL, USER_DEFINED, ModelFile
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["rename"]
@@ -116,7 +116,10 @@ def _renamed_model(tok: Tokenizer, names: Mapping[str, str]) -> models.Model | N
             return None
         pieces = [(spelled.get(_bytes(piece), piece), score) for piece, score in model.pieces]
         return replace(model, pieces=pieces)
-    assert isinstance(model, (models.BPE, models.WordPiece, models.WordLevel, models.Characters))
+    assert isinstance(
+        model,
+        (models.BPE, models.WordPiece, models.WordLevel, models.Characters, models.LongestMatch),
+    )
     vocab = {_bytes(token): id for token, id in model.vocab.items()}
     changed = vocab.keys() & spelled.keys()
     if isinstance(model, models.BPE):

@@ -12,10 +12,10 @@ from dataclasses import replace
 from jeton.components import models
 from jeton.edit.edit_result import Edited
 from jeton.edit.learning import Corpus, learned
-from jeton.edit.pieces import NORMAL, USER_DEFINED, ModelFile, Piece
 from jeton.edit.spelling import best_path
 from jeton.edit.vocabulary import kept_and_new, lengthened
 from jeton.errors import TrainingError
+from jeton.model_file import NORMAL, USER_DEFINED, ModelFile, Piece
 from jeton.tokenizer import Tokenizer
 from jeton.trainers import UnigramTrainer
 

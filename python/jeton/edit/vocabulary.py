@@ -16,8 +16,8 @@ from jeton.components import AddedToken, models, normalizers, post_processors
 from jeton.edit import derivations
 from jeton.edit.edit_result import Edited
 from jeton.edit.id_map import IdMap
-from jeton.edit.pieces import BYTE, NORMAL, USER_DEFINED, ModelFile
 from jeton.errors import UnsupportedError
+from jeton.model_file import BYTE, NORMAL, USER_DEFINED, ModelFile
 from jeton.tokenizer import Tokenizer
 
 __all__ = [
@@ -81,7 +81,7 @@ class Vocabulary:
             )
             learned = sorted(model.vocab.values())
         else:
-            assert isinstance(model, models.Characters)
+            assert isinstance(model, (models.Characters, models.LongestMatch))
             fixed, needs = set(model.vocab.values()), {}
             learned = sorted(model.vocab.values())
         return cls(tokens, frozenset(fixed | added), needs, tuple(learned))
@@ -242,7 +242,10 @@ def _renumbered(tok: Tokenizer, model: models.Model, new: Mapping[int, int]) -> 
             )
         unk_id = None if model.unk_id is None else new[model.unk_id]
         return replace(model, pieces=[piece for _, piece in kept], unk_id=unk_id)
-    assert isinstance(model, (models.BPE, models.WordPiece, models.WordLevel, models.Characters))
+    assert isinstance(
+        model,
+        (models.BPE, models.WordPiece, models.WordLevel, models.Characters, models.LongestMatch),
+    )
     vocab = {token: new[id] for token, id in model.vocab.items() if id in new}
     if isinstance(model, models.BPE):
         return _renumbered_bpe(tok, model, {_bytes(token): id for token, id in vocab.items()})

@@ -124,13 +124,15 @@ def _explaining(
 
             rule = "by ranks" if model.merges is None else "by merges"
             return f"BPE {rule}", ByMerges(model, known(_vocab(model))).explain
-    from jeton.explaining.lookups import ByCharacters, ByLongestMatch, ByWords
+    from jeton.explaining.lookups import ByCharacters, ByLongestMatch, ByLongestToken, ByWords
 
     match model:
         case models.WordPiece():
             return "WordPiece", ByLongestMatch(model, known(_vocab(model))).explain
         case models.WordLevel():
             return "Words", ByWords(model, known(_vocab(model))).explain
+        case models.LongestMatch():
+            return "Longest match", ByLongestToken(known(_vocab(model))).explain
     assert isinstance(model, models.Characters)
     return "Characters", ByCharacters(model, known(_vocab(model))).explain
 

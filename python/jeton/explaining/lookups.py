@@ -6,7 +6,7 @@ from jeton.components import models
 from jeton.explaining.steps import LongestMatch, LookUp, Match, Token, Unit
 from jeton.explaining.vocabulary import Known
 
-__all__ = ["ByCharacters", "ByLongestMatch", "ByWords"]
+__all__ = ["ByCharacters", "ByLongestMatch", "ByLongestToken", "ByWords"]
 
 _SHOWN = 100
 """In words of more characters, candidates that are longer than any token are not listed."""
@@ -68,6 +68,28 @@ class ByWords:
             return LookUp(text, span, (token,), (Unit(token.token, (token,), "known"),))
         unknown = self.known.named(self.model.unk_token)
         return LookUp(text, span, (unknown,), (Unit(text.encode(), (unknown,), "unknown"),))
+
+
+class ByLongestToken:
+    """The longest token of bytes at each place."""
+
+    def __init__(self, known: Known) -> None:
+        self.known = known
+        self.longest = max(map(len, known.vocab), default=0)
+
+    def explain(self, text: str, span: tuple[int, int]) -> LookUp:
+        """What it makes of a text."""
+        data, units, start = text.encode(), [], 0
+        while start < len(data):
+            ends = range(min(len(data), start + self.longest), start, -1)
+            found = ((end, self.known.text(data[start:end])) for end in ends)
+            # Encoding has succeeded, so there is one.
+            end, token = next((end, token) for end, token in found if token is not None)
+            units.append(Unit(data[start:end], (token,), "known"))
+            start = end
+        return LookUp(
+            text, span, tuple(token for unit in units for token in unit.tokens), tuple(units)
+        )
 
 
 class ByCharacters:

@@ -6,12 +6,13 @@ import re
 from typing import Any, Final
 
 from jeton.errors import ArgumentError
-from jeton.human_readable import visible
 from jeton.play.shelf import Card
+from jeton.play.token_details import shown
 
 __all__ = ["decoded", "numbers_of"]
 
 _MAX_IDS: Final = 200_000
+_MAX_BYTES: Final = 32 << 20
 _NOISE: Final = re.compile(
     r"(?:dtype|device|shape|size)\s*=\s*[^,)\]]*(?:\([^)]*\))?|\b(?:u?int|float)\d+\b"
 )
@@ -39,8 +40,8 @@ def decoded(card: Card, text: str) -> dict[str, Any]:
     ids = numbers_of(text)
     known = card.tokenizer
     special = set(known.special_tokens.values())
-    tokens = [
-        {"id": id, "shown": visible(known.token_spelling(id)), "special": id in special}
-        for id in ids
-    ]
+    spellings = {id: known.token_spelling(id) for id in {*ids}}
+    if sum(len(spellings[id]) for id in ids) > _MAX_BYTES:
+        raise ArgumentError(f"the page decodes up to {_MAX_BYTES >> 20} MB of text")
+    tokens = [{"id": id, "shown": shown(spellings[id]), "special": id in special} for id in ids]
     return {"text": known.decode(ids, errors="replace") if ids else "", "tokens": tokens}

@@ -39,7 +39,7 @@ class Card:
         self, number: int, name: str, tokenizer: Tokenizer, hint: str, notes: Iterable[str]
     ) -> None:
         self.number = number
-        self.name = name
+        self.name = self.loaded_as = name
         self.hint = hint
         """Where it is from, if its name alone does not load it again."""
         self.notes = [*notes]
@@ -58,7 +58,8 @@ class Card:
         """For each token that a merge makes, the two that it is made of: the first such merge."""
         made: dict[bytes, tuple[bytes, bytes]] = {}
         for left, right in self.tokenizer.merges:
-            made.setdefault(left + right, (left, right))
+            if left and right:
+                made.setdefault(left + right, (left, right))
         return made
 
     @functools.cached_property
@@ -114,9 +115,19 @@ class Shelf:
     def add(
         self, name: str, tokenizer: Tokenizer, hint: str = "", notes: Iterable[str] = ()
     ) -> Card:
-        """A new card; beyond `MAX_CARDS`, the one that was used longest ago is forgotten."""
+        """A card; beyond `MAX_CARDS`, the one that was used longest ago is forgotten.
+
+        The same tokenizer under the same name has the card that it had.
+        """
+        name = name[:200]
         with self._lock:
-            card = Card(next(self._numbers), name[:200], tokenizer, hint, notes)
+            same = [card for card in self._cards.values() if card.loaded_as == name]
+            for card in same:
+                if card.tokenizer.digest == tokenizer.digest:
+                    return card
+            card = Card(next(self._numbers), name, tokenizer, hint, notes)
+            if same:
+                card.name += f" ({card.number})"
             self._cards[card.number] = card
             self._added[card.number] = None
             if len(self._added) > MAX_CARDS:

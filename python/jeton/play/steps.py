@@ -8,8 +8,9 @@ from typing import Any, Final
 from jeton.errors import ArgumentError
 from jeton.explaining import explain
 from jeton.explaining.view_frames import frames_of_encoding
-from jeton.human_readable import visible, without_controls
+from jeton.human_readable import without_controls
 from jeton.play.shelf import Card
+from jeton.play.token_details import shown
 from jeton.views.frames import Frame
 
 __all__ = ["MAX_EXPLAINED", "frames_as_json", "steps"]
@@ -30,7 +31,7 @@ def steps(card: Card, text: str, special: str) -> dict[str, Any]:
     explanation = explain(card.tokenizer, text, special=policy, add_special_tokens=False)
     return {
         "frames": frames_as_json(frames_of_encoding(explanation.text, explanation.steps)),
-        "tokens": [{"id": token.id, "shown": visible(token.token)} for token in explanation.tokens],
+        "tokens": [{"id": token.id, "shown": shown(token.token)} for token in explanation.tokens],
     }
 
 

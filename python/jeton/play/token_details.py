@@ -7,29 +7,37 @@ from typing import Any, Final
 from jeton.human_readable import visible
 from jeton.play.shelf import Card
 
-__all__ = ["details", "neighbours"]
+__all__ = ["details", "neighbours", "shown"]
 
 _MAX_NEIGHBOURS: Final = 60
+_MAX_SHOWN: Final = 400
+"""Bytes of a token that are shown."""
 _MAX_DEPTH: Final = 64
+_MAX_SPLIT: Final = 1000
+"""Bytes of the longest token whose merges are drawn: each merge is two more lines."""
 
 Tree = dict[str, Any]
 
 
+def shown(token: bytes) -> str:
+    """A token for people to read; of one that is very long, the beginning."""
+    return visible(token[:_MAX_SHOWN]) + "…" * (len(token) > _MAX_SHOWN)
+
+
 def details(card: Card, id: int) -> dict[str, Any]:
-    """A token: id, bytes, text, code points, merges."""
+    """A token: id, bytes, code points, merges."""
     tokenizer = card.tokenizer
     token = tokenizer.token_spelling(id)
     try:
-        text: str | None = token.decode()
+        text = token.decode()
     except UnicodeDecodeError:
-        text = None
+        text = ""
     names = [name for name, number in tokenizer.special_tokens.items() if number == id]
     return {
         "id": id,
-        "bytes": token.hex(" "),
-        "shown": visible(token),
-        "text": text,
-        "points": [] if text is None else [f"U+{ord(it):04X}" for it in text[:64]],
+        "bytes": token[:_MAX_SHOWN].hex(" ") + " …" * (len(token) > _MAX_SHOWN),
+        "shown": shown(token),
+        "points": [f"U+{ord(it):04X}" for it in text[:64]],
         "special": names[0] if names else None,
         "score": _score(card, id),
         "tree": _tree(card, token),
@@ -45,9 +53,9 @@ def neighbours(card: Card, id: int) -> dict[str, Any]:
     def listed(pairs: list[tuple[bytes, bytes]]) -> list[dict[str, Any]]:
         return [
             {
-                "left": visible(left),
-                "right": visible(right),
-                "made": visible(left + right),
+                "left": shown(left),
+                "right": shown(right),
+                "made": shown(left + right),
                 "id": card.tokenizer.id_of(left + right),
             }
             for left, right in pairs[:_MAX_NEIGHBOURS]
@@ -63,8 +71,8 @@ def _score(card: Card, id: int) -> str | None:
 
 def _tree(card: Card, token: bytes, depth: int = 0) -> Tree:
     """A token as a tree of the merges that make it; leaves were never merged."""
-    node: Tree = {"shown": visible(token), "id": card.tokenizer.id_of(token)}
+    node: Tree = {"shown": shown(token), "id": card.tokenizer.id_of(token)}
     pair = card.pairs.get(token)
-    if pair is not None and depth < _MAX_DEPTH:
+    if pair is not None and depth < _MAX_DEPTH and len(token) <= _MAX_SPLIT:
         node["parts"] = [_tree(card, part, depth + 1) for part in pair]
     return node

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from jeton.errors import ArgumentError
-from jeton.human_readable import visible
 from jeton.play.shelf import Shelf, noting
+from jeton.play.token_details import shown
 from jeton.trainers import BPETrainer, UnigramTrainer, WordPieceTrainer
 from jeton.trainers.trainer import Trainer
 
@@ -42,7 +42,7 @@ def trained(shelf: Shelf, text: str, kind: str, size: int) -> dict[str, Any]:
     name = f"{kind} {tokenizer.vocab_size:,}"
     card = shelf.add(name, tokenizer, "trained on the page: save it, and give its path", notes)
     merges = [
-        {"left": visible(left), "right": visible(right), "made": visible(left + right)}
+        {"left": shown(left), "right": shown(right), "made": shown(left + right)}
         for left, right in card.tokenizer.merges[:_MAX_MERGES]
     ]
     return {"card": card.summary(), "merges": merges}

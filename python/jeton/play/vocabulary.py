@@ -11,8 +11,8 @@ import numpy as np
 
 from jeton.components import Regex, normalizers
 from jeton.errors import ArgumentError
-from jeton.human_readable import visible
 from jeton.play.shelf import Card
+from jeton.play.token_details import shown
 from jeton.unicode import scripts
 
 __all__ = ["SORTS", "Table"]
@@ -111,7 +111,7 @@ class Table:
         rows = [
             {
                 "id": int(self.ids[at]),
-                "shown": visible(self.tokens[at]),
+                "shown": shown(self.tokens[at]),
                 "bytes": self.tokens[at][:48].hex(" "),
                 "length": int(self.lengths[at]),
                 "script": self.scripts[at],

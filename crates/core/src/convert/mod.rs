@@ -10,7 +10,7 @@ mod sentencepiece;
 mod verify;
 
 pub use approximate::{approximate_huggingface, approximate_model};
-pub use save::{Written, left_out_of_folder, save, written};
+pub use save::{Written, left_out_of_folder, save, save_gguf, written};
 pub use sentencepiece::{from_huggingface, to_huggingface};
 
 use std::borrow::Cow;
@@ -27,6 +27,19 @@ use jeton_text::error::Result;
 pub fn for_json(stages: &Stages) -> Result<Cow<'_, Stages>> {
     Ok(match stages.model {
         Model::SentencePiece(_) => Cow::Owned(to_huggingface(stages)?),
+        _ => Cow::Borrowed(stages),
+    })
+}
+
+/// The stages that a GGUF of these is written from: those that a `.model` holds of a BPE of characters or a
+/// Unigram, any other as they are.
+///
+/// # Errors
+/// As [`from_huggingface`].
+pub fn for_gguf(stages: &Stages) -> Result<Cow<'_, Stages>> {
+    Ok(match &stages.model {
+        Model::Bpe(bpe) if !bpe.merges_bytes_only() => Cow::Owned(from_huggingface(stages)?),
+        Model::Unigram(_) => Cow::Owned(from_huggingface(stages)?),
         _ => Cow::Borrowed(stages),
     })
 }

@@ -9,18 +9,19 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::{for_json, for_model_file};
+use super::{for_gguf, for_json, for_model_file};
+use jeton_formats::gguf_metadata;
 use jeton_formats::special_token_roles;
 use jeton_formats::{
-    Target, gpt2, huggingface, merges_path_for, sentencepiece, tiktoken, wordpiece,
+    Target, gguf, gpt2, huggingface, merges_path_for, sentencepiece, tekken, tiktoken, wordpiece,
 };
 use jeton_models::stages::Stages;
 use jeton_stages::added_tokens::AddedToken;
 use jeton_stages::normalizer::{Normalizer, WhiteSpace};
 use jeton_stages::pre_tokenizer::{PreTokenizer, named};
 use jeton_stages::published_ranks;
-use jeton_text::error::{Error, Result};
-use jeton_text::files::{write_all, write_into};
+use jeton_text::error::{Error, ErrorKind, Result};
+use jeton_text::files::{write_all, write_and_copy, write_into};
 use jeton_text::pattern::{Regex, SearchPattern};
 
 /// What a tokenizer is saved as, in memory.
@@ -100,6 +101,23 @@ pub fn written(stages: &Stages, path: &Path) -> Result<Written> {
             sentencepiece::write(&held).map_err(place)?
         }
         Target::VocabText => wordpiece::write(stages).map_err(place)?,
+        Target::Tekken => {
+            own.push("the version of the chats that it is for".to_owned());
+            tekken::write(stages).map_err(place)?
+        }
+        Target::Gguf => {
+            let roles = special_token_roles::of(stages).into_iter();
+            let with = gguf::With {
+                roles: roles
+                    .map(|(role, token)| (role.to_owned(), token))
+                    .collect(),
+                templates: Vec::new(),
+            };
+            let written = for_gguf(stages).and_then(|held| gguf::write(&held, &with));
+            let (file, left_out) = written.map_err(place)?;
+            own.extend(left_out);
+            file
+        }
     };
     own.extend(left_out(stages, target, &contents));
     let files = beside.into_iter().chain([(path.to_owned(), contents)]);
@@ -107,6 +125,37 @@ pub fn written(stages: &Stages, path: &Path) -> Result<Written> {
         files: Files::Alone(files.collect()),
         left_out: own,
     })
+}
+
+/// Writes a GGUF with roles and chat templates, and says what is not in it. Where there is a model to put
+/// it into, all else of that is copied: its tensors are not read but for that.
+///
+/// # Errors
+/// What a GGUF cannot hold, by name; a model that is no GGUF, or has not as many embeddings as there are
+/// tokens; a file that cannot be written.
+pub fn save_gguf(
+    stages: &Stages,
+    with: &gguf::With,
+    path: &Path,
+    model: Option<&Path>,
+) -> Result<Vec<String>> {
+    let place = |error: Error| error.at(path.display().to_string());
+    let held = for_gguf(stages).map_err(place)?;
+    let Some(model) = model else {
+        let (file, left_out) = gguf::write(&held, with).map_err(place)?;
+        write_all(&[(path.to_owned(), file)])?;
+        return Ok(left_out);
+    };
+    let Some(mut metadata) = gguf_metadata(model)? else {
+        return Err(
+            Error::new(ErrorKind::Format, "this is no GGUF").at(model.display().to_string())
+        );
+    };
+    let left_out = gguf::put(&mut metadata, &held, with).map_err(place)?;
+    let head = metadata.write().map_err(place)?;
+    let tensors_at = metadata.tensors_at().map_err(place)?;
+    write_and_copy(path, &head, model, tensors_at)?;
+    Ok(left_out)
 }
 
 /// What a folder leaves to whoever loads it; see [`save`].
@@ -129,6 +178,8 @@ fn left_out(stages: &Stages, target: Target, contents: &[u8]) -> Vec<String> {
             let added = stages.added_tokens.iter();
             added.filter(|it| it.content != gpt2::END_OF_TEXT).collect()
         }
+        // It has said so itself.
+        Target::Gguf => return left_out,
         Target::Json | Target::Folder => {
             let cuts = !stages.added_tokens.is_empty();
             if white_space_of(stages).is_some_and(|it| it.remove_extra && !it.legacy && cuts) {

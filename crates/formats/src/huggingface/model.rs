@@ -94,7 +94,7 @@ pub(super) fn read(
             Some(left_out) => read_raw_bpe(node, entries, left_out)?,
             None => Bpe::by_merges(
                 vocab(node)?,
-                read_merges(node)?
+                read_merges(node, entries)?
                     .into_iter()
                     .map(|(left, right)| (left.into(), right.into())),
                 read_options(node, Alphabet::Characters)?,
@@ -129,7 +129,7 @@ pub(super) fn read(
 }
 
 fn read_raw_bpe(node: &Node<'_>, entries: &Entries<'_>, left_out: &HashSet<usize>) -> Result<Bpe> {
-    let merges = read_merges(node);
+    let merges = read_merges(node, entries);
     let usual = || {
         let vocab = raw_vocab(entries, left_out)?;
         let merges = raw_merges(merges.as_ref().ok()?, &vocab)?;
@@ -250,7 +250,26 @@ fn read_options(node: &Node<'_>, alphabet: Alphabet) -> Result<BpeOptions> {
 }
 
 /// The merges: pairs of tokens, or in old files two tokens with a space between them.
-fn read_merges<'j>(node: &Node<'j>) -> Result<Vec<(&'j str, &'j str)>> {
+///
+/// Where more than one space stands in such a text, a token holds one: the reading counts by which all
+/// three, the two and what they make, are tokens, if there is one alone.
+fn read_merges<'j>(node: &Node<'j>, entries: &Entries<'_>) -> Result<Vec<(&'j str, &'j str)>> {
+    let mut tokens = HashSet::new();
+    let prefix = node.optional("continuing_subword_prefix")?;
+    let prefix = prefix.and_then(|prefix| prefix.json.as_str()).unwrap_or("");
+    let mut by_tokens = |text: &'j str| {
+        if tokens.is_empty() {
+            tokens.extend(entries.iter().map(|(token, _)| *token));
+        }
+        let splits = text.match_indices(' ');
+        let pairs = splits.map(|(at, _)| (&text[..at], &text[at + 1..]));
+        let mut readings = pairs.filter(|(left, right)| {
+            let made = [left, right.strip_prefix(prefix).unwrap_or(right)].concat();
+            tokens.contains(left) && tokens.contains(right) && tokens.contains(made.as_str())
+        });
+        let one = readings.next();
+        one.filter(|_| readings.next().is_none())
+    };
     let node = node.field("merges")?;
     let items = node.merges()?;
     let as_texts = matches!(items.clone().next(), Some(Some((_, None))));
@@ -261,15 +280,17 @@ fn read_merges<'j>(node: &Node<'j>) -> Result<Vec<(&'j str, &'j str)>> {
                 if text.starts_with("#version") {
                     continue;
                 }
-                text.split_once(' ')
+                let plain = text.split_once(' ');
+                plain
                     .filter(|(_, right)| !right.contains(' '))
+                    .or_else(|| by_tokens(text))
             }
             Some((left, Some(right))) if !as_texts => Some((left, right)),
             _ => None,
         };
         merges.push(pair.ok_or_else(|| {
             node.item(index, node.json).error(if as_texts {
-                "expected two tokens with one space between them"
+                "expected two tokens with a space between them, in one way alone"
             } else {
                 "expected an array of two tokens"
             })
@@ -319,6 +340,11 @@ pub(super) fn write(model: &Model, extra: &[(&str, u32)]) -> Result<Value> {
             "tokenizer.json has no model of single characters but as words",
         )),
         Model::SentencePiece(_) => Err(super::only_sentencepiece("model")),
+        Model::LongestMatch(_) => Err(Error::new(
+            ErrorKind::Unsupported,
+            "tokenizer.json has no model of longest matches",
+        )
+        .hint("save it as .gguf")),
     }
 }
 

@@ -9,6 +9,7 @@ pub mod bpe;
 pub mod characters;
 #[cfg(test)]
 mod golden_tests;
+mod longest_match;
 mod sampling;
 pub mod sentencepiece;
 mod token;
@@ -18,6 +19,7 @@ pub mod wordpiece;
 
 pub use bpe::Bpe;
 pub use characters::Characters;
+pub use longest_match::LongestMatch;
 pub use sampling::{Sampler, Sampling};
 pub use sentencepiece::SentencePiece;
 pub use token::Token;
@@ -44,6 +46,8 @@ pub enum Model {
     Characters(Characters),
     /// What a SentencePiece `.model` file says, as SentencePiece does it.
     SentencePiece(SentencePiece),
+    /// The longest token of bytes at each place.
+    LongestMatch(LongestMatch),
 }
 
 /// Options whose text marks a part of a word.
@@ -69,6 +73,7 @@ impl Model {
             Self::Unigram(model) => model.tokenize(piece, tokens),
             Self::Characters(model) => model.tokenize(piece, tokens),
             Self::SentencePiece(model) => model.tokenize(piece, sampling, tokens),
+            Self::LongestMatch(model) => model.tokenize(piece, tokens),
         }
     }
 
@@ -110,6 +115,7 @@ impl Model {
             Self::Unigram(model) => model.vocab(),
             Self::Characters(model) => model.vocab(),
             Self::SentencePiece(model) => model.vocab(),
+            Self::LongestMatch(model) => model.vocab(),
         }
     }
 
@@ -136,12 +142,18 @@ impl Model {
             Self::Unigram(model) => model.withhold(ids),
             Self::Characters(model) => model.withhold(ids),
             Self::SentencePiece(model) => model.withhold(ids),
+            Self::LongestMatch(model) => model.withhold(ids),
         }
     }
 
-    /// Whether its tokens are bytes as they are: those of a BPE whose alphabet is bytes.
+    /// Whether its tokens are bytes as they are: those of a BPE whose alphabet is bytes, and of longest
+    /// match.
     pub fn has_raw_tokens(&self) -> bool {
-        matches!(self, Self::Bpe(bpe) if bpe.options().alphabet == bpe::Alphabet::Bytes)
+        match self {
+            Self::Bpe(bpe) => bpe.options().alphabet == bpe::Alphabet::Bytes,
+            Self::LongestMatch(_) => true,
+            _ => false,
+        }
     }
 
     /// The name of the algorithm.
@@ -153,6 +165,7 @@ impl Model {
             Self::Unigram(_) => "Unigram",
             Self::Characters(_) => "Characters",
             Self::SentencePiece(_) => "SentencePiece",
+            Self::LongestMatch(_) => "LongestMatch",
         }
     }
 }

@@ -190,6 +190,17 @@ pub const GPT2_ORIGINAL: &str =
 /// cl100k's expression without what Oniguruma reads otherwise.
 const CL100K_ONIGURUMA: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s+\z|\s*[\r\n]|\s+(?!\S)|\s";
 
+/// Letters of the scripts that have case, as DeepSeek's first models list them.
+pub const DEEPSEEK_LETTERS: &str = concat!(
+    r"\s?[A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-ᴫᵫ-ᵷᵹ-ᶚḀ-ἕἘ-Ἕἠ-ὅ",
+    r"Ὀ-Ὅὐ-ὗὙὛὝ\x{1F5F}-\x{1F7D}ᾀ-ᾴᾶ-ᾼ\x{1FBE}ῂ-ῄῆ-ῌ\x{1FD0}-\x{1FD3}\x{1FD6}-\x{1FDB}ῠ-Ῥῲ-ῴῶ-ῼℂℇℊ-ℓℕℙ-ℝℤ\x{2126}ℨ\x{212A}-ℭℯ-ℴℹℼ-ℿⅅ-ⅉⅎↃↄⰀ-ⱻⱾ-ⳤⳫ-ⳮⳲⳳ",
+    r"Ꙁ-ꙭꚀ-ꚛꜢ-ꝯꝱ-ꞇꞋ-ꞎꭰ-ꮿﬀ-ﬆﬓ-ﬗＡ-Ｚａ-ｚ𐐀-𐑏𐒰-𐓓𐓘-𐓻𐲀-𐲲𐳀-𐳲𑢠-𑣟𞤀-𞥃]+"
+);
+/// Signs, as they list them.
+pub const DEEPSEEK_SIGNS: &str = r"\s?[!-/:-~！-／：-～‘-‟\x{3000}-。]+";
+/// Scripts without case, as they list them.
+pub const DEEPSEEK_CJK: &str = r"[一-龥\x{800}-一가-\x{D7FF}]+";
+
 /// Every way to cut text that has a name.
 pub const NAMED: &[Named] = &[
     Named {
@@ -201,6 +212,8 @@ pub const NAMED: &[Named] = &[
             "p50k_base",
             "p50k_edit",
             "gpt3",
+            "mpt",
+            "olmo",
         ],
         origin: "tiktoken: gpt2, r50k_base, p50k_base, p50k_edit",
         rule: Rule::Matches(
@@ -226,8 +239,10 @@ pub const NAMED: &[Named] = &[
             "gpt5",
             "gpt-5",
             "gpt-oss",
+            "llama4",
+            "minimax-m2",
         ],
-        origin: "tiktoken: o200k_base, o200k_harmony",
+        origin: "tiktoken: o200k_base, o200k_harmony; MiniMax: tokenizer.json of MiniMax-M2",
         rule: Rule::Matches(concat!(
             r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
             r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
@@ -240,8 +255,10 @@ pub const NAMED: &[Named] = &[
     },
     Named {
         name: "llama3",
-        aliases: &["llama-3", "llama3.1", "llama3.2", "llama3.3"],
-        origin: "Meta: llama3, llama/tokenizer.py",
+        aliases: &[
+            "llama-3", "llama3.1", "llama3.2", "llama3.3", "glm4", "glm-4", "dbrx", "smaug",
+        ],
+        origin: "Meta: llama3, llama/tokenizer.py; Zhipu AI: tokenizer.json of GLM-4",
         rule: Rule::Matches(
             r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
         ),
@@ -279,6 +296,84 @@ pub const NAMED: &[Named] = &[
         rule: Rule::Matches(
             r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
         ),
+    },
+    Named {
+        name: "kimi_k2",
+        aliases: &["kimi-k2", "kimi"],
+        origin: "Moonshot AI: tokenization_kimi.py of Kimi K2",
+        rule: Rule::Matches(concat!(
+            r"[\p{Han}]+",
+            r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+            r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+            r"|\p{N}{1,3}",
+            r"| ?[^\s\p{L}\p{N}]+[\r\n]*",
+            r"|\s*[\r\n]+",
+            r"|\s+(?!\S)",
+            r"|\s+",
+        )),
+    },
+    Named {
+        name: "starcoder",
+        aliases: &[
+            "command-r",
+            "granite",
+            "refact",
+            "smollm",
+            "codeshell",
+            "exaone",
+            "minerva",
+        ],
+        origin: "BigCode: tokenizer.json of StarCoder; llama.cpp: starcoder, command-r, exaone",
+        rule: Rule::Splits(&[r"\p{N}", GPT2_ORIGINAL]),
+    },
+    Named {
+        name: "falcon",
+        aliases: &[],
+        origin: "llama.cpp: falcon",
+        rule: Rule::Splits(&[r"[\p{P}\$\+<=>\^~\|`]+", GPT2_ORIGINAL, "[0-9][0-9][0-9]"]),
+    },
+    Named {
+        name: "bloom",
+        aliases: &["poro", "gpt3-finnish"],
+        origin: "BigScience: tokenizer.json of BLOOM",
+        rule: Rule::Splits(&[" ?[^(\\s|[.,!?…。，、।۔،])]+"]),
+    },
+    Named {
+        name: "viking",
+        aliases: &[],
+        origin: "SiloGen: tokenizer.json of Viking; llama.cpp: viking",
+        rule: Rule::Splits(&[" ?[^(\\s|[.,!?…。，、।۔،])]+", r"\p{N}"]),
+    },
+    Named {
+        name: "deepseek_coder",
+        aliases: &["deepseek-coder"],
+        origin: "DeepSeek: tokenizer.json of DeepSeek Coder; llama.cpp: deepseek-coder",
+        rule: Rule::Splits(&[
+            r"[\r\n]",
+            r"\s?\p{L}+",
+            r"\s?\p{P}+",
+            DEEPSEEK_CJK,
+            r"\p{N}",
+        ]),
+    },
+    Named {
+        name: "deepseek_llm",
+        aliases: &["deepseek-llm"],
+        origin: "DeepSeek: tokenizer.json of DeepSeek LLM; llama.cpp: deepseek-llm",
+        rule: Rule::Splits(&[
+            r"[\r\n]",
+            DEEPSEEK_LETTERS,
+            DEEPSEEK_SIGNS,
+            r"\s+\z",
+            DEEPSEEK_CJK,
+            r"\p{N}+",
+        ]),
+    },
+    Named {
+        name: "superbpe",
+        aliases: &[],
+        origin: "SuperBPE: tokenizer.json of its second stage; llama.cpp: superbpe",
+        rule: Rule::Splits(&[r"\p{N}+", r"(?=(\d{3})+(?!\d))"]),
     },
     Named {
         name: "whitespace",

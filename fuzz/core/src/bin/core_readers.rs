@@ -12,7 +12,9 @@ use std::path::PathBuf;
 use jeton_core::added_tokens::SpecialPolicy;
 use jeton_core::convert::{for_json, for_model_file};
 use jeton_core::format::LoadOptions;
-use jeton_core::format::{gpt2, huggingface, sentencepiece, snapshot, tiktoken, wordpiece};
+use jeton_core::format::{
+    gguf, gpt2, huggingface, llama2c, sentencepiece, snapshot, tekken, tiktoken, wordpiece,
+};
 use jeton_core::pre_tokenizer::named;
 use jeton_core::text::InvalidUtf8;
 use jeton_core::train::corpus::{Corpus, CorpusOptions};
@@ -31,7 +33,7 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fn read(reader: u8, file: &[u8]) -> Result<()> {
-    match reader % 10 {
+    match reader % 13 {
         0 => exercise(huggingface::read(file)?),
         1 => {
             let stages = sentencepiece::read(file)?;
@@ -61,6 +63,19 @@ fn read(reader: u8, file: &[u8]) -> Result<()> {
         }
         7 => Tokenizer::load(&written("file", file), &LoadOptions::default()).map(drop),
         8 => count("lines.jsonl", file),
+        10 => {
+            let metadata = gguf::Metadata::read(file, file.len() as u64)?;
+            let again = metadata.write()?;
+            assert!(gguf::Metadata::read(&*again, again.len() as u64).is_ok());
+            let stages = gguf::read(&metadata)?.stages;
+            if let Ok((file, _)) = gguf::write(&stages, &gguf::With::default()) {
+                let metadata = gguf::Metadata::read(&*file, file.len() as u64)?;
+                assert!(gguf::read(&metadata).is_ok());
+            }
+            exercise(stages)
+        }
+        11 => exercise(tekken::read(file)?),
+        12 => exercise(llama2c::read(file)?),
         _ => {
             let (name, file) = halves(file);
             let endings = ["txt", "gz", "zst", "jsonl.gz", "jsonl.zst"];

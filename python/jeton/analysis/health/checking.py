@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from jeton.analysis.health import (
+    class_rules,
     decoding_rules,
     encoding_rules,
     format_rules,
@@ -64,6 +65,7 @@ _LOOKS: Final[tuple[tuple[frozenset[str], Look], ...]] = (
     (frozenset({"decoder", "split-words"}), decoding_rules.decoding),
     (frozenset({"batch-differs"}), encoding_rules.batches),
     (frozenset({"format-loss"}), format_rules.formats),
+    (frozenset({"class-differs"}), class_rules.classes),
     (
         _OF_TEMPLATES,
         template_rules.templates,

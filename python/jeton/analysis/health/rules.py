@@ -97,6 +97,15 @@ _RULES: Final = (
         "Set a post_processor with the id that the vocabulary has for the name.",
     ),
     Rule(
+        "class-differs",
+        "warning",
+        "transformers 5 makes other ids",
+        "By the class that tokenizer_config.json names, transformers 5 builds stages of its own in "
+        "place of those of tokenizer.json.",
+        "Save the folder again (jeton convert FOLDER NEW): it then names the class that reads the "
+        "file as it stands.",
+    ),
+    Rule(
         "duplicate-token",
         "warning",
         "one token has several ids",

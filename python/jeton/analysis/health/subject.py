@@ -16,8 +16,8 @@ import numpy.typing as npt
 from jeton.analysis.health.spellings import Spelling, text_or_none
 from jeton.base_tokenizer.tokens import bytes_by_id
 from jeton.components import models
-from jeton.edit.pieces import BYTE, CONTROL, UNKNOWN, UNUSED, ModelFile
 from jeton.errors import EncodeError
+from jeton.model_file import BYTE, CONTROL, UNKNOWN, UNUSED, ModelFile
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["Rows", "Subject"]
@@ -86,7 +86,8 @@ class Subject:
             return self.kinds.index(UNKNOWN) if UNKNOWN in self.kinds else None
         if isinstance(model, (models.Unigram, models.Characters)):
             return model.unk_id
-        name = None if model.unk_token is None else model.unk_token.encode()  # type: ignore[attr-defined]
+        unknown = getattr(model, "unk_token", None)
+        name = None if unknown is None else unknown.encode()
         return next((id for id, token in self.tokens.items() if token == name), None)
 
     @functools.cached_property

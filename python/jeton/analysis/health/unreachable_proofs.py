@@ -37,9 +37,9 @@ from jeton.analysis.health.spellings import steps, text_or_none
 from jeton.analysis.health.subject import Subject
 from jeton.components import AddedToken, models, normalizers, pre_tokenizers
 from jeton.edit import derivations
-from jeton.edit.pieces import NORMAL, UNUSED, USER_DEFINED, ModelFile
 from jeton.edit.spelling import best_path
 from jeton.human_readable import visible
+from jeton.model_file import NORMAL, UNUSED, USER_DEFINED, ModelFile
 
 __all__ = ["Unreached", "unreached"]
 

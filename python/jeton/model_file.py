@@ -28,7 +28,7 @@ BYTE: Final = 6
 _PIECES, _TRAINER, _NORMALIZER, _SELF_TEST = 1, 2, 3, 4
 _VARINT, _BYTES, _FIXED32 = 0, 2, 5
 """How a field is written: a number, bytes by their length, four bytes."""
-_CHARSMAP = 2
+_CHARSMAP, _ESCAPES = 2, 5
 _OF_NORMALIZER = {3: "add_dummy_prefix", 4: "remove_extra_whitespaces"}
 _OF_TRAINER = {
     20: "max_piece_length",
@@ -83,6 +83,20 @@ class ModelFile:
         """`"unigram"`, `"bpe"`, `"word"` or `"char"`."""
         numbers = [_enumerated(it) for number, _, it in self.trainer if number == _MODEL_TYPE]
         return next((_KINDS[it] for it in reversed(numbers) if it in _KINDS), "unigram")
+
+    @property
+    def normalizer(self) -> normalizers.SentencePiece:
+        """What the file does to text first."""
+        found: dict[str, Any] = {}
+        for number, wire, data in self.rest:
+            if (number, wire) == (_NORMALIZER, _BYTES):
+                for inner, kind, value in _fields(cast(bytes, data)):
+                    if (inner, kind) == (_CHARSMAP, _BYTES):
+                        found["charsmap"] = value or None
+                    elif inner == _ESCAPES or inner in _OF_NORMALIZER:
+                        name = _OF_NORMALIZER.get(inner, "escape_whitespaces")
+                        found[name] = bool(value)
+        return normalizers.SentencePiece(**found)
 
     @property
     def unigram_settings(self) -> dict[str, Any]:
@@ -158,7 +172,10 @@ def _piece(data: bytes) -> Piece:
     text, score, kind = "", 0.0, NORMAL
     for number, wire, value in _fields(data):
         if (number, wire) == (1, _BYTES):
-            text = cast(bytes, value).decode()
+            try:
+                text = cast(bytes, value).decode()
+            except UnicodeDecodeError as error:
+                raise FormatError(f"model file: a piece is not UTF-8: {error}") from None
         elif (number, wire) == (2, _FIXED32):
             (score,) = struct.unpack("<f", cast(bytes, value))
         elif number == 3 and NORMAL <= _enumerated(value) <= BYTE:

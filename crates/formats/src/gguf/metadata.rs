@@ -1,0 +1,703 @@
+//! The container: the keys and values of a GGUF, read and written without its tensors.
+//!
+//! Look here for what a hostile file is refused by: no length is believed before the file is seen to
+//! have as many bytes.
+//!
+//! ```text
+//! GGUF, version: u32, tensors: u64, entries: u64
+//! entry   key: text, kind: u32, value          text: length: u64, bytes
+//! tensor  name: text, dimensions: u32, size of each: u64, kind: u32, offset: u64
+//! ```
+
+use std::io::Read;
+
+use jeton_text::error::{Error, ErrorKind, Result};
+use jeton_text::files;
+use jeton_text::interrupt::paced;
+
+/// The bytes that a file begins with.
+pub const MAGIC: &[u8; 4] = b"GGUF";
+/// The version that is written; versions 2 and 3 are read, which differ in the order of bytes alone.
+const VERSION: u32 = 3;
+/// Bytes that a key may have, as llama.cpp has it.
+const LONGEST_KEY: u64 = 65_535;
+/// Dimensions that a tensor may have.
+const MAX_DIMENSIONS: u32 = 16;
+/// Bytes to a multiple of which tensors are aligned, unless `general.alignment` says otherwise.
+const ALIGNMENT: u64 = 32;
+
+const TEXT: u32 = 8;
+const ARRAY: u32 = 9;
+
+/// What a number is; the values are those of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    U8 = 0,
+    I8 = 1,
+    U16 = 2,
+    I16 = 3,
+    U32 = 4,
+    I32 = 5,
+    F32 = 6,
+    Bool = 7,
+    U64 = 10,
+    I64 = 11,
+    F64 = 12,
+}
+
+impl Kind {
+    fn of(number: u32) -> Option<Self> {
+        use Kind::{Bool, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+        let all = [U8, I8, U16, I16, U32, I32, F32, Bool, U64, I64, F64];
+        all.into_iter().find(|kind| *kind as u32 == number)
+    }
+
+    /// Bytes of one.
+    fn size(self) -> usize {
+        match self {
+            Self::U8 | Self::I8 | Self::Bool => 1,
+            Self::U16 | Self::I16 => 2,
+            Self::U32 | Self::I32 | Self::F32 => 4,
+            Self::U64 | Self::I64 | Self::F64 => 8,
+        }
+    }
+}
+
+/// Texts, one behind the other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Texts {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Each, in their order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        let mut start = 0;
+        let ends = self.ends.iter();
+        ends.map(move |&end| &self.bytes[std::mem::replace(&mut start, end)..end])
+    }
+}
+
+impl<T: AsRef<[u8]>> FromIterator<T> for Texts {
+    fn from_iter<I: IntoIterator<Item = T>>(texts: I) -> Self {
+        let mut this = Self::default();
+        for text in texts {
+            this.bytes.extend_from_slice(text.as_ref());
+            this.ends.push(this.bytes.len());
+        }
+        this
+    }
+}
+
+/// The value of a key.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A number or a flag, in little-endian order.
+    Number(Kind, Vec<u8>),
+    /// A text, which need not be UTF-8.
+    Text(Vec<u8>),
+    /// Several numbers, one behind the other.
+    Numbers(Kind, Vec<u8>),
+    /// Several texts.
+    Texts(Texts),
+}
+
+impl Value {
+    /// A number that is an id.
+    pub fn id(id: u32) -> Self {
+        Self::Number(Kind::U32, id.to_le_bytes().to_vec())
+    }
+
+    /// A flag.
+    pub fn flag(flag: bool) -> Self {
+        Self::Number(Kind::Bool, vec![flag.into()])
+    }
+
+    /// A text.
+    pub fn text(text: impl Into<Vec<u8>>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// What messages call it.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Number(..) => "a number",
+            Self::Text(_) => "a text",
+            Self::Numbers(..) => "an array of numbers",
+            Self::Texts(_) => "an array of texts",
+        }
+    }
+}
+
+/// What a GGUF says before its tensors.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Metadata {
+    entries: Vec<(String, Value)>,
+    /// How many tensors there are.
+    tensors: u64,
+    /// What is said of them, as the file has it.
+    tensor_infos: Vec<u8>,
+    /// Of the tensor of the embeddings, how many it has, if there is one.
+    embeddings: Option<u64>,
+    /// Bytes of the file that was read up to its tensors, without what aligns these.
+    end: u64,
+}
+
+impl Metadata {
+    /// What a file of `length` bytes says before its tensors; no more of it is read.
+    ///
+    /// # Errors
+    /// What is no GGUF, with the key at which it is none; one that is larger than a tokenizer may be.
+    pub fn read(file: impl Read, length: u64) -> Result<Self> {
+        let mut source = Source {
+            file,
+            left: length,
+            budget: files::LARGEST,
+        };
+        if source.bytes(4)? != MAGIC {
+            return broken("this is no GGUF");
+        }
+        match source.u32()? {
+            2 | 3 => {}
+            1 => {
+                return Err(Error::new(
+                    ErrorKind::Unsupported,
+                    "this is version 1 of GGUF, which llama.cpp reads no more",
+                )
+                .hint("convert the model again"));
+            }
+            version if matches!(version.swap_bytes(), 1..=3) => {
+                return Err(Error::new(
+                    ErrorKind::Unsupported,
+                    "this GGUF has its bytes in big-endian order, as for an IBM mainframe",
+                )
+                .hint("convert it with gguf_convert_endian of the gguf package"));
+            }
+            version => {
+                return Err(Error::new(
+                    ErrorKind::Unsupported,
+                    format!("this is version {version} of GGUF; versions 2 and 3 are known"),
+                ));
+            }
+        }
+        let tensors = source.u64()?;
+        let count = source.count(13, "entries")?;
+        let mut metadata = Self {
+            tensors,
+            ..Self::default()
+        };
+        let mut seen = hashbrown::HashSet::new();
+        for _ in paced(0..count) {
+            let key = source.key()?;
+            let value = source.value().map_err(|error| error.at(key.clone()))?;
+            if !seen.insert(key.clone()) {
+                return broken(format!("the key {key:?} is there twice"));
+            }
+            metadata.entries.push((key, value));
+        }
+        if tensors > source.left / 24 {
+            return broken(format!(
+                "it says that it has {tensors} tensors, and only {} bytes follow",
+                source.left
+            ));
+        }
+        for _ in paced(0..tensors) {
+            metadata.read_tensor(&mut source)?;
+        }
+        metadata.end = length - source.left;
+        Ok(metadata)
+    }
+
+    fn read_tensor(&mut self, source: &mut Source<impl Read>) -> Result<()> {
+        let name = source.text()?;
+        let dimensions = source.u32()?;
+        if dimensions > MAX_DIMENSIONS {
+            return broken(format!("a tensor of {dimensions} dimensions"));
+        }
+        let rest = source.bytes(8 * u64::from(dimensions) + 12)?;
+        if name == b"token_embd.weight" && dimensions == 2 {
+            self.embeddings = rest[8..].first_chunk().map(|it| u64::from_le_bytes(*it));
+        }
+        let infos = &mut self.tensor_infos;
+        infos.extend((name.len() as u64).to_le_bytes());
+        infos.extend(name);
+        infos.extend(dimensions.to_le_bytes());
+        infos.extend(rest);
+        Ok(())
+    }
+
+    /// How many embeddings of tokens the model has, where it has any.
+    pub fn embeddings(&self) -> Option<u64> {
+        self.embeddings
+    }
+
+    /// Where the tensors of the file that was read begin.
+    ///
+    /// # Errors
+    /// An alignment that is none.
+    pub fn tensors_at(&self) -> Result<u64> {
+        Ok(self.end.next_multiple_of(self.alignment()?))
+    }
+
+    /// The bytes of a file from its beginning to its tensors.
+    ///
+    /// # Errors
+    /// An alignment that is none.
+    pub fn write(&self) -> Result<Vec<u8>> {
+        let mut head = MAGIC.to_vec();
+        head.extend(VERSION.to_le_bytes());
+        head.extend(self.tensors.to_le_bytes());
+        head.extend((self.entries.len() as u64).to_le_bytes());
+        let put_text = |head: &mut Vec<u8>, text: &[u8]| {
+            head.extend((text.len() as u64).to_le_bytes());
+            head.extend(text);
+        };
+        for (key, value) in paced(self.entries.iter()) {
+            put_text(&mut head, key.as_bytes());
+            match value {
+                Value::Number(kind, bytes) => {
+                    head.extend((*kind as u32).to_le_bytes());
+                    head.extend(bytes);
+                }
+                Value::Text(text) => {
+                    head.extend(TEXT.to_le_bytes());
+                    put_text(&mut head, text);
+                }
+                Value::Numbers(kind, bytes) => {
+                    head.extend(ARRAY.to_le_bytes());
+                    head.extend((*kind as u32).to_le_bytes());
+                    head.extend(((bytes.len() / kind.size()) as u64).to_le_bytes());
+                    head.extend(bytes);
+                }
+                Value::Texts(texts) => {
+                    head.extend(ARRAY.to_le_bytes());
+                    head.extend(TEXT.to_le_bytes());
+                    head.extend((texts.len() as u64).to_le_bytes());
+                    for text in texts.iter() {
+                        put_text(&mut head, text);
+                    }
+                }
+            }
+        }
+        head.extend(&self.tensor_infos);
+        // Behind a file that has no tensors there is nothing to align.
+        if self.tensors > 0 {
+            let end = (head.len() as u64).next_multiple_of(self.alignment()?);
+            head.resize(end as usize, 0);
+        }
+        Ok(head)
+    }
+
+    fn alignment(&self) -> Result<u64> {
+        /// The largest that is believed.
+        const LARGEST: u64 = 1 << 20;
+        let Some(number) = self.number("general.alignment")? else {
+            return Ok(ALIGNMENT);
+        };
+        match u64::try_from(number).ok() {
+            Some(it) if it.is_power_of_two() && it <= LARGEST => Ok(it),
+            _ => broken(format!("general.alignment: {number} is no alignment")),
+        }
+    }
+
+    /// Sets a key; in its place, where it is there, or at the end.
+    pub fn set(&mut self, key: &str, value: Value) {
+        match self.entries.iter_mut().find(|(held, _)| held == key) {
+            Some((_, held)) => *held = value,
+            None => self.entries.push((key.to_owned(), value)),
+        }
+    }
+
+    /// Takes out every key that `goes` names.
+    pub fn remove(&mut self, goes: impl Fn(&str) -> bool) {
+        self.entries.retain(|(key, _)| !goes(key));
+    }
+
+    /// All keys with their values.
+    pub fn into_entries(self) -> impl Iterator<Item = (String, Value)> {
+        self.entries.into_iter()
+    }
+
+    /// All keys.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|(key, _)| key.as_str())
+    }
+
+    fn get(&self, key: &str) -> Option<&Value> {
+        let mut entries = self.entries.iter();
+        entries
+            .find(|(held, _)| held == key)
+            .map(|(_, value)| value)
+    }
+
+    /// The text of a key.
+    ///
+    /// # Errors
+    /// A value that is no text in UTF-8.
+    pub fn text(&self, key: &str) -> Result<Option<&str>> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(Value::Text(text)) => match std::str::from_utf8(text) {
+                Ok(text) => Ok(Some(text)),
+                Err(error) => broken(format!("{key}: this is not UTF-8: {error}")),
+            },
+            Some(other) => mismatch(key, "a text", other),
+        }
+    }
+
+    /// The number of a key, of any kind; a flag is 0 or 1.
+    ///
+    /// # Errors
+    /// A value that is no whole number.
+    pub fn number(&self, key: &str) -> Result<Option<i128>> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(value @ Value::Number(kind, bytes)) => match whole(*kind, bytes) {
+                Some(number) => Ok(Some(number)),
+                None => mismatch(key, "a whole number", value),
+            },
+            Some(other) => mismatch(key, "a whole number", other),
+        }
+    }
+
+    /// The flag of a key.
+    ///
+    /// # Errors
+    /// As [`Self::number`].
+    pub fn flag(&self, key: &str) -> Result<Option<bool>> {
+        Ok(self.number(key)?.map(|number| number != 0))
+    }
+
+    /// The texts of a key.
+    ///
+    /// # Errors
+    /// Another value.
+    pub fn texts(&self, key: &str) -> Result<Option<&Texts>> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(Value::Texts(texts)) => Ok(Some(texts)),
+            // What writes no elements may say of any kind that there are none.
+            Some(Value::Numbers(_, bytes)) if bytes.is_empty() => Ok(None),
+            Some(other) => mismatch(key, "an array of texts", other),
+        }
+    }
+
+    /// The whole numbers of a key.
+    ///
+    /// # Errors
+    /// Another value.
+    pub fn numbers(&self, key: &str) -> Result<Option<Vec<i128>>> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(value @ Value::Numbers(kind, bytes)) => {
+                let numbers = paced(bytes.chunks_exact(kind.size()));
+                let numbers: Option<Vec<i128>> = numbers.map(|it| whole(*kind, it)).collect();
+                match numbers {
+                    Some(numbers) => Ok(Some(numbers)),
+                    None => mismatch(key, "an array of whole numbers", value),
+                }
+            }
+            Some(Value::Texts(texts)) if texts.len() == 0 => Ok(None),
+            Some(other) => mismatch(key, "an array of whole numbers", other),
+        }
+    }
+
+    /// The bytes of a key.
+    ///
+    /// # Errors
+    /// Another value.
+    pub fn bytes(&self, key: &str) -> Result<Option<&[u8]>> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(Value::Numbers(Kind::I8 | Kind::U8, bytes)) => Ok(Some(bytes)),
+            Some(other) => mismatch(key, "an array of bytes", other),
+        }
+    }
+
+    /// The scores of a key: numbers of 32 bits.
+    ///
+    /// # Errors
+    /// Another value.
+    pub fn scores(&self, key: &str) -> Result<Option<Vec<f32>>> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(Value::Numbers(kind @ (Kind::F32 | Kind::I32), bytes)) => {
+                let (scores, _) = bytes.as_chunks();
+                let score = |bytes: &[u8; 4]| match kind {
+                    Kind::F32 => f32::from_le_bytes(*bytes),
+                    _ => i32::from_le_bytes(*bytes) as f32,
+                };
+                Ok(Some(scores.iter().map(score).collect()))
+            }
+            Some(other) => mismatch(key, "an array of numbers of 32 bits", other),
+        }
+    }
+}
+
+fn broken<T>(message: impl Into<String>) -> Result<T> {
+    Err(Error::new(ErrorKind::Format, message))
+}
+
+fn mismatch<T>(key: &str, expected: &str, found: &Value) -> Result<T> {
+    broken(format!(
+        "{key}: expected {expected}, found {}",
+        found.name()
+    ))
+}
+
+/// A whole number of a kind.
+fn whole(kind: Kind, bytes: &[u8]) -> Option<i128> {
+    let is_signed = matches!(kind, Kind::I8 | Kind::I16 | Kind::I32 | Kind::I64);
+    if matches!(kind, Kind::F32 | Kind::F64) {
+        return None;
+    }
+    let fill = if is_signed && bytes.last()? & 0x80 != 0 {
+        0xFF
+    } else {
+        0
+    };
+    let mut wide = [fill; 16];
+    wide[..bytes.len()].copy_from_slice(bytes);
+    Some(i128::from_le_bytes(wide))
+}
+
+/// A file that is read from the front.
+struct Source<R> {
+    file: R,
+    /// Bytes that the file has yet.
+    left: u64,
+    /// Bytes that may yet be read: what is said before the tensors is kept in memory.
+    budget: u64,
+}
+
+impl<R: Read> Source<R> {
+    fn bytes(&mut self, count: u64) -> Result<Vec<u8>> {
+        if count > self.left {
+            return broken(format!(
+                "the file ends too early: {count} bytes should follow, and {} do",
+                self.left
+            ));
+        }
+        if count > self.budget {
+            let message = format!(
+                "what stands before the tensors has more than {} bytes, the most that is read",
+                files::LARGEST
+            );
+            return Err(Error::new(ErrorKind::File, message));
+        }
+        self.left -= count;
+        self.budget -= count;
+        let mut bytes = Vec::new();
+        let read = |error: std::io::Error| Error::new(ErrorKind::File, error.to_string());
+        let size = usize::try_from(count).unwrap_or(usize::MAX);
+        let room = bytes.try_reserve_exact(size);
+        room.map_err(|_| read(std::io::ErrorKind::OutOfMemory.into()))?;
+        let taken = (&mut self.file).take(count).read_to_end(&mut bytes);
+        if taken.map_err(read)? == size {
+            Ok(bytes)
+        } else {
+            broken("the file ends too early")
+        }
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let mut bytes = [0; N];
+        bytes.copy_from_slice(&self.bytes(N as u64)?);
+        Ok(bytes)
+    }
+
+    fn u32(&mut self) -> Result<u32> {
+        Ok(u32::from_le_bytes(self.array()?))
+    }
+
+    fn u64(&mut self) -> Result<u64> {
+        Ok(u64::from_le_bytes(self.array()?))
+    }
+
+    /// A number of things that take `size` bytes each at the least.
+    fn count(&mut self, size: u64, what: &str) -> Result<u64> {
+        let count = self.u64()?;
+        if count <= self.left / size {
+            Ok(count)
+        } else {
+            broken(format!(
+                "it says that {count} {what} follow, and only {} bytes do",
+                self.left
+            ))
+        }
+    }
+
+    fn text(&mut self) -> Result<Vec<u8>> {
+        let length = self.count(1, "bytes of a text")?;
+        self.bytes(length)
+    }
+
+    fn key(&mut self) -> Result<String> {
+        let length = self.count(1, "bytes of a key")?;
+        if length > LONGEST_KEY {
+            return broken(format!("a key of {length} bytes"));
+        }
+        let key = self.bytes(length)?;
+        match String::from_utf8(key) {
+            Ok(key) => Ok(key),
+            Err(error) => broken(format!("a key is not UTF-8: {error}")),
+        }
+    }
+
+    fn value(&mut self) -> Result<Value> {
+        let number = self.u32()?;
+        Ok(match (number, Kind::of(number)) {
+            (_, Some(kind)) => Value::Number(kind, self.bytes(kind.size() as u64)?),
+            (TEXT, _) => Value::Text(self.text()?),
+            (ARRAY, _) => self.values()?,
+            _ => return broken(format!("{number} is no kind of value")),
+        })
+    }
+
+    fn values(&mut self) -> Result<Value> {
+        let number = self.u32()?;
+        Ok(match (number, Kind::of(number)) {
+            (_, Some(kind)) => {
+                let count = self.count(kind.size() as u64, "numbers")?;
+                Value::Numbers(kind, self.bytes(count * kind.size() as u64)?)
+            }
+            (TEXT, _) => {
+                let count = self.count(8, "texts")?;
+                let mut texts = Texts::default();
+                for _ in paced(0..count) {
+                    texts.bytes.extend(self.text()?);
+                    texts.ends.push(texts.bytes.len());
+                }
+                Value::Texts(texts)
+            }
+            (ARRAY, _) => return broken("an array of arrays, which llama.cpp does not read"),
+            _ => return broken(format!("{number} is no kind of value")),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(count: u64, entries: &[u8]) -> Vec<u8> {
+        let head = [MAGIC.as_slice(), &3_u32.to_le_bytes(), &0_u64.to_le_bytes()].concat();
+        [&head, count.to_le_bytes().as_slice(), entries].concat()
+    }
+
+    fn entry(kind: u32, value: &[u8]) -> Vec<u8> {
+        let key = [&1_u64.to_le_bytes(), b"k".as_slice()].concat();
+        [&key, kind.to_le_bytes().as_slice(), value].concat()
+    }
+
+    fn read(file: &[u8]) -> Result<Metadata> {
+        Metadata::read(file, file.len() as u64)
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let mut metadata = Metadata::default();
+        metadata.set("a.text", Value::text("é"));
+        metadata.set("an.id", Value::id(7));
+        metadata.set("a.flag", Value::flag(true));
+        metadata.set("texts", Value::Texts(["", "b", "cd"].into_iter().collect()));
+        metadata.set("numbers", Value::Numbers(Kind::I16, vec![255, 255, 1, 0]));
+        let again = read(&metadata.write().unwrap()).unwrap();
+        assert_eq!(again.entries, metadata.entries);
+        assert_eq!(again.text("a.text").unwrap(), Some("é"));
+        assert_eq!(again.number("an.id").unwrap(), Some(7));
+        assert_eq!(again.flag("a.flag").unwrap(), Some(true));
+        assert_eq!(again.numbers("numbers").unwrap(), Some(vec![-1, 1]));
+        assert!(again.text("an.id").is_err());
+    }
+
+    #[test]
+    fn hostile_files_are_refused_at_once() {
+        let huge = u64::MAX / 2 + 1;
+        let cases: &[(&str, Vec<u8>, &str)] = &[
+            ("nothing", vec![], "ends too early"),
+            ("no magic", b"GGUG\x03\0\0\0".to_vec(), "no GGUF"),
+            ("version 1", b"GGUF\x01\0\0\0".to_vec(), "version 1"),
+            ("version 9", b"GGUF\x09\0\0\0".to_vec(), "version 9"),
+            ("big-endian", b"GGUF\0\0\0\x03".to_vec(), "big-endian"),
+            ("2^63 entries", file(huge, b""), "entries follow"),
+            (
+                "one entry too many",
+                file(2, &entry(0, b"\x01")),
+                "entries follow",
+            ),
+            (
+                "2^63 tensors",
+                [b"GGUF\x03\0\0\0".as_slice(), &huge.to_le_bytes(), &[0; 8]].concat(),
+                "tensors",
+            ),
+            (
+                "a key of 2^63 bytes",
+                file(1, &[&huge.to_le_bytes(), [0; 16].as_slice()].concat()),
+                "bytes of a key follow",
+            ),
+            (
+                "a text of 2^63 bytes",
+                file(1, &entry(TEXT, &huge.to_le_bytes())),
+                "k: it says",
+            ),
+            (
+                "2^63 texts",
+                file(
+                    1,
+                    &entry(
+                        ARRAY,
+                        &[&8_u32.to_le_bytes()[..], &huge.to_le_bytes()].concat(),
+                    ),
+                ),
+                "texts follow",
+            ),
+            (
+                "2^63 numbers",
+                file(
+                    1,
+                    &entry(
+                        ARRAY,
+                        &[&12_u32.to_le_bytes()[..], &huge.to_le_bytes()].concat(),
+                    ),
+                ),
+                "numbers follow",
+            ),
+            (
+                "an array of arrays",
+                file(
+                    1,
+                    &entry(
+                        ARRAY,
+                        &[&9_u32.to_le_bytes()[..], &1_u64.to_le_bytes()].concat(),
+                    ),
+                ),
+                "an array of arrays",
+            ),
+            ("no kind", file(1, &entry(77, b"\0\0\0\0")), "77 is no kind"),
+            (
+                "a key twice",
+                file(2, &[entry(0, b"\x01"), entry(0, b"\x01")].concat()),
+                "twice",
+            ),
+        ];
+        for (name, file, message) in cases {
+            let error = read(file).expect_err(name).to_string();
+            assert!(error.contains(message), "{name}: {error}");
+        }
+        let whole = file(
+            1,
+            &entry(TEXT, &[&2_u64.to_le_bytes(), b"ab".as_slice()].concat()),
+        );
+        for end in 0..whole.len() {
+            assert!(read(&whole[..end]).is_err(), "{end}");
+        }
+        assert!(read(&whole).is_ok());
+    }
+}

@@ -1,0 +1,68 @@
+//! GGUF: the tokenizer in a model of llama.cpp, told by what stands before its tensors.
+//!
+//! Look here for which keys mean what. A tokenizer that is read gives llama.cpp's ids, also where these
+//! are not those of the model's own tokenizer; [`pre`] says how llama.cpp splits text. Known
+//! differences remain in what hardly a text holds:
+//!
+//! - of added tokens that overlap, llama.cpp finds the longest first wherever it stands, and jeton that
+//!   which begins first;
+//! - what stands beside a byte without a token is not merged across it there;
+//! - RWKV's control tokens are found in any text there, and here where a caller allows it;
+//! - its Unigram adds scores in 64 bits, as `tokenizers` does, and SentencePiece in 32.
+
+mod metadata;
+mod pre;
+mod read;
+mod write;
+
+pub use metadata::{MAGIC, Metadata};
+pub use read::{Contents, read};
+pub use write::{With, put, write};
+
+/// How much of a key names a tokenizer.
+const PREFIX: &str = "tokenizer.";
+const MODEL: &str = "tokenizer.ggml.model";
+const PRE: &str = "tokenizer.ggml.pre";
+const TOKENS: &str = "tokenizer.ggml.tokens";
+const SCORES: &str = "tokenizer.ggml.scores";
+const TYPES: &str = "tokenizer.ggml.token_type";
+const MERGES: &str = "tokenizer.ggml.merges";
+const SPACE_PREFIX: &str = "tokenizer.ggml.add_space_prefix";
+const REMOVE_EXTRA: &str = "tokenizer.ggml.remove_extra_whitespaces";
+const CHARSMAP: &str = "tokenizer.ggml.precompiled_charsmap";
+const LOWERCASE: &str = "tokenizer.ggml.normalizer.lowercase";
+const STRIP_ACCENTS: &str = "tokenizer.ggml.normalizer.strip_accents";
+const ADD_BOS: &str = "tokenizer.ggml.add_bos_token";
+const ADD_EOS: &str = "tokenizer.ggml.add_eos_token";
+const TEMPLATE: &str = "tokenizer.chat_template";
+
+/// The roles of tokens, each with the key that has its id.
+const ROLES: &[(&str, &str)] = &[
+    ("bos", "tokenizer.ggml.bos_token_id"),
+    ("eos", "tokenizer.ggml.eos_token_id"),
+    ("unk", "tokenizer.ggml.unknown_token_id"),
+    // As the keys spell it.
+    ("sep", "tokenizer.ggml.seperator_token_id"),
+    ("pad", "tokenizer.ggml.padding_token_id"),
+    ("cls", "tokenizer.ggml.cls_token_id"),
+    ("mask", "tokenizer.ggml.mask_token_id"),
+    ("eot", "tokenizer.ggml.eot_token_id"),
+    ("eom", "tokenizer.ggml.eom_token_id"),
+    ("fim_pre", "tokenizer.ggml.fim_pre_token_id"),
+    ("fim_suf", "tokenizer.ggml.fim_suf_token_id"),
+    ("fim_mid", "tokenizer.ggml.fim_mid_token_id"),
+    ("fim_pad", "tokenizer.ggml.fim_pad_token_id"),
+    ("fim_rep", "tokenizer.ggml.fim_rep_token_id"),
+    ("fim_sep", "tokenizer.ggml.fim_sep_token_id"),
+];
+
+/// What a token is for; the values are those of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Type {
+    Normal = 1,
+    Unknown = 2,
+    Control = 3,
+    UserDefined = 4,
+    Unused = 5,
+    Byte = 6,
+}

@@ -1,0 +1,589 @@
+//! How llama.cpp splits text, by the name that `tokenizer.ggml.pre` says.
+//!
+//! Look here for which names there are, and which are refused. The expressions say what llama.cpp
+//! does, which is not always what the model's own tokenizer does: it has no case folding, takes every
+//! letter beyond ASCII as upper and lower case alike, and knows `~` as no symbol (see [`SYMBOLS`]).
+//! One expression splits what the one before it left, so a list here is a list of splits.
+
+use jeton_stages::pre_tokenizer::named::{self, DEEPSEEK_LETTERS, GPT2_ORIGINAL};
+use jeton_stages::pre_tokenizer::{PreTokenizer, SplitBehavior};
+use jeton_text::error::{Error, ErrorKind, Result, did_you_mean};
+use jeton_text::pattern::{Dialect, Regex, SearchPattern};
+
+/// A way to split text that some names stand for.
+pub struct Pre {
+    /// The names, that which is written first.
+    pub names: &'static [&'static str],
+    /// The expressions, in Oniguruma's dialect.
+    expressions: &'static [&'static str],
+    /// The pattern of [`named`] that llama.cpp means by it, where
+    /// that is another, and how it is another.
+    pub meant: Option<(&'static str, &'static str)>,
+    /// A word that is a token as a whole is that token at once.
+    pub ignore_merges: bool,
+    /// A text begins with the token for that, unless the file says otherwise.
+    pub add_bos: bool,
+    /// Spaces are written `▁`, and the vocabulary holds text, not bytes.
+    pub is_text: bool,
+}
+
+impl Pre {
+    const fn new(
+        names: &'static [&'static str],
+        expressions: &'static [&'static str],
+        meant: Option<(&'static str, &'static str)>,
+    ) -> Self {
+        Self {
+            names,
+            expressions,
+            meant,
+            ignore_merges: false,
+            add_bos: false,
+            is_text: false,
+        }
+    }
+
+    const fn ignoring_merges(mut self) -> Self {
+        self.ignore_merges = true;
+        self
+    }
+
+    const fn with_bos(mut self) -> Self {
+        self.add_bos = true;
+        self
+    }
+
+    const fn of_text(mut self) -> Self {
+        self.is_text = true;
+        self
+    }
+
+    /// Whether text is split so.
+    pub fn is(&self, cuts: &Cuts) -> bool {
+        cuts.sources == self.expressions
+    }
+
+    /// Whether text is split as is meant.
+    pub fn means(&self, cuts: &Cuts) -> bool {
+        self.meant.is_some_and(|(name, _)| cuts.name == Some(name))
+    }
+
+    /// What splits text so.
+    pub fn pre_tokenizer(&self) -> PreTokenizer {
+        let bytes = |use_regex| PreTokenizer::ByteLevel {
+            add_prefix_space: false,
+            trim_offsets: true,
+            use_regex,
+            printable: false,
+        };
+        let split = |source: &&'static str| match *source {
+            r"\p{N}" => PreTokenizer::Digits {
+                individual_digits: true,
+            },
+            source => PreTokenizer::Split {
+                pattern: SearchPattern::Regex(Regex::known(source, Dialect::Oniguruma)),
+                behavior: SplitBehavior::Isolated,
+                invert: false,
+            },
+        };
+        if self.is_text {
+            return match self.expressions {
+                [one] => split(one),
+                all => PreTokenizer::Sequence(all.iter().map(split).collect()),
+            };
+        }
+        match self.expressions {
+            [GPT2_ORIGINAL] => bytes(true),
+            [before @ .., GPT2_ORIGINAL] => {
+                PreTokenizer::Sequence(before.iter().map(split).chain([bytes(true)]).collect())
+            }
+            all => PreTokenizer::Sequence(all.iter().map(split).chain([bytes(false)]).collect()),
+        }
+    }
+}
+
+/// How a pre-tokenizer splits text: by expressions, which may have a name.
+pub struct Cuts {
+    sources: Vec<String>,
+    name: Option<&'static str>,
+}
+
+/// The expressions by which a pre-tokenizer splits text, if it only does that, one after another, and
+/// keeps what lies between matches.
+pub fn expressions_of(pre_tokenizer: &PreTokenizer) -> Option<Cuts> {
+    let mut steps = Vec::new();
+    collect(pre_tokenizer, &mut steps)?;
+    let sources = steps
+        .iter()
+        .map(|regex| regex.source().to_owned())
+        .collect();
+    let name = match steps.as_slice() {
+        [one] => named::of_regex(one),
+        all => named::of_splits(&all.iter().collect::<Vec<_>>()),
+    };
+    Some(Cuts {
+        sources,
+        name: name.map(|named| named.name),
+    })
+}
+
+fn collect(pre_tokenizer: &PreTokenizer, steps: &mut Vec<Regex>) -> Option<()> {
+    let known = |source| Regex::known(source, Dialect::Oniguruma);
+    match pre_tokenizer {
+        PreTokenizer::Sequence(all) => {
+            return all.iter().try_for_each(|step| collect(step, steps));
+        }
+        PreTokenizer::ByteLevel {
+            add_prefix_space: false,
+            printable: false,
+            use_regex,
+            ..
+        } => steps.extend(use_regex.then(|| known(GPT2_ORIGINAL))),
+        PreTokenizer::Digits {
+            individual_digits: true,
+        } => steps.push(known(r"\p{N}")),
+        PreTokenizer::Split {
+            pattern: SearchPattern::Regex(regex),
+            behavior: SplitBehavior::Isolated,
+            invert: false,
+        } => steps.push(regex.clone()),
+        PreTokenizer::Matches {
+            pattern: SearchPattern::Regex(regex),
+        } => match named::of_regex(regex)?.name {
+            "gpt2" => steps.push(known(GPT2_ORIGINAL)),
+            _ => steps.push(regex.clone()),
+        },
+        _ => return None,
+    }
+    Some(())
+}
+
+/// The way to split text that a name stands for.
+///
+/// # Errors
+/// A name that llama.cpp does not know, or whose meaning cannot be had exactly.
+pub fn find(name: &str) -> Result<&'static Pre> {
+    if let Some(found) = PRES.iter().find(|pre| pre.names.contains(&name)) {
+        return Ok(found);
+    }
+    if let Some((_, why)) = REFUSED.iter().find(|(refused, _)| *refused == name) {
+        return Err(Error::new(
+            ErrorKind::Unsupported,
+            format!("tokenizer.ggml.pre: {name:?} {why}"),
+        )
+        .hint("load the tokenizer of the model that it was made from"));
+    }
+    let error = Error::new(
+        ErrorKind::Unsupported,
+        format!("tokenizer.ggml.pre: no way to split text is known by the name {name:?}"),
+    );
+    let known = PRES.iter().flat_map(|pre| pre.names.iter().copied());
+    Err(match did_you_mean(name, known) {
+        Some(close) => error.hint(format!(
+            "llama.cpp's name may be {close:?}; a newer one may not be known here"
+        )),
+        None => error.hint("load the tokenizer of the model that it was made from"),
+    })
+}
+
+/// Names whose meaning is not that of stages that there are here.
+const REFUSED: &[(&str, &str)] = &[
+    ("gemma4", GEMMA),
+    ("granite-embed-multi-311m", GEMMA),
+    (
+        "whitespace",
+        "drops white space, and merges characters that no byte stands for",
+    ),
+];
+
+const GEMMA: &str = "takes runs of line feeds whole, and merges all else, which no model here does";
+
+macro_rules! contractions {
+    () => {
+        r"(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"
+    };
+}
+
+macro_rules! cl100k_like {
+    ($numbers:literal) => {
+        concat!(
+            contractions!(),
+            r"|[^\r\n\p{L}\p{N}]?\p{L}+|",
+            $numbers,
+            r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+        )
+    };
+}
+
+/// Words whose letters go from upper to lower case, where `$upper` and `$lower` are classes.
+macro_rules! o200k_like {
+    ($upper:literal, $lower:literal, $end:expr, $numbers:literal) => {
+        concat!(
+            r"[^\r\n\p{L}\p{N}]?",
+            $upper,
+            "*",
+            $lower,
+            "+",
+            $end,
+            r"|[^\r\n\p{L}\p{N}]?",
+            $upper,
+            "+",
+            $lower,
+            "*",
+            $end,
+            "|",
+            $numbers,
+            r"| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+        )
+    };
+}
+
+macro_rules! maybe_contraction {
+    () => {
+        concat!(contractions!(), "?")
+    };
+}
+
+/// What llama.cpp finds where an expression says `\p{S}`: of the ASCII symbols it lists all but `~`.
+macro_rules! symbols {
+    () => {
+        r"\p{S}&&[^~]"
+    };
+}
+
+/// Letters with their marks, and signs, as DeepSeek V3 and its kin split them.
+macro_rules! deepseek_like {
+    ($after_signs:literal) => {
+        concat!(
+            r##"[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}["##,
+            symbols!(),
+            r"]]?[\p{L}\p{M}]+| ?[\p{P}[",
+            symbols!(),
+            r"]]+",
+            $after_signs,
+            r"|\s+(?!\S)|\s+"
+        )
+    };
+}
+
+const LLAMA3: &str = cl100k_like!(r"\p{N}{1,3}");
+const QWEN2: &str = cl100k_like!(r"\p{N}");
+const O200K: &str = o200k_like!(
+    r"[^\P{L}a-z]",
+    r"[^\P{L}A-Z]",
+    maybe_contraction!(),
+    r"\p{N}{1,3}"
+);
+const CJK: &str = "[一-龥\u{3040}-ゟ゠-ヿ]+";
+const BLOOM: &str = " ?[^(\\s|.,!?…。，、।۔،)]+";
+const LINES: &str = r"[^\n]+|[\n]+";
+
+/// What DeepSeek's first models take for signs and for scripts without case. Where an expression has no
+/// class of Unicode, llama.cpp lets none but `\s` find white space beyond ASCII.
+const DEEPSEEK_SIGNS: &str = r"\s?[!-/:-~！-／：-～‘-‟、-。]+";
+const DEEPSEEK_CJK: &str = r"[一-龥\x{800}-一가-\x{D7FF}&&\S]+";
+
+/// The white space that Jais 2 parts: runs whose lengths are powers of two.
+const JAIS2: &str = concat!(
+    contractions!(),
+    r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+",
+    r"|\s{512}(?!\S)|\s{256}(?!\S)|\s{128}(?!\S)|\s{64}(?!\S)|\s{32}(?!\S)|\s{16}(?!\S)",
+    r"|\s{8}(?!\S)|\s{4}(?!\S)|\s{1,2}(?!\S)|\s{1}"
+);
+
+/// Han as Kimi K2 has it.
+macro_rules! han {
+    () => {
+        r"\x{3400}-\x{4DBF}\x{4E00}-\x{9FFF}\x{F900}-\x{FAFF}\x{20000}-\x{2A6DF}\x{2A700}-\x{2EBEF}\x{2F800}-\x{2FA1F}"
+    };
+}
+
+const KIMI: &str = concat!(
+    "[",
+    han!(),
+    r"]+|[^\r\n\p{L}\p{N}]?[\p{L}&&[^",
+    han!(),
+    "]]+",
+    maybe_contraction!(),
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+);
+
+/// What differs from the pattern that is meant.
+const CONTRACTIONS: &str = "the long s (U+017F) as an s behind an apostrophe";
+const CASES: &str = "the case of letters beyond ASCII, at which llama.cpp splits no word";
+const TILDES: &str = "~ as a sign that goes with those beside it";
+
+/// All ways, each with its names.
+pub const PRES: &[Pre] = &[
+    Pre::new(
+        &[
+            "gpt-2",
+            "phi-2",
+            "jina-es",
+            "jina-de",
+            "gigachat",
+            "jina-v2-es",
+            "jina-v2-de",
+            "a.x-4.0",
+            "mellum",
+            "modern-bert",
+            "exaone4",
+            "mpt",
+            "olmo",
+            "jais",
+            "trillion",
+            "granite-docling",
+            "jina-v1-en",
+            "jina-v2-code",
+            "roberta-bpe",
+        ],
+        &[GPT2_ORIGINAL],
+        None,
+    ),
+    Pre::new(
+        &[
+            "llama-bpe",
+            "llama3",
+            "llama-v3",
+            "falcon3",
+            "falcon-h1",
+            "pixtral",
+            "midm-2.0",
+            "lfm2",
+            "jina-v5-nano",
+        ],
+        &[LLAMA3],
+        Some(("llama3", CONTRACTIONS)),
+    )
+    .ignoring_merges()
+    .with_bos(),
+    Pre::new(
+        &["dbrx", "smaug-bpe", "glm4", "chatglm-bpe"],
+        &[LLAMA3],
+        Some(("llama3", CONTRACTIONS)),
+    ),
+    Pre::new(
+        &[
+            "qwen2",
+            "deepseek-r1-qwen",
+            "kormo",
+            "f2llmv2",
+            "megrez",
+            "stablelm2",
+            "hunyuan",
+            "solar-open",
+            "grok-2",
+        ],
+        &[QWEN2],
+        Some(("qwen2", CONTRACTIONS)),
+    ),
+    Pre::new(
+        &["qwen35"],
+        &[concat!(
+            contractions!(),
+            r"|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+        )],
+        Some(("qwen3.5", CONTRACTIONS)),
+    ),
+    Pre::new(
+        &["gpt-4o", "llama4", "kanana2", "talkie", "minimax-m2"],
+        &[O200K],
+        Some(("o200k", CASES)),
+    ),
+    Pre::new(
+        &["tekken"],
+        &[o200k_like!(r"[^\P{L}a-z]", r"[^\P{L}A-Z]", "", r"\p{N}")],
+        Some(("tekken", CASES)),
+    )
+    .ignoring_merges()
+    .with_bos(),
+    Pre::new(
+        &["granite-embed-multi-97m"],
+        &[o200k_like!(
+            r"[\p{L}\p{M}&&[^a-z]]",
+            r"[\p{L}\p{M}&&[^A-Z]]",
+            maybe_contraction!(),
+            r"\p{N}{1,3}"
+        )],
+        None,
+    )
+    .ignoring_merges(),
+    Pre::new(
+        &["deepseek-v3", "hunyuan-dense", "joyai-llm", "hy_v4"],
+        &[r"\p{N}{1,3}", CJK, deepseek_like!(r"[\r\n]*|\s*[\r\n]+")],
+        Some(("deepseek_v3", TILDES)),
+    ),
+    Pre::new(
+        &["spark2_5"],
+        &[r"\p{N}{1,3}", CJK, deepseek_like!(r"|[\r\n]"), r"\p{N}"],
+        None,
+    ),
+    Pre::new(
+        &["afmoe"],
+        &[
+            // What stands in front of a number goes with its first digits, until the next stage.
+            r"\P{N}*\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))",
+            "[一-鿿㐀-䶿\u{8c48}-\u{faff}\u{3040}-ゟ゠-ヿ･-ﾟ⼀-\u{2fdf}\u{e40}-\u{e7f}\u{e80}-\u{eff}ក-\u{17ff}က-႟ꩠ-\u{aa7f}ꧠ-\u{a9ff}가-\u{d7af}ᄀ-ᇿ]+",
+            deepseek_like!(r"[\r\n]*|\s*[\r\n]+"),
+        ],
+        None,
+    ),
+    Pre::new(
+        &["deepseek-llm"],
+        &[
+            r"[\r\n]",
+            DEEPSEEK_LETTERS,
+            DEEPSEEK_SIGNS,
+            r"\s+\z",
+            DEEPSEEK_CJK,
+            r"\p{N}+",
+        ],
+        None,
+    ),
+    Pre::new(
+        &["deepseek-coder"],
+        &[
+            r"[\r\n]",
+            r"\s?\p{L}+",
+            r"\s?\p{P}+",
+            DEEPSEEK_CJK,
+            r"\p{N}",
+        ],
+        None,
+    ),
+    Pre::new(
+        &["falcon"],
+        &[r"[\p{P}\$\+<=>\^~\|`]+", GPT2_ORIGINAL, "[0-9][0-9][0-9]"],
+        None,
+    ),
+    Pre::new(
+        &[
+            "starcoder",
+            "refact",
+            "command-r",
+            "smollm",
+            "codeshell",
+            "exaone",
+            "minerva-7b",
+            "mellum2",
+        ],
+        &[r"\p{N}", GPT2_ORIGINAL],
+        None,
+    ),
+    Pre::new(&["bloom", "poro-chat", "gpt3-finnish"], &[BLOOM], None),
+    Pre::new(&["viking"], &[BLOOM, r"\p{N}"], None),
+    Pre::new(&["jais-2"], &[JAIS2], None),
+    Pre::new(
+        &["chameleon"],
+        &[
+            "<sentinel:[0-9]+>",
+            "(?:IMGIMG)(?:[A-I]{1,4})Z",
+            r"[\t\n]|    |  ",
+            r"\p{N}",
+            r"[\p{P}!-/:-@\[-`{-~]",
+            GPT2_ORIGINAL,
+        ],
+        None,
+    )
+    .with_bos(),
+    Pre::new(
+        &["youtu"],
+        &[
+            "[가-힣ㄱ-ㆎ]+|[！…“”‘’—：；，、-〿︰-﹏]+|[ㄅ-ㄯ]+|[一-龥\u{3040}-ゟ゠-ヿ]+",
+            o200k_like!(
+                r"[\p{L}\p{M}]",
+                r"[\p{L}\p{M}]",
+                maybe_contraction!(),
+                r"\p{N}"
+            ),
+        ],
+        None,
+    )
+    .ignoring_merges(),
+    Pre::new(
+        &["tiny_aya", "cohere2moe"],
+        &[o200k_like!(
+            r"[\p{L}\p{M}]",
+            r"[\p{L}\p{M}]",
+            maybe_contraction!(),
+            r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))"
+        )],
+        None,
+    ),
+    Pre::new(&["kimi-k2"], &[KIMI], None),
+    Pre::new(
+        &["superbpe"],
+        &[r"\p{N}+", "(?=(?:[0-9]{3})+(?![0-9]))"],
+        None,
+    ),
+    Pre::new(
+        &["bailingmoe", "bailingmoe2", "llada-moe"],
+        &[concat!(
+            r"'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}",
+            r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
+        )],
+        None,
+    ),
+    Pre::new(
+        &["seed-coder"],
+        &[concat!(
+            contractions!(),
+            r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}\r\n]+|\s*[\r\n]+|\s+(?!\S)|\s+"
+        )],
+        None,
+    ),
+    Pre::new(
+        &["ufakzeka"],
+        &[r"[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"],
+        None,
+    ),
+    Pre::new(&["laguna"], &[LINES, QWEN2], None),
+    Pre::new(
+        &["exaone-moe"],
+        &[concat!(
+            contractions!(),
+            r"|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}",
+            r"| ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|\s+(?!\S)|\s+"
+        )],
+        None,
+    ),
+    Pre::new(
+        &["minicpm5"],
+        &[r"\p{N}{1,3}", cl100k_like!(r"\p{N}+")],
+        None,
+    )
+    .ignoring_merges(),
+    Pre::new(&["sarvam-moe"], &[LINES], None).of_text(),
+    Pre::new(
+        &["default"],
+        &[
+            r"[\p{P}\$\+<=>\^~\|]+",
+            GPT2_ORIGINAL,
+            r"\p{N}+",
+            "[0-9][0-9][0-9]",
+        ],
+        None,
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_expression_is_valid_and_every_name_stands_once() {
+        let mut names: Vec<&str> = Vec::new();
+        for pre in PRES {
+            for source in pre.expressions {
+                let regex = Regex::new(*source, Dialect::Oniguruma);
+                regex.unwrap_or_else(|error| panic!("{:?}: {error}", pre.names));
+            }
+            names.extend(pre.names);
+        }
+        names.extend(REFUSED.iter().map(|(name, _)| name));
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}

@@ -1,0 +1,725 @@
+//! From the keys of a GGUF to the stages of a tokenizer.
+
+use hashbrown::HashSet;
+
+use super::metadata::{Metadata, Texts};
+use super::pre::{self, Pre};
+use super::{
+    ADD_BOS, ADD_EOS, CHARSMAP, LOWERCASE, MERGES, MODEL, PRE, REMOVE_EXTRA, ROLES, SCORES,
+    SPACE_PREFIX, STRIP_ACCENTS, TEMPLATE, TOKENS, TYPES, Type,
+};
+use crate::special_token_roles::Role;
+use crate::{gpt2, sentencepiece};
+use jeton_models::model::bpe::{Alphabet, BpeOptions};
+use jeton_models::model::sentencepiece::spec::{
+    Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
+};
+use jeton_models::model::{Bpe, LongestMatch, Model, WordPiece, byte_token};
+use jeton_models::stages::Stages;
+use jeton_stages::added_tokens::AddedToken;
+use jeton_stages::decoder::Decoder;
+use jeton_stages::normalizer::{Normalizer, WhiteSpace};
+use jeton_stages::post_processor::{PostProcessor, Sequence, TemplatePiece, TemplateToken};
+use jeton_stages::pre_tokenizer::PreTokenizer;
+use jeton_stages::vocab::{MAX_ID, Vocab, show};
+use jeton_text::error::{Error, ErrorKind, Result};
+use jeton_text::interrupt::paced;
+use jeton_text::pattern::{Dialect, Regex, SearchPattern};
+
+/// The largest number of characters of a word that WordPiece splits: llama.cpp knows no such limit.
+const LONGEST_WORD: usize = u32::MAX as usize;
+
+/// The tokens that end a turn or an answer, which llama.cpp takes for control tokens whatever the file says
+/// of them.
+const CONTROL: &[&str] = &[
+    "<|eot_id|>",
+    "<|im_end|>",
+    "<|end|>",
+    "<|return|>",
+    "<|call|>",
+    "<|flush|>",
+    "<|calls|>",
+    "<end_of_turn>",
+    "<|endoftext|>",
+    "</s>",
+    "<|eom_id|>",
+    "<EOT>",
+    "_<EOT>",
+    "[EOT]",
+    "[EOS]",
+    "<|end_of_text|>",
+    "<end_of_utterance>",
+    "<eos>",
+    "<turn|>",
+    "<|tool_response>",
+    "<｜end▁of▁sentence｜>",
+    "[e~[",
+];
+
+/// The tokens of gpt-oss that are shown in what it writes, whatever the file says of them.
+const SHOWN: &[&str] = &["<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"];
+
+/// What a GGUF says of its tokenizer.
+#[derive(Debug)]
+pub struct Contents {
+    /// The stages.
+    pub stages: Stages,
+    /// What about the file suggests that it is not what it was meant to be.
+    pub warnings: Vec<String>,
+    /// The roles of special tokens.
+    pub roles: Vec<Role>,
+    /// Chat templates, as the files of a folder.
+    pub beside: Vec<(String, Vec<u8>)>,
+}
+
+/// The tokenizer that a file's keys describe.
+///
+/// # Errors
+/// A model or a way to split text that is not known, by its name; keys that contradict each other.
+pub fn read(metadata: &Metadata) -> Result<Contents> {
+    let Some(model) = metadata.text(MODEL)? else {
+        return Err(Error::new(
+            ErrorKind::Format,
+            format!("there is no {MODEL}: this GGUF holds no tokenizer"),
+        ));
+    };
+    if matches!(model, "none" | "no_vocab") {
+        let message = format!("{MODEL}: {model:?}: this GGUF says that it has no tokenizer");
+        return Err(Error::new(ErrorKind::Format, message));
+    }
+    let mut tokens = Tokens::read(metadata)?;
+    let mut warnings = Vec::new();
+    let stages = match model {
+        "gpt2" => {
+            let name = metadata.text(PRE)?.filter(|name| !name.is_empty());
+            if name.is_none() {
+                warnings.push(format!(
+                    "there is no {PRE}, so text is split by llama.cpp's default, which may be no \
+                     model's own; llama.cpp warns of the same"
+                ));
+            }
+            if name == Some("default") {
+                warnings.push(format!(
+                    "{PRE} is \"default\", which is llama.cpp's way to split text and may not be \
+                     that of the model"
+                ));
+            }
+            bpe(metadata, &tokens, pre::find(name.unwrap_or("default"))?)?
+        }
+        "llama" => {
+            if tokens.types.iter().filter(|it| **it == Type::Byte).count() < 256 {
+                tokens.without_bytes();
+            }
+            sentencepiece(metadata, &tokens, Algorithm::Bpe)?
+        }
+        "t5" => {
+            tokens.without_bytes();
+            sentencepiece(metadata, &tokens, Algorithm::Unigram)?
+        }
+        "bert" => bert(metadata, &tokens)?,
+        "rwkv" => rwkv(&tokens)?,
+        other => {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                format!("{MODEL}: no tokenizer is known by the name {other:?}"),
+            )
+            .hint("known are gpt2, llama, t5, bert and rwkv; load the tokenizer of the model that it was made from"));
+        }
+    };
+    let mut roles = Vec::new();
+    for (role, key) in ROLES {
+        let assumed = || default_id(model, role).filter(|id| tokens.is_control(*id));
+        if let Some(id) = tokens.id(metadata, key)?.or_else(assumed) {
+            roles.extend(tokens.text(id).map(|text| (*role, text.to_owned())));
+        }
+    }
+    Ok(Contents {
+        stages,
+        warnings,
+        roles,
+        beside: templates(metadata)?,
+    })
+}
+
+/// The ids that llama.cpp assumes where a file is silent, of the models that had them from the beginning.
+fn default_id(model: &str, role: &str) -> Option<u32> {
+    let known: &[(&str, u32)] = match model {
+        "llama" => &[("bos", 1), ("eos", 2), ("unk", 0)],
+        "bert" => &[("unk", 100), ("sep", 102), ("pad", 0), ("mask", 103)],
+        "t5" => &[("eos", 1), ("unk", 2), ("pad", 0)],
+        _ => &[],
+    };
+    let mut known = known.iter();
+    known.find(|(name, _)| *name == role).map(|(_, id)| *id)
+}
+
+/// The chat templates, as files beside a tokenizer.
+fn templates(metadata: &Metadata) -> Result<Vec<(String, Vec<u8>)>> {
+    let mut files = Vec::new();
+    for key in metadata.keys().filter(|key| key.starts_with(TEMPLATE)) {
+        let name = match key.strip_prefix(TEMPLATE) {
+            Some("") => "chat_template.jinja".to_owned(),
+            // "tokenizer.chat_templates" lists the names of the others.
+            Some(name) => match name.strip_prefix('.') {
+                Some(name) if is_file_name(name) => {
+                    format!("additional_chat_templates/{name}.jinja")
+                }
+                Some(name) => {
+                    let message = format!("{key}: {name:?} is no name of a chat template");
+                    return Err(Error::new(ErrorKind::Format, message));
+                }
+                None => continue,
+            },
+            None => continue,
+        };
+        let template = metadata.text(key)?.unwrap_or_default();
+        files.push((name, template.as_bytes().to_vec()));
+    }
+    Ok(files)
+}
+
+fn is_file_name(name: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    !name.is_empty() && name.bytes().all(is_letter)
+}
+
+/// The tokens of a file.
+struct Tokens {
+    texts: Vec<String>,
+    types: Vec<Type>,
+    /// White space in front, and behind, that belongs to a token.
+    strips: Vec<(bool, bool)>,
+}
+
+impl Tokens {
+    fn read(metadata: &Metadata) -> Result<Self> {
+        let broken = |message: String| Err(Error::new(ErrorKind::Format, message));
+        let Some(listed) = metadata.texts(TOKENS)? else {
+            return broken(format!("there is no {TOKENS}"));
+        };
+        if listed.len() > MAX_ID as usize + 1 {
+            return broken(format!("{TOKENS}: {} tokens are too many", listed.len()));
+        }
+        let mut texts = Vec::with_capacity(listed.len());
+        for (id, text) in paced(listed.iter().enumerate()) {
+            match std::str::from_utf8(text) {
+                Ok("") => texts.push(format!("[EMPTY_{id}]")),
+                Ok(text) => texts.push(text.to_owned()),
+                Err(_) => {
+                    return broken(format!(
+                        "{TOKENS}: token {id}, {}, is not UTF-8",
+                        show(text)
+                    ));
+                }
+            }
+        }
+        let types = match metadata.numbers(TYPES)? {
+            None => vec![Type::Normal; texts.len()],
+            Some(types) if types.len() < texts.len() => {
+                return broken(format!(
+                    "{TYPES} says what {} tokens are, and there are {}",
+                    types.len(),
+                    texts.len()
+                ));
+            }
+            Some(types) => types.into_iter().map(Type::of).collect(),
+        };
+        let strips = vec![(false, false); texts.len()];
+        let mut tokens = Self {
+            texts,
+            types,
+            strips,
+        };
+        tokens.types.truncate(tokens.texts.len());
+        tokens.correct_types();
+        tokens.read_strips(metadata)?;
+        Ok(tokens)
+    }
+
+    /// What llama.cpp makes of tokens by their names.
+    fn correct_types(&mut self) {
+        let mut seen = HashSet::new();
+        for (text, kind) in self.texts.iter().zip(&mut self.types) {
+            let text = text.as_str();
+            if let Some(known) = CONTROL.iter().find(|known| **known == text) {
+                seen.insert(*known);
+                *kind = Type::Control;
+            }
+            if SHOWN.contains(&text) {
+                *kind = Type::UserDefined;
+            }
+        }
+        let has = |names: &[&str]| names.iter().all(|name| seen.contains(name));
+        let turns_end_otherwise = has(&["<|return|>", "<|call|>"])
+            || (has(&["<|flush|>"]) && (has(&["<|call|>"]) || has(&["<|calls|>"])));
+        let changed = [
+            (turns_end_otherwise, "<|end|>", Type::UserDefined),
+            (has(&["<|tool_response>"]), "</s>", Type::Normal),
+        ];
+        for (_, name, kind) in changed.into_iter().filter(|(is_so, ..)| *is_so) {
+            if let Some(at) = self.texts.iter().position(|text| text == name) {
+                self.types[at] = kind;
+            }
+        }
+    }
+
+    /// Which tokens take white space, which llama.cpp tells by the names of models.
+    fn read_strips(&mut self, metadata: &Metadata) -> Result<()> {
+        let of = |key| Ok::<_, Error>(metadata.text(key)?.unwrap_or_default().to_lowercase());
+        let (name, pre) = (of("general.name")?, of(PRE)?);
+        let architecture = of("general.architecture")?;
+        let any = |text: &str, parts: &[&str]| parts.iter().any(|part| text.contains(part));
+        let all = self.texts.iter().zip(&self.types).zip(&mut self.strips);
+        if any(&pre, &["jina-v2-de", "jina-v2-es", "jina-v2-code"])
+            || any(&architecture, &["nomic-bert-moe", "jina-bert-v3"])
+        {
+            for ((text, _), strip) in all {
+                strip.0 = text == "<mask>";
+            }
+        } else if any(&name, &["phi-3", "phi3"]) {
+            for ((text, kind), strip) in all {
+                let is_found = !matches!(kind, Type::Normal | Type::Unused | Type::Byte);
+                let is_plain = matches!(text.as_str(), "<unk>" | "<s>" | "<|endoftext|>");
+                strip.1 = (is_found && !is_plain) || text == "</s>";
+            }
+        } else if any(&name, &["modern-bert"]) {
+            for ((text, _), strip) in all {
+                strip.0 = text == "[MASK]";
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes pieces of single bytes for pieces of text, where no text becomes bytes.
+    fn without_bytes(&mut self) {
+        let bytes = self.types.iter_mut().filter(|kind| **kind == Type::Byte);
+        bytes.for_each(|kind| *kind = Type::Unused);
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (u32, &str, Type)> {
+        let all = self.texts.iter().zip(&self.types).zip(0..);
+        all.map(|((text, kind), id)| (id, text.as_str(), *kind))
+    }
+
+    /// Those that are found by their spelling.
+    fn added(&self) -> Vec<AddedToken> {
+        let found = self.iter().filter_map(|(id, text, kind)| {
+            let token = match kind {
+                Type::Control | Type::Unknown => AddedToken::special(id, text),
+                Type::UserDefined => AddedToken::plain(id, text),
+                Type::Normal | Type::Unused | Type::Byte => return None,
+            };
+            let (lstrip, rstrip) = self.strips[id as usize];
+            Some(AddedToken {
+                lstrip,
+                rstrip,
+                ..token
+            })
+        });
+        found.collect()
+    }
+
+    fn is_control(&self, id: u32) -> bool {
+        let kind = self.types.get(id as usize);
+        kind.is_some_and(|kind| matches!(kind, Type::Control | Type::Unknown))
+    }
+
+    fn text(&self, id: u32) -> Option<&str> {
+        self.texts.get(id as usize).map(String::as_str)
+    }
+
+    /// The id that a key says, of a token that there is.
+    fn id(&self, metadata: &Metadata, key: &str) -> Result<Option<u32>> {
+        let id = metadata.number(key)?.and_then(|id| u32::try_from(id).ok());
+        Ok(id.filter(|id| (*id as usize) < self.texts.len()))
+    }
+}
+
+impl Type {
+    fn of(number: i128) -> Self {
+        match number {
+            2 => Self::Unknown,
+            3 => Self::Control,
+            4 => Self::UserDefined,
+            5 => Self::Unused,
+            6 => Self::Byte,
+            // What is no type llama.cpp takes for text.
+            _ => Self::Normal,
+        }
+    }
+}
+
+/// Which tokens stand around a text.
+struct Frame {
+    before: Option<u32>,
+    after: Option<u32>,
+}
+
+impl Frame {
+    /// What a file says, or else llama.cpp.
+    fn read(
+        metadata: &Metadata,
+        tokens: &Tokens,
+        adds: (bool, bool),
+        ids: (Option<u32>, Option<u32>),
+    ) -> Result<Self> {
+        let one = |add: &str, role: &str, otherwise: bool, id: Option<u32>| {
+            if !metadata.flag(add)?.unwrap_or(otherwise) {
+                return Ok(None);
+            }
+            let key = ROLES.iter().find(|(name, _)| *name == role);
+            let said = match key {
+                Some((_, key)) => tokens.id(metadata, key)?,
+                None => None,
+            };
+            match said.or(id.filter(|id| tokens.text(*id).is_some())) {
+                Some(id) => Ok(Some(id)),
+                None => Err(Error::new(
+                    ErrorKind::Format,
+                    format!("{add} is true, and there is no {role} token"),
+                )),
+            }
+        };
+        Ok(Self {
+            before: one(ADD_BOS, "bos", adds.0, ids.0)?,
+            after: one(ADD_EOS, "eos", adds.1, ids.1)?,
+        })
+    }
+
+    fn post_processor(&self, tokens: &Tokens) -> Option<PostProcessor> {
+        let text = |id: u32| tokens.text(id).unwrap_or_default().to_owned();
+        let (mut ids, around): (Vec<u32>, _) = (
+            self.before.into_iter().chain(self.after).collect(),
+            |id: Option<u32>, type_id| {
+                let id = text(id?);
+                Some(TemplatePiece::SpecialToken { id, type_id })
+            },
+        );
+        ids.dedup();
+        let framed = |id, type_id| {
+            let sequence = TemplatePiece::Sequence { id, type_id };
+            let before = around(self.before, type_id).into_iter();
+            before.chain([sequence]).chain(around(self.after, type_id))
+        };
+        let special_tokens = ids.iter().map(|&id| TemplateToken {
+            id: text(id),
+            ids: vec![id],
+            tokens: vec![text(id)],
+        });
+        (!ids.is_empty()).then(|| PostProcessor::Template {
+            single: framed(Sequence::A, 0).collect(),
+            pair: framed(Sequence::A, 0)
+                .chain(framed(Sequence::B, 1))
+                .collect(),
+            special_tokens: special_tokens.collect(),
+        })
+    }
+}
+
+/// BPE by merges, of bytes or of text.
+fn bpe(metadata: &Metadata, tokens: &Tokens, pre: &Pre) -> Result<Stages> {
+    let Some(listed) = metadata.texts(MERGES)? else {
+        return Err(Error::new(
+            ErrorKind::Format,
+            format!("there is no {MERGES}"),
+        ));
+    };
+    let bytes = |text: &str| {
+        if pre.is_text {
+            Some(text.as_bytes().to_vec())
+        } else {
+            jeton_text::printable::decode(text)
+        }
+    };
+    let mut vocab = Vec::with_capacity(tokens.texts.len());
+    let mut added = tokens.added();
+    let mut found = Vec::new();
+    for (id, text, kind) in paced(tokens.iter()) {
+        match kind {
+            Type::Normal | Type::Unused | Type::Byte => match bytes(text) {
+                Some(bytes) => vocab.push((bytes, id)),
+                // No text becomes it: what it is spelled with stands for no byte.
+                None => {
+                    added.push(AddedToken::special(id, text));
+                    found.push((text.as_bytes().to_vec(), id));
+                }
+            },
+            _ => found.push((text.as_bytes().to_vec(), id)),
+        }
+    }
+    added.sort_by_key(|token| token.id);
+    // A token that is found by its spelling may be spelled as bytes are that merges make.
+    let texts: HashSet<Vec<u8>> = vocab.iter().map(|(token, _)| token.clone()).collect();
+    vocab.extend(
+        found
+            .into_iter()
+            .filter(|(token, _)| !texts.contains(token)),
+    );
+    drop(texts);
+    let merges = read_merges(listed, &bytes)?;
+    let options = if pre.is_text {
+        BpeOptions {
+            alphabet: Alphabet::Characters,
+            byte_fallback: true,
+            ..BpeOptions::default()
+        }
+    } else {
+        BpeOptions {
+            ignore_merges: pre.ignore_merges,
+            ..BpeOptions::default()
+        }
+    };
+    let model = Bpe::by_merges(Vocab::new(vocab)?, merges, options)
+        .map_err(|error| error.at("tokenizer.ggml"))?;
+    let frame = Frame::read(metadata, tokens, (pre.add_bos, false), (Some(11), Some(11)))?;
+    let (normalizer, decoder) = if pre.is_text {
+        (
+            Some(Normalizer::Replace {
+                pattern: SearchPattern::Literal(" ".to_owned()),
+                content: "▁".to_owned(),
+            }),
+            Decoder::Sequence(vec![
+                Decoder::Replace {
+                    pattern: SearchPattern::Literal("▁".to_owned()),
+                    content: " ".to_owned(),
+                },
+                Decoder::ByteFallback,
+                Decoder::Fuse,
+            ]),
+        )
+    } else {
+        (None, Decoder::ByteLevel { printable: false })
+    };
+    Ok(Stages {
+        added_tokens: added,
+        normalizer,
+        pre_tokenizer: Some(pre.pre_tokenizer()),
+        post_processor: frame.post_processor(tokens),
+        decoder: Some(decoder),
+        ..Stages::of_model(Model::Bpe(model))
+    })
+}
+
+/// A list of merges. Of one that is listed twice the first place counts.
+fn read_merges(listed: &Texts, bytes: &impl Fn(&str) -> Option<Vec<u8>>) -> Result<gpt2::Merges> {
+    let mut seen = HashSet::with_capacity(listed.len());
+    let mut merges = Vec::with_capacity(listed.len());
+    for (at, merge) in paced(listed.iter().enumerate()) {
+        let read = std::str::from_utf8(merge).ok().and_then(|merge| {
+            // A token may be a space by itself.
+            let space = merge.bytes().skip(1).position(|byte| byte == b' ')? + 1;
+            Some((bytes(&merge[..space])?, bytes(&merge[space + 1..])?))
+        });
+        let Some(read) = read else {
+            return Err(Error::new(
+                ErrorKind::Format,
+                format!(
+                    "{MERGES}: merge {at}, {}, is not of two tokens",
+                    show(merge)
+                ),
+            ));
+        };
+        if seen.insert(merge) {
+            merges.push(read);
+        }
+    }
+    Ok(merges)
+}
+
+/// SentencePiece's BPE or Unigram.
+fn sentencepiece(metadata: &Metadata, tokens: &Tokens, algorithm: Algorithm) -> Result<Stages> {
+    let is_bpe = algorithm == Algorithm::Bpe;
+    let scores = match metadata.scores(SCORES)? {
+        None => vec![0.0; tokens.texts.len()],
+        Some(scores) if scores.len() < tokens.texts.len() => {
+            return Err(Error::new(
+                ErrorKind::Format,
+                format!(
+                    "{SCORES} has {} scores, and there are {} tokens",
+                    scores.len(),
+                    tokens.texts.len()
+                ),
+            ));
+        }
+        Some(scores) => scores,
+    };
+    let unknown = tokens.id(metadata, "tokenizer.ggml.unknown_token_id")?;
+    let unknown = unknown.unwrap_or(if is_bpe { 0 } else { 2 });
+    let pieces = tokens.iter().zip(scores).map(|((id, text, kind), score)| {
+        let kind = match kind {
+            _ if id == unknown => PieceKind::Unknown,
+            // What is found by its spelling is cut out before, so no other text becomes it.
+            Type::Control | Type::Unknown | Type::UserDefined => PieceKind::Control,
+            Type::Byte => PieceKind::Byte,
+            Type::Unused if is_bpe && is_byte(text) => PieceKind::Unused,
+            // llama.cpp makes no difference, but that a byte is none where not all bytes are there.
+            Type::Normal | Type::Unused => PieceKind::Normal,
+        };
+        Piece::new(text, score, kind)
+    });
+    let byte_fallback = tokens.types.contains(&Type::Byte);
+    let trainer = TrainerSpec {
+        algorithm,
+        byte_fallback,
+        ..TrainerSpec::default()
+    };
+    let remove_extra = metadata.flag(REMOVE_EXTRA)?.unwrap_or(false) && !is_bpe;
+    let prefix = metadata.flag(SPACE_PREFIX)?.unwrap_or(is_bpe);
+    let spec = NormalizerSpec {
+        name: String::new(),
+        precompiled_charsmap: if is_bpe {
+            Vec::new()
+        } else {
+            metadata.bytes(CHARSMAP)?.unwrap_or_default().to_vec()
+        },
+        // What begins a run of other characters is a space there, the first one too.
+        add_dummy_prefix: prefix || remove_extra,
+        remove_extra_whitespaces: remove_extra,
+        escape_whitespaces: true,
+    };
+    let mut stages = sentencepiece::stages(ModelProto::new(pieces, trainer, spec))?;
+    if let Some(Normalizer::SentencePiece(normalizer)) = &mut stages.normalizer {
+        let white_space = normalizer.white_space();
+        normalizer.set_white_space(WhiteSpace {
+            legacy: true,
+            ..white_space
+        });
+    }
+    stages.added_tokens = tokens.added();
+    let (adds, ids) = if is_bpe {
+        ((true, false), (Some(1), Some(2)))
+    } else {
+        ((false, true), (None, Some(1)))
+    };
+    stages.post_processor = Frame::read(metadata, tokens, adds, ids)?.post_processor(tokens);
+    Ok(stages)
+}
+
+fn is_byte(text: &str) -> bool {
+    (0..=u8::MAX).any(|byte| byte_token(byte) == *text.as_bytes())
+}
+
+/// BERT's WordPiece. A token that begins a word has `▁` in front, and one within a word has nothing.
+fn bert(metadata: &Metadata, tokens: &Tokens) -> Result<Stages> {
+    let id = |role: &str, otherwise: u32| {
+        let mut keys = ROLES.iter().filter(|(name, _)| *name == role);
+        let said = keys.find_map(|(_, key)| tokens.id(metadata, key).transpose());
+        said.transpose().map(|id| id.unwrap_or(otherwise))
+    };
+    let unknown = id("unk", 100)?;
+    let (cls, sep) = (id("bos", 101)?, id("sep", 102)?);
+    let named = |id: u32, what: &str| match tokens.text(id) {
+        Some(text) => Ok((text.to_owned(), id)),
+        None => Err(Error::new(
+            ErrorKind::Format,
+            format!("{id} is to be the {what} token, and there is none of this id"),
+        )),
+    };
+    let (unknown, _) = named(unknown, "unknown")?;
+    let (cls, sep) = (named(cls, "first")?, named(sep, "last")?);
+    let mut added = tokens.added();
+    for (text, id) in [&cls, &sep] {
+        if added.iter().all(|token| token.id != *id) {
+            added.push(AddedToken::special(*id, text));
+        }
+    }
+    added.sort_by_key(|token| token.id);
+    let is_found: HashSet<u32> = added.iter().map(|token| token.id).collect();
+    let vocab = Vocab::new(tokens.iter().map(|(id, text, _)| {
+        let is_name = is_found.contains(&id)
+            || text == unknown
+            || (text.starts_with('[') && text.ends_with(']'));
+        let token = match text.strip_prefix('▁') {
+            _ if is_name => text.to_owned(),
+            Some("") => text.to_owned(),
+            Some(word) => word.to_owned(),
+            None => format!("##{text}"),
+        };
+        (token, id)
+    }))?;
+    let lowercase = metadata.flag(LOWERCASE)?.unwrap_or(true);
+    let strip_accents = metadata.flag(STRIP_ACCENTS)?;
+    Ok(Stages {
+        added_tokens: added,
+        normalizer: Some(bert_normalizer(
+            lowercase,
+            strip_accents.unwrap_or(lowercase),
+        )),
+        pre_tokenizer: Some(PreTokenizer::Bert),
+        post_processor: Some(PostProcessor::Bert { sep, cls }),
+        decoder: Some(Decoder::WordPiece {
+            prefix: "##".to_owned(),
+            cleanup: true,
+        }),
+        ..Stages::of_model(Model::WordPiece(WordPiece::new(
+            vocab,
+            &unknown,
+            "##",
+            LONGEST_WORD,
+        )))
+    })
+}
+
+/// What llama.cpp does to a text before WordPiece. It knows more white space than BERT does; where it
+/// strips accents, it takes out every mark, and of what is made of several characters, as a syllable of
+/// Hangul, all but the first.
+pub(super) fn bert_normalizer(lowercase: bool, strip_accents: bool) -> Normalizer {
+    let replace = |source: &'static str, content: &str| Normalizer::Replace {
+        pattern: SearchPattern::Regex(Regex::known(source, Dialect::Oniguruma)),
+        content: content.to_owned(),
+    };
+    let mut steps = vec![
+        replace(r"[\x0B\x0C\x{85}]", " "),
+        Normalizer::Bert {
+            clean_text: true,
+            handle_chinese_chars: true,
+            strip_accents: (strip_accents != lowercase).then_some(strip_accents),
+            lowercase,
+        },
+    ];
+    if strip_accents {
+        steps.push(Normalizer::StripAccents);
+        steps.push(replace(r"[\x{1161}-\x{1175}\x{11A8}-\x{11C2}]", ""));
+    }
+    Normalizer::Sequence(steps)
+}
+
+/// RWKV's longest match over bytes.
+fn rwkv(tokens: &Tokens) -> Result<Stages> {
+    let mut vocab = Vec::with_capacity(tokens.texts.len());
+    for (id, text, kind) in paced(tokens.iter()) {
+        vocab.push(match kind {
+            Type::Normal | Type::Unused | Type::Byte => (unescaped(text), id),
+            _ => (text.as_bytes().to_vec(), id),
+        });
+    }
+    let mut stages = Stages {
+        added_tokens: tokens.added(),
+        decoder: Some(Decoder::ByteLevel { printable: false }),
+        ..Stages::of_model(Model::LongestMatch(LongestMatch::new(Vocab::new(vocab)?)))
+    };
+    stages.added_tokens.sort_by_key(|token| token.id);
+    Ok(stages)
+}
+
+/// The bytes of a token that is spelled as Python spells them.
+fn unescaped(text: &str) -> Vec<u8> {
+    let mut bytes = text.bytes();
+    let mut token = Vec::with_capacity(text.len());
+    while let Some(byte) = bytes.next() {
+        if byte != b'\\' {
+            token.push(byte);
+            continue;
+        }
+        let nibble =
+            |byte: Option<u8>| byte.and_then(|it| char::from(it).to_digit(16)).unwrap_or(0);
+        token.extend(bytes.next().map(|byte| match byte {
+            b't' => b'\t',
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b'x' => (nibble(bytes.next()) << 4 | nibble(bytes.next())) as u8,
+            other => other,
+        }));
+    }
+    token
+}

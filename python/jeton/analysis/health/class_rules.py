@@ -1,0 +1,71 @@
+"""Whether transformers 5 makes other ids of a folder than its `tokenizer.json` says.
+
+Look here for the texts that are tried. What a class builds is known of a few, see
+`jeton.transformers_classes`; transformers itself is not asked.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Final
+
+from jeton.analysis.health.findings import Case, Finding
+from jeton.analysis.health.subject import Subject
+from jeton.errors import JetonError
+from jeton.settings import CONFIG, json_object
+from jeton.tokenizer import Tokenizer
+from jeton.transformers_classes import rebuilt
+
+__all__ = ["classes"]
+
+_TEXTS: Final = (
+    "Hello world",
+    " a  b   c    d",
+    "It's 12345 years, I'LL say",
+    "HelloWorld helloWORLD",
+    "line\nline\r\n\n  end ",
+    "\tx = {'a': 1.50};",
+    "e\u0301 é ﬁ",
+    "中文，字 日本語",
+    "한국어 ไทย नमस्ते",
+    "🙂🙂 ½ ²",
+    "~~ -- … «x»",
+    "a_b-c/d.e",
+)
+
+
+def classes(subject: Subject) -> Iterator[Finding]:
+    """The texts that the class of the folder splits otherwise than the file."""
+    files = subject.tok._settings.files
+    config = json_object(files, CONFIG)
+    if not config.get("tokenizer_class"):
+        return
+    try:
+        built = rebuilt(config, json.loads(subject.tok.to_json()))
+        if built is None:
+            return
+        theirs = Tokenizer.from_json(json.dumps(built))
+        cases = tuple(_differing(subject.tok, theirs))
+    except JetonError:
+        return  # the file cannot be written, or the class cannot hold its vocabulary
+    if cases:
+        message = (
+            f"by {config['tokenizer_class']} transformers 5 makes other ids of {len(cases)} of "
+            f"{len(_TEXTS)} texts; transformers 4 reads the file as it stands"
+        )
+        yield Finding("class-differs", message, cases)
+
+
+def _differing(tok: Tokenizer, theirs: Tokenizer) -> Iterator[Case]:
+    for text in _TEXTS:
+        ours, other = tok.encode(text), theirs.encode(text)
+        if ours != other:
+            told = f"{_shown(ours)} by the file, and {_shown(other)} by the class"
+            name = json.dumps(text, ensure_ascii=False)
+            gave = tuple(ours)
+            yield Case(name=name, told=told, tried=text, gave=gave, evidence="observed")
+
+
+def _shown(ids: list[int]) -> str:
+    return f"{len(ids)} tokens ({', '.join(map(str, ids[:4]))}{', …' if len(ids) > 4 else ''})"

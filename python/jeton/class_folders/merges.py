@@ -1,0 +1,189 @@
+"""Classes whose vocabulary is a `vocab.json` with its merges."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from jeton.class_folders.built import Built, Frame, KnownClass, template
+from jeton.class_folders.configuration import Configuration
+from jeton.components import Regex, decoders, models, normalizers, pre_tokenizers
+from jeton.errors import FormatError
+from jeton.reference.byte_level import bytes_to_unicode
+
+_QWEN2 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+_CLIP = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+_BYTES = {character: byte for byte, character in bytes_to_unicode().items()}
+
+
+def gpt2(configuration: Configuration, known: KnownClass) -> Built:
+    """GPT-2, and CodeGen, which Phi has too."""
+    before = ["bos"] * configuration.flag("add_bos_token", False)
+    frame = template(" ".join([*before, "$A"]), " ".join([*before, "$A", *before, "$B"]))
+    return _built(configuration, frame)
+
+
+def roberta(configuration: Configuration, known: KnownClass) -> Built:
+    """RoBERTa and BART."""
+    return _built(configuration, template("cls $A sep", "cls $A sep sep $B sep"))
+
+
+def deberta(configuration: Configuration, known: KnownClass) -> Built:
+    """The first DeBERTa."""
+    return _built(configuration, template("cls $A sep", "cls $A sep $B:1 sep:1"))
+
+
+def qwen2(configuration: Configuration, known: KnownClass) -> Built:
+    """Qwen 2."""
+    steps = (
+        pre_tokenizers.Split(Regex(_QWEN2), "isolated"),
+        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+    )
+    return _built(
+        configuration,
+        None,
+        normalizer=normalizers.NFC(),
+        pre_tokenizer=pre_tokenizers.Sequence(steps),
+    )
+
+
+def whisper(configuration: Configuration, known: KnownClass) -> Built:
+    """Whisper, with the tokens that say what is to be done."""
+    start = "<|startoftranscript|>"
+    language, task = configuration.text("language"), configuration.text("task")
+    said = [start]
+    if language is not None:
+        said.append(f"<|{language.lower()}|>")
+    if task is not None:
+        said.append(f"<|{task}|>")
+    if not configuration.flag("predict_timestamps", False):
+        said.append("<|notimestamps|>")
+    before = " ".join(said)
+    return _built(configuration, template(f"{before} $A eos", f"{before} $A $B eos"))
+
+
+def clip(configuration: Configuration, known: KnownClass) -> Built:
+    """CLIP, whose tokens say that they end a word."""
+    vocabulary, merges = _files(configuration)
+    unknown = configuration.role("unk", known.roles)
+    model = models.BPE(
+        vocabulary,
+        merges,
+        alphabet="characters",
+        unk_token=None if unknown is None else unknown["content"],
+        end_of_word_suffix="</w>",
+    )
+    return Built(
+        model,
+        vocabulary,
+        len(vocabulary),
+        normalizer=normalizers.Sequence(
+            (
+                normalizers.NFC(),
+                normalizers.Replace(Regex(r"\s+"), " "),
+                normalizers.Lowercase(),
+            )
+        ),
+        pre_tokenizer=pre_tokenizers.Sequence(
+            (
+                pre_tokenizers.Split(Regex(_CLIP), "removed", invert=True),
+                pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+            )
+        ),
+        decoder=decoders.Sequence((decoders.Replace("</w>", " "), decoders.ByteLevel())),
+        frame=template("bos $A eos", "bos $A eos eos $B eos"),
+    )
+
+
+def ctrl(configuration: Configuration, known: KnownClass) -> Built:
+    """CTRL: words, whose parts are marked with `@@` where the word goes on."""
+    vocabulary, merges = _files(configuration)
+    unknown = configuration.role("unk", known.roles)
+    ends = {
+        token.removesuffix("@@") if token.endswith("@@") else f"{token}</w>": id
+        for token, id in vocabulary.items()
+    }
+    if unknown is None or unknown["content"] not in vocabulary:
+        raise configuration.refuse("its vocabulary lacks the token for what is unknown")
+    ends[unknown["content"]] = ends.pop(f"{unknown['content']}</w>")
+    missing = [pair for pair in merges if not {*pair, "".join(pair)} <= ends.keys()]
+    if missing:
+        raise configuration.refuse(
+            f"{len(missing)} of its merges are not of tokens, {' '.join(missing[0])!r} the first"
+        )
+    return Built(
+        models.BPE(
+            ends,
+            merges,
+            alphabet="characters",
+            unk_token=unknown["content"],
+            end_of_word_suffix="</w>",
+        ),
+        vocabulary,
+        len(vocabulary),
+        pre_tokenizer=pre_tokenizers.Split(Regex(r"\S+\n?"), "removed", invert=True),
+        decoder=decoders.BPEDecoder("</w>"),
+    )
+
+
+def _files(configuration: Configuration) -> tuple[dict[str, int], list[tuple[str, str]]]:
+    path = configuration.file("vocab.json", "encoder.json")
+    try:
+        vocabulary = json.loads(configuration.read("vocab.json", "encoder.json"))
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{path}: not valid JSON: {error}") from None
+    if not isinstance(vocabulary, dict) or not all(
+        isinstance(id, int) and not isinstance(id, bool) for id in vocabulary.values()
+    ):
+        raise FormatError(f"{path}: expected an object from tokens to ids")
+    path = configuration.file("merges.txt", "vocab.bpe")
+    try:
+        lines = configuration.read("merges.txt", "vocab.bpe").decode().split("\n")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path}: {error}") from None
+    merges = []
+    for number, line in enumerate(lines, 1):
+        if line.startswith("#version") or not line.strip():
+            continue
+        parts = line.split()
+        if len(parts) != 2:
+            raise FormatError(f"{path}: line {number}: expected two tokens, found {line!r:.60}")
+        merges.append((parts[0], parts[1]))
+    return vocabulary, merges
+
+
+def _built(
+    configuration: Configuration,
+    frame: Frame | None,
+    *,
+    pre_tokenizer: pre_tokenizers.PreTokenizer | None = None,
+    **rest: Any,
+) -> Built:
+    """The stages of a byte-level BPE."""
+    vocabulary, merges = _files(configuration)
+    raw: dict[bytes, int] = {}
+    for token, id in vocabulary.items():
+        raw.setdefault(_raw(token), id)
+    if pre_tokenizer is None:
+        prefix = configuration.flag("add_prefix_space", False)
+        pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=prefix)
+    pairs: list[tuple[bytes | str, bytes | str]] = [(_raw(a), _raw(b)) for a, b in merges]
+    return Built(
+        models.BPE(raw, pairs),
+        vocabulary,
+        len(vocabulary),
+        pre_tokenizer=pre_tokenizer,
+        decoder=decoders.ByteLevel(),
+        frame=frame,
+        **rest,
+    )
+
+
+def _raw(token: str) -> bytes:
+    """The bytes that a token stands for, or is."""
+    if all(character in _BYTES for character in token):
+        return bytes(_BYTES[character] for character in token)
+    return token.encode()

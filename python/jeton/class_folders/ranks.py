@@ -1,0 +1,80 @@
+"""Classes whose vocabulary is a file of ranks, as tiktoken has it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+from jeton.class_folders.built import Built, KnownClass
+from jeton.class_folders.configuration import Configuration, Token
+from jeton.components import Regex, decoders, models, normalizers, pre_tokenizers
+from jeton.errors import FormatError
+
+_QWEN = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+_KIMI_LETTERS = tuple(
+    rf"[\p{{Lu}}\p{{Lt}}\p{{Lm}}\p{{Lo}}\p{{M}}&&[^\p{{Han}}]]{upper}"
+    rf"[\p{{Ll}}\p{{Lm}}\p{{Lo}}\p{{M}}&&[^\p{{Han}}]]{lower}(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+    for upper, lower in (("*", "+"), ("+", "*"))
+)
+_KIMI = "|".join(
+    (
+        r"[\p{Han}]+",
+        *(rf"[^\r\n\p{{L}}\p{{N}}]?{letters}" for letters in _KIMI_LETTERS),
+        r"\p{N}{1,3}",
+        r" ?[^\s\p{L}\p{N}]+[\r\n]*",
+        r"\s*[\r\n]+",
+        r"\s+(?!\S)",
+        r"\s+",
+    )
+)
+
+
+def qwen(configuration: Configuration, known: KnownClass) -> Built:
+    """The first Qwen."""
+    ranks = _ranks(configuration, "qwen.tiktoken")
+    names = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+    names += [f"<|extra_{number}|>" for number in range(205)]
+    own: dict[int, Token] = {id: {"content": name} for id, name in enumerate(names, len(ranks))}
+    return _built(ranks, _QWEN, own, normalizers.NFC())
+
+
+def kimi(configuration: Configuration, known: KnownClass) -> Built:
+    """Kimi K2, with 256 ids behind the ranks for tokens that the configuration names."""
+    ranks = _ranks(configuration, "tiktoken.model")
+    own: dict[int, Token] = {
+        id: {"content": f"<|reserved_token_{id}|>"} for id in range(len(ranks), len(ranks) + 256)
+    }
+    return _built(ranks, _KIMI, own, None)
+
+
+def _ranks(configuration: Configuration, name: str) -> dict[bytes, int]:
+    ranks = {}
+    for number, line in enumerate(configuration.read(name).splitlines(), 1):
+        try:
+            token, rank = line.split()
+            ranks[base64.b64decode(token, validate=True)] = int(rank)
+        except (ValueError, binascii.Error):
+            raise FormatError(
+                f"{configuration.file(name)}: line {number}: expected a token and its rank"
+            ) from None
+    return ranks
+
+
+def _built(
+    ranks: dict[bytes, int],
+    pattern: str,
+    own: dict[int, Token],
+    normalizer: normalizers.Normalizer | None,
+) -> Built:
+    return Built(
+        models.BPE(ranks, None),
+        {},
+        len(ranks),
+        normalizer=normalizer,
+        pre_tokenizer=pre_tokenizers.Matches(Regex(pattern)),
+        decoder=decoders.ByteLevel(),
+        own=own,
+    )

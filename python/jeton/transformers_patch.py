@@ -1,0 +1,283 @@
+"""`patch_transformers`: the tokenizers that `AutoTokenizer` loads encode by jeton.
+
+Look here for what is proved before that, and for which calls stay with the library's own code.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any, Final
+
+from jeton import samples
+from jeton.errors import FormatWarning, JetonError, UnsupportedError, warn_caller
+from jeton.tokenizer import Tokenizer
+
+__all__ = ["TransformersPatch", "patch_transformers"]
+
+_CHANGES: Final = ("add_tokens", "add_special_tokens")
+"""Methods after which the ids of texts may be others; so they may after anything is set."""
+_HARMLESS: Final = ("encode_special_tokens",)
+_NASTY: Final = (
+    "",
+    " ",
+    "  two  spaces \n\n\t",
+    "é e\u0301 ﬁ ½ ｈａｌｆ",
+    "東京 🙂👍🏽 \u200b\ufeff\x00",
+    "don't 3.14 1,204",
+)
+_PROOF: Final = 4_000
+"""Characters of each text that ships with jeton."""
+
+
+class TransformersPatch:
+    """What `patch_transformers` did, and the way back.
+
+    Attributes:
+        encoded_by_jeton: How many tokenizers were loaded that encode by jeton.
+        refused: Why others do not, in the order in which they were loaded.
+    """
+
+    def __init__(self, undo: Callable[[], None]) -> None:
+        self.encoded_by_jeton = 0
+        self.refused: list[str] = []
+        self._undo = undo
+
+    def undo(self) -> None:
+        """Has `AutoTokenizer` load as before. Tokenizers that are loaded stay as they are."""
+        self._undo()
+
+    def __enter__(self) -> TransformersPatch:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.undo()
+
+
+def patch_transformers() -> TransformersPatch:
+    """Has `AutoTokenizer.from_pretrained` give tokenizers that encode by jeton.
+
+    Each is the class of transformers that it would be, with all its methods. Its ids are held
+    against jeton's when it is loaded, on texts of all kinds; where they differ, or the tokenizer
+    is not a fast one, it stays as it is, with a warning that says why. Offsets are the library's.
+    Texts that are truncated, padded, paired or split into words by the call are encoded by the
+    library's own code, and so is everything once the tokenizer is changed so that jeton cannot
+    follow.
+
+    Returns:
+        What was done; `undo()` takes it back, and so does the end of a `with` block.
+
+    Warns:
+        FormatWarning: A tokenizer was loaded that does not encode by jeton, and why.
+
+    Raises:
+        UnsupportedError: transformers is not installed.
+
+    Example:
+        >>> import jeton
+        >>> with jeton.patch_transformers() as patch:  # doctest: +SKIP
+        ...     tok = transformers.AutoTokenizer.from_pretrained("gpt2")
+        >>> patch.encoded_by_jeton  # doctest: +SKIP
+        1
+    """
+    try:
+        from transformers import AutoTokenizer
+    except ImportError as error:
+        raise UnsupportedError(
+            f"patch_transformers needs {error.name or 'transformers'} (pip install transformers)"
+        ) from None
+    before = AutoTokenizer.__dict__["from_pretrained"]
+
+    def from_pretrained(cls: Any, *args: Any, **options: Any) -> Any:
+        fast = before.__func__(cls, *args, **options)
+        try:
+            fast._tokenizer = _Backend(*_proved(getattr(fast, "_tokenizer", None)))
+        except JetonError as error:
+            patch.refused.append(str(error))
+            warn_caller(f"the tokenizer does not encode by jeton: {error}", FormatWarning)
+        else:
+            patch.encoded_by_jeton += 1
+        return fast
+
+    replacement = classmethod(from_pretrained)
+
+    def undo() -> None:
+        if AutoTokenizer.__dict__["from_pretrained"] is replacement:
+            AutoTokenizer.from_pretrained = before
+
+    patch = TransformersPatch(undo)
+    AutoTokenizer.from_pretrained = replacement
+    return patch
+
+
+def _proved(theirs: Any) -> tuple[Any, Tokenizer, bool]:
+    """A tokenizer of the library, jeton's, which gives the same ids, and whether the offsets are
+    the same too. (jeton's hold all that a token came from, also what a normalizer composed.)
+
+    Raises:
+        JetonError: It does not.
+    """
+    import tokenizers
+
+    if not isinstance(theirs, tokenizers.Tokenizer):
+        raise UnsupportedError("it is no fast tokenizer")
+    values = {**json.loads(theirs.to_str()), "truncation": None, "padding": None}
+    if values["model"].get("dropout"):
+        raise UnsupportedError("its model has a dropout, so its ids are random")
+    ours = Tokenizer.from_json(json.dumps(values))
+    same_offsets = True
+    for text in _texts(ours):
+        for adds in (True, False):
+            expected = theirs.encode(text, add_special_tokens=adds)
+            row = _row(ours, text, adds=adds)
+            if row["input_ids"] != expected.ids:
+                raise UnsupportedError(f"its ids of {text[:40]!r} are others than jeton's")
+            same_offsets = same_offsets and row["offset_mapping"] == expected.offsets
+            if row["token_type_ids"] != expected.type_ids:
+                raise UnsupportedError(f"its type ids of {text[:40]!r} are others than jeton's")
+    return theirs, ours, same_offsets
+
+
+def _texts(tok: Tokenizer) -> Iterator[str]:
+    yield from _NASTY
+    for text in samples.read_all().values():
+        yield text[:_PROOF]
+    for token in tok.added_tokens[:64]:
+        yield f"a {token.content} b{token.content}c"
+
+
+def _row(tok: Tokenizer, text: str, *, adds: bool) -> Any:
+    return tok(
+        text,
+        add_special_tokens=adds,
+        special="allow",
+        return_offsets_mapping=True,
+        return_token_type_ids=True,
+    )
+
+
+class _Encoding:
+    """An encoding: ids are jeton's, and what is seldom asked for is the library's."""
+
+    def __init__(self, backend: _Backend, text: str, ids: list[int], adds: bool) -> None:
+        self.ids = ids
+        self.attention_mask = [1] * len(ids)
+        self.overflowing: list[Any] = []
+        self._made_by = backend, text, adds
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        backend, text, adds = self._made_by
+        has_row = name == "type_ids" or (name == "offsets" and backend.same_offsets)
+        if has_row and backend.ours is not None:
+            row = _row(backend.ours, text, adds=adds)
+            self.type_ids = row["token_type_ids"]
+            if backend.same_offsets:
+                self.offsets = row["offset_mapping"]
+            return self.__dict__[name]
+        whole = backend.theirs.encode(text, add_special_tokens=adds)
+        return getattr(whole, name)
+
+
+class _Backend:
+    """A tokenizer of the library whose texts are encoded by jeton.
+
+    Attributes:
+        theirs: The library's, for all but encoding.
+        ours: jeton's; `None` once the other was changed so that the two differ.
+        same_offsets: Whether the offsets of the two are the same.
+    """
+
+    __slots__ = ("ours", "same_offsets", "theirs")
+
+    def __init__(self, theirs: Any, ours: Tokenizer | None, same_offsets: bool) -> None:
+        object.__setattr__(self, "theirs", theirs)
+        object.__setattr__(self, "ours", ours)
+        object.__setattr__(self, "same_offsets", same_offsets)
+
+    theirs: Any
+    ours: Tokenizer | None
+    same_offsets: bool
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return type(self.theirs)
+
+    def encode(
+        self,
+        sequence: Any,
+        pair: Any = None,
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
+    ) -> Any:
+        """The encoding of a text, or of a pair."""
+        if pair is None and self._takes([sequence], is_pretokenized):
+            return self._encoded([sequence], add_special_tokens)[0]
+        return self.theirs.encode(sequence, pair, is_pretokenized, add_special_tokens)
+
+    def encode_batch(
+        self, input: Any, is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> Any:
+        """The encodings of texts."""
+        if self._takes(input, is_pretokenized):
+            return self._encoded(input, add_special_tokens)
+        return self.theirs.encode_batch(input, is_pretokenized, add_special_tokens)
+
+    def _takes(self, texts: Any, is_pretokenized: bool) -> bool:
+        theirs = self.theirs
+        return (
+            self.ours is not None
+            and not is_pretokenized
+            and theirs.truncation is None
+            and theirs.padding is None
+            and not theirs.encode_special_tokens
+            and all(isinstance(text, str) for text in texts)
+        )
+
+    def _encoded(self, texts: Any, adds: bool) -> list[_Encoding]:
+        assert self.ours is not None
+        rows = self.ours(list(texts), add_special_tokens=adds, special="allow")["input_ids"]
+        return [_Encoding(self, text, ids, adds) for text, ids in zip(texts, rows, strict=True)]
+
+    def _changed(self) -> None:
+        try:
+            _, ours, same_offsets = _proved(self.theirs)
+            object.__setattr__(self, "ours", ours)
+            object.__setattr__(self, "same_offsets", same_offsets)
+        except JetonError:
+            object.__setattr__(self, "ours", None)
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self.theirs, name)
+        if name not in _CHANGES:
+            return value
+
+        def changing(*args: Any, **options: Any) -> Any:
+            result = value(*args, **options)
+            self._changed()
+            return result
+
+        return changing
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self.theirs, name, value)
+        if name not in _HARMLESS:
+            self._changed()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Backend, (self.theirs, self.ours, self.same_offsets)
+
+    def __deepcopy__(self, memo: Any) -> _Backend:
+        import copy
+
+        return _Backend(copy.deepcopy(self.theirs, memo), self.ours, self.same_offsets)
