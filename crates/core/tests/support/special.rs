@@ -8,7 +8,9 @@ use jeton_core::model::bpe::{Alphabet, BpeOptions, MergeRule};
 use jeton_core::model::sentencepiece::spec::{
     Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
 };
-use jeton_core::model::{Bpe, Characters, Model, SentencePiece, Unigram, WordLevel, WordPiece};
+use jeton_core::model::{
+    Bpe, Characters, LongestMatch, Model, SentencePiece, Unigram, WordLevel, WordPiece,
+};
 use jeton_core::normalizer::{Normalization, Normalizer};
 use jeton_core::pattern::SearchPattern;
 use jeton_core::pre_tokenizer::{PreTokenizer, PrependScheme, named};
@@ -356,6 +358,7 @@ pub fn without(model: &Model, special: &[u32]) -> Model {
             let byte_fallback = model.byte_fallback();
             Model::Unigram(Unigram::new(pieces, model.unk_id(), byte_fallback).unwrap())
         }
+        Model::LongestMatch(_) => Model::LongestMatch(LongestMatch::new(vocab())),
         Model::Characters(model) => {
             Model::Characters(Characters::new(vocab(), model.unk_id()).unwrap())
         }
