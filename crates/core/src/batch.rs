@@ -195,19 +195,17 @@ impl Tokenizer {
                 pace.step();
                 let part = &parts[number];
                 let first = ids.len();
-                let done = match part.cut {
-                    false => self
-                        .encode_with_spans(part.text, options, &mut ids, &mut spans)
-                        .map(|()| true),
-                    true => {
-                        let part = SpannedPart {
-                            text: part.text,
-                            place: part.place,
-                            is_last: part.is_last,
-                            before: before[number],
-                        };
-                        self.encode_part_with_spans(part, options, &mut ids, &mut spans)
-                    }
+                let done = if part.cut {
+                    let part = SpannedPart {
+                        text: part.text,
+                        place: part.place,
+                        is_last: part.is_last,
+                        before: before[number],
+                    };
+                    self.encode_part_with_spans(part, options, &mut ids, &mut spans)
+                } else {
+                    self.encode_with_spans(part.text, options, &mut ids, &mut spans)
+                        .map(|()| true)
                 };
                 if !done.map_err(|error| (part.row, error))? {
                     lock(&refused).insert(part.row);
@@ -310,9 +308,10 @@ impl Tokenizer {
             loop {
                 pace.step();
                 let is_whole = threads < 2 || !may_cut;
-                let end = match is_whole || text.len() - start <= 2 * size {
-                    true => text.len(),
-                    false => self.split_point(text, start, size, options),
+                let end = if is_whole || text.len() - start <= 2 * size {
+                    text.len()
+                } else {
+                    self.split_point(text, start, size, options)
                 };
                 let cut = end - start < text.len();
                 let is_last = end == text.len();

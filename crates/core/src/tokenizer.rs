@@ -197,9 +197,9 @@ impl Tokenizer {
         }
         log::tell(Topic::Plan, || plan.to_string());
         Ok(Self {
+            walk: Walk::new(&stages, compiled.as_ref()),
             compiled,
             plan,
-            walk: Walk::new(&stages),
             frames,
             pair_frames: [false, true]
                 .map(|add| frames::pair_frame(stages.post_processor.as_ref(), add)),
@@ -264,9 +264,10 @@ impl Tokenizer {
         }
         let post_processor = self.stages.post_processor.as_ref();
         // Trimming counts characters.
-        let unit = match post_processor.is_some_and(PostProcessor::trims) {
-            true => Unit::Characters,
-            false => options.unit,
+        let unit = if post_processor.is_some_and(PostProcessor::trims) {
+            Unit::Characters
+        } else {
+            options.unit
         };
         let mut sampler = Sampler::new(options.sampling);
         let mut parts = Vec::with_capacity(2);

@@ -31,10 +31,7 @@ fn character_bpe(across: bool) -> Model {
     let more = ["<unk>", "▁", "a", if across { "a▁" } else { "▁a" }];
     let tokens = bytes.chain(more.map(str::to_owned));
     let vocab = Vocab::new(tokens.map(String::into_bytes).zip(0..)).unwrap();
-    let merge = match across {
-        true => ("a", "▁"),
-        false => ("▁", "a"),
-    };
+    let merge = if across { ("a", "▁") } else { ("▁", "a") };
     let merges = vec![(merge.0.into(), merge.1.into())];
     let options = BpeOptions {
         alphabet: Alphabet::Characters,

@@ -59,9 +59,12 @@ fn normalizers_give_the_text_of_tokenizers_and_spans_that_hold_its() {
             let mut text = AlignedText::original(&row.text);
             normalizer.normalize(&mut text).unwrap();
             let spans = spans(&text, &row.text);
-            let holds = |(mine, theirs): (&(usize, usize), &(usize, usize))| match joins {
-                true => mine.0 <= theirs.0 && theirs.1 <= mine.1,
-                false => mine == theirs,
+            let holds = |(mine, theirs): (&(usize, usize), &(usize, usize))| {
+                if joins {
+                    mine.0 <= theirs.0 && theirs.1 <= mine.1
+                } else {
+                    mine == theirs
+                }
             };
             if text.as_str() != row.normalized
                 || spans.len() != row.spans.len()

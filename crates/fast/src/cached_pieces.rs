@@ -71,7 +71,7 @@ impl CachedPieces {
     pub fn new(stages: &Stages) -> std::result::Result<Self, UnsupportedStage> {
         caches_words(stages)?;
         let normalizer = stages.normalizer.as_ref();
-        if normalizer.is_some_and(Normalizer::leaves_added_tokens) {
+        if normalizer.is_some_and(|it| it.facts().leaves_added_tokens) {
             let why = "asks where in its text a stretch stands, or is a function";
             return Err(UnsupportedStage::normalizer(normalizer, why));
         }
@@ -140,9 +140,10 @@ impl CachedPieces {
         reach: usize,
     ) -> usize {
         let normalizer = normalizer.filter(|it| !it.changes_nothing());
-        match normalizer.is_none_or(Normalizer::keeps_words_apart) {
-            true => self.splitter.split_point(normalizer, text, start, reach),
-            false => text.len(),
+        if normalizer.is_none_or(|it| it.facts().keeps_words_apart) {
+            self.splitter.split_point(normalizer, text, start, reach)
+        } else {
+            text.len()
         }
     }
 }
@@ -179,9 +180,10 @@ impl PiecesCall<'_> {
         let mut pace = Pace::default();
         while start < piece.len() {
             pace.step();
-            let end = match in_parts {
-                true => self.fallback.first_cut(piece.as_bytes(), start),
-                false => piece.len(),
+            let end = if in_parts {
+                self.fallback.first_cut(piece.as_bytes(), start)
+            } else {
+                piece.len()
             };
             let part = &piece[start..end];
             if !self.pieces.emit(part.as_bytes(), sink) {

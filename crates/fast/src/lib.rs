@@ -34,8 +34,9 @@ mod sink;
 mod unsupported_stage;
 mod whitespace_words;
 
-pub use cache::word_cache::{limit as cache_limit, set_limit as set_cache_limit};
-pub use place::{Place, Stretch};
+pub use cache::word_cache::{WordCache, limit as cache_limit, set_limit as set_cache_limit};
+pub use cache::workspace_pool::{Reusable, Taken, WorkspacePool};
+pub use place::{Place, Spaces, Stretch};
 pub use plan::{Compiled, Plan, Strategy};
 pub use sink::{Count, Sink};
 pub use unsupported_stage::{StageName, UnsupportedStage};

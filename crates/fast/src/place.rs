@@ -14,6 +14,19 @@ pub enum Place {
     Inner,
 }
 
+/// How the tokens of a text write its spaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spaces {
+    /// As they are.
+    Plain,
+    /// `▁`, one for each.
+    Marked,
+    /// `▁`, one for each run of them.
+    Collapsed,
+    /// Not at all; a word may begin with a `▁` that stands for none.
+    Dropped,
+}
+
 /// A stretch of a text in which no added tokens are left.
 #[derive(Clone, Copy, Debug)]
 pub struct Stretch<'t> {

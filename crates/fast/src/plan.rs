@@ -5,7 +5,6 @@
 use std::fmt;
 use std::rc::Rc;
 
-use super::Stretch;
 use super::byte_level::ByteLevel;
 use super::cached_pieces::CachedPieces;
 use super::metaspace::Metaspace;
@@ -13,6 +12,7 @@ use super::sentencepiece::SentencePiece;
 use super::sink::Sink;
 use super::unsupported_stage::UnsupportedStage;
 use super::whitespace_words::WhitespaceWords;
+use super::{Spaces, Stretch};
 use jeton_models::model::Model;
 use jeton_models::stages::Stages;
 use jeton_stages::normalizer::Normalizer;
@@ -186,6 +186,33 @@ impl Compiled {
     /// Whether each token holds bytes of the text, so that there are no more tokens than bytes.
     pub fn tokens_are_bytes_of_text(&self) -> bool {
         matches!(self, Self::ByteLevel(compiled) if compiled.reads_text_as_it_is())
+    }
+
+    /// How tokens write the spaces of text of which nothing else changes; none where the stages do more to
+    /// it than to cut it.
+    pub fn spaces(&self) -> Option<Spaces> {
+        match self {
+            Self::ByteLevel(_) => Some(Spaces::Plain),
+            Self::SentencePiece(compiled) => Some(compiled.spaces()),
+            Self::Metaspace(compiled) => compiled.spaces(),
+            Self::WhitespaceWords(_) => Some(Spaces::Dropped),
+            Self::CachedPieces(_) => None,
+        }
+    }
+
+    /// Whether a byte begins a chunk, or is dropped between two, as a space is.
+    pub fn is_space(&self, byte: u8) -> bool {
+        match self {
+            Self::SentencePiece(compiled) => compiled.is_space(byte),
+            Self::Metaspace(compiled) => compiled.is_space(byte),
+            Self::WhitespaceWords(compiled) => compiled.is_space(byte),
+            Self::ByteLevel(_) | Self::CachedPieces(_) => byte == b' ',
+        }
+    }
+
+    /// Whether a space is put in front of a stretch that begins with none, and its bytes are its tokens'.
+    pub fn adds_space(&self) -> bool {
+        matches!(self, Self::ByteLevel(compiled) if compiled.adds_space())
     }
 
     /// Gives the tokens of a stretch to `sink`. `stages` are those that this was compiled from; `limit`

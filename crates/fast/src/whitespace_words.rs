@@ -13,7 +13,7 @@ use crate::fallback::{Fallback, FallbackWorkspace, PlainWords, Tables};
 use crate::sink::Sink;
 use crate::unsupported_stage::{UnsupportedStage, caches_words};
 use jeton_models::stages::Stages;
-use jeton_stages::normalizer::Normalizer;
+use jeton_stages::normalizer::{Normalizer, NormalizerFacts};
 use jeton_stages::pre_tokenizer::PreTokenizer;
 use jeton_stages::split::delimiters::Delimiters;
 use jeton_stages::split::scanner::decode;
@@ -56,28 +56,23 @@ impl WhitespaceWords {
     /// The stage for which this is not so.
     pub fn new(stages: &Stages) -> std::result::Result<Self, UnsupportedStage> {
         let pre_tokenizer = stages.pre_tokenizer.as_ref();
-        let splits_at_punctuation = match pre_tokenizer {
-            Some(PreTokenizer::Bert) => true,
-            Some(PreTokenizer::Whitespace | PreTokenizer::WhitespaceSplit) => false,
-            _ => {
-                let why = "does not cut at white space and drop it";
-                return Err(UnsupportedStage::pre_tokenizer(pre_tokenizer, why));
-            }
+        let cuts = pre_tokenizer.map(PreTokenizer::facts);
+        let Some(cuts) = cuts.filter(|it| it.drops_white_space && it.parts_neighbours) else {
+            let why = "does not cut at white space and drop it";
+            return Err(UnsupportedStage::pre_tokenizer(pre_tokenizer, why));
         };
         caches_words(stages)?;
         let normalizer = stages.normalizer.as_ref();
-        if !normalizer.is_none_or(Normalizer::keeps_words_apart) {
+        let facts = normalizer.map_or(NormalizerFacts::NOTHING, Normalizer::facts);
+        if !facts.keeps_words_apart {
             let why = "may change a word by what stands beyond the white space beside it";
             return Err(UnsupportedStage::normalizer(normalizer, why));
         }
-        let maps_characters = match normalizer {
-            None | Some(Normalizer::Lowercase | Normalizer::Bert { .. }) => true,
-            Some(_) => false,
-        };
-        let punctuation = splits_at_punctuation && maps_characters;
-        let alone = match punctuation {
-            true => vec![b'!'..=b'/', b':'..=b'@', b'['..=b'`', b'{'..=b'~'],
-            false => Vec::new(),
+        let punctuation = cuts.parts_punctuation && facts.keeps_characters_apart;
+        let alone = if punctuation {
+            vec![b'!'..=b'/', b':'..=b'@', b'['..=b'`', b'{'..=b'~']
+        } else {
+            Vec::new()
         };
         Ok(Self {
             delimiters: Delimiters::new(
@@ -88,19 +83,12 @@ impl WhitespaceWords {
             plain: PlainWords {
                 mark: None,
                 punctuation: false,
-                lowers: normalizer.is_some_and(lowers),
+                lowers: facts.lowers,
                 replaced: Vec::new(),
             },
             lone: LoneCharacters {
                 punctuation,
-                ideographs: splits_at_punctuation
-                    && matches!(
-                        normalizer,
-                        Some(Normalizer::Bert {
-                            handle_chinese_chars: true,
-                            ..
-                        })
-                    ),
+                ideographs: cuts.parts_punctuation && facts.parts_ideographs,
             },
             characters: CharacterTable::new(stages),
             tables: Tables::new(),
@@ -131,6 +119,11 @@ impl WhitespaceWords {
         tokens(&mut call, &self.delimiters, chunks, text, 0, &mut sink)
     }
 
+    /// Whether a byte lies between words as a space does.
+    pub fn is_space(&self, byte: u8) -> bool {
+        self.delimiters.is_space(byte)
+    }
+
     /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: before
     /// white space.
     pub fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {
@@ -140,16 +133,6 @@ impl WhitespaceWords {
             .unwrap_or_default();
         let space = interrupt::position(rest, |byte| self.delimiters.is_space(byte));
         space.map_or(text.len(), |space| start + reach + space)
-    }
-}
-
-/// Whether one of these normalizers lowers letters. None of them changes printable ASCII otherwise.
-fn lowers(normalizer: &Normalizer) -> bool {
-    match normalizer {
-        Normalizer::Lowercase => true,
-        Normalizer::Bert { lowercase, .. } => *lowercase,
-        Normalizer::Sequence(normalizers) => normalizers.iter().any(lowers),
-        _ => false,
     }
 }
 
@@ -214,9 +197,10 @@ impl<S: EntrySink> NewChunks<S> for WordsCall<'_> {
         let mut pace = Pace::default();
         while part < end {
             pace.step();
-            let next = match end - part <= SHORT {
-                true => end,
-                false => self.compiled.lone.word_end(bytes, part, end),
+            let next = if end - part <= SHORT {
+                end
+            } else {
+                self.compiled.lone.word_end(bytes, part, end)
             };
             let word = &bytes[part..next];
             if !self.words.emit(word, sink) {

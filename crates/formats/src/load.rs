@@ -169,12 +169,13 @@ fn read(path: &Path, data: &[u8], options: &LoadOptions) -> Result<Contents> {
     let Some(format) = sniff::format_of(data) else {
         return Err(Error::new(
             ErrorKind::Format,
-            match data.is_empty() {
-                true => "the file is empty".to_owned(),
-                false => format!(
+            if data.is_empty() {
+                "the file is empty".to_owned()
+            } else {
+                format!(
                     "this is not a tokenizer of a known format; tried {}",
                     Format::MARKS.join(", ")
-                ),
+                )
             },
         ));
     };
@@ -386,9 +387,12 @@ fn add_special_tokens(stages: &mut Stages, tokens: &[(String, u32)]) -> Result<(
 fn load_folder(folder: &Path, options: &LoadOptions) -> Result<Loaded> {
     let place = |error: Error| error.at(folder.display().to_string());
     let present = |name: &&str| folder.join(name).is_file();
-    let beside = |name: &str| match present(&name) {
-        true => files::read(&folder.join(name), files::LARGEST).map(Some),
-        false => Ok(None),
+    let beside = |name: &str| {
+        if present(&name) {
+            files::read(&folder.join(name), files::LARGEST).map(Some)
+        } else {
+            Ok(None)
+        }
     };
     let [config, special_tokens, added_tokens] = [
         beside("tokenizer_config.json")?,
@@ -471,9 +475,10 @@ fn ranks_in(folder: &Path) -> Result<Vec<PathBuf>> {
 /// Where the merges of a new `vocab.json` go.
 pub fn merges_path_for(vocab_json: &Path) -> PathBuf {
     let name = vocab_json.file_name().unwrap_or_default();
-    let (ending, other) = match name.as_encoded_bytes().ends_with(b"encoder.json") {
-        true => ("encoder.json", "vocab.bpe"),
-        false => ("vocab.json", "merges.txt"),
+    let (ending, other) = if name.as_encoded_bytes().ends_with(b"encoder.json") {
+        ("encoder.json", "vocab.bpe")
+    } else {
+        ("vocab.json", "merges.txt")
     };
     let prefix = name.as_encoded_bytes().strip_suffix(ending.as_bytes());
     // SAFETY: what stands before a suffix of ASCII ends where a character does.

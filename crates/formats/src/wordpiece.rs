@@ -166,9 +166,12 @@ fn is_cased(vocab: &Vocab) -> bool {
         .iter()
         .filter_map(|(token, _)| std::str::from_utf8(token).ok())
         .filter(|token| !(token.starts_with('[') && token.ends_with(']')))
-        .any(|token| match token.is_ascii() {
-            true => token.bytes().any(|byte| byte.is_ascii_uppercase()),
-            false => token.to_lowercase() != token,
+        .any(|token| {
+            if token.is_ascii() {
+                token.bytes().any(|byte| byte.is_ascii_uppercase())
+            } else {
+                token.to_lowercase() != token
+            }
         })
 }
 
@@ -193,9 +196,10 @@ pub fn write(tokenizer: &Stages) -> Result<Vec<u8>> {
         && stages(vocab.clone(), Some(lowercase))?.normalizer == tokenizer.normalizer
         && held.normalizer != tokenizer.normalizer
     {
-        return Err(cannot(match lowercase {
-            true => "that text is lower-cased, since tokens with capitals say that it is not",
-            false => "that text is not lower-cased, since no token has a capital that would say so",
+        return Err(cannot(if lowercase {
+            "that text is lower-cased, since tokens with capitals say that it is not"
+        } else {
+            "that text is not lower-cased, since no token has a capital that would say so"
         }));
     }
     if let Some(part) = parts_not_held(tokenizer, &held).next() {

@@ -15,19 +15,21 @@ pub struct Allocator;
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        match large::takes(layout) {
-            true => large::alloc(layout.size(), false),
+        if large::takes(layout) {
+            large::alloc(layout.size(), false)
+        } else {
             // SAFETY: the caller's promise.
-            false => with_room(|| unsafe { System.alloc(layout) }),
+            with_room(|| unsafe { System.alloc(layout) })
         }
     }
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        match large::takes(layout) {
-            true => large::alloc(layout.size(), true),
+        if large::takes(layout) {
+            large::alloc(layout.size(), true)
+        } else {
             // SAFETY: the caller's promise.
-            false => with_room(|| unsafe { System.alloc_zeroed(layout) }),
+            with_room(|| unsafe { System.alloc_zeroed(layout) })
         }
     }
 
@@ -54,11 +56,12 @@ unsafe impl GlobalAlloc for Allocator {
 
     #[inline]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        match large::takes(layout) {
+        if large::takes(layout) {
             // SAFETY: the block came from `large`, with this size.
-            true => unsafe { large::dealloc(block, layout.size()) },
+            unsafe { large::dealloc(block, layout.size()) }
+        } else {
             // SAFETY: the caller's promise.
-            false => unsafe { System.dealloc(block, layout) },
+            unsafe { System.dealloc(block, layout) }
         }
     }
 }
@@ -67,9 +70,10 @@ unsafe impl GlobalAlloc for Allocator {
 #[inline(always)]
 fn with_room(block: impl Fn() -> *mut u8) -> *mut u8 {
     let first = block();
-    match first.is_null() && large::give_back() {
-        true => block(),
-        false => first,
+    if first.is_null() && large::give_back() {
+        block()
+    } else {
+        first
     }
 }
 
@@ -248,10 +252,11 @@ mod large {
     fn map(length: usize) -> *mut u8 {
         let mapped = length.next_multiple_of(LARGE_PAGE);
         let block = map_pages(mapped);
-        match block.is_null() {
-            true => block,
+        if block.is_null() {
+            block
+        } else {
             // SAFETY: the block is new.
-            false => unsafe { shrunk(block, mapped, length) },
+            unsafe { shrunk(block, mapped, length) }
         }
     }
 

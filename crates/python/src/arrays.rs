@@ -64,9 +64,10 @@ pub fn aligned(array: Bound<'_, PyUntypedArray>) -> PyResult<Bound<'_, PyUntyped
     let size = array.dtype().itemsize() as isize;
     // SAFETY: the array is one of numpy's, and the GIL is held.
     let is_aligned = unsafe { (*array.as_array_ptr()).fields.flags & NPY_ARRAY_ALIGNED != 0 };
-    match is_aligned && size > 0 && array.strides().iter().all(|stride| stride % size == 0) {
-        true => Ok(array),
-        false => Ok(array.call_method0("copy")?.cast_into()?),
+    if is_aligned && size > 0 && array.strides().iter().all(|stride| stride % size == 0) {
+        Ok(array)
+    } else {
+        Ok(array.call_method0("copy")?.cast_into()?)
     }
 }
 

@@ -50,9 +50,10 @@ impl Component {
     fn new(py: Python<'_>, stage: &str, json: &str, is_raw: bool) -> PyResult<Self> {
         guard(py, || {
             let options = BpeOptions {
-                alphabet: match is_raw {
-                    true => Alphabet::Bytes,
-                    false => Alphabet::Characters,
+                alphabet: if is_raw {
+                    Alphabet::Bytes
+                } else {
+                    Alphabet::Characters
                 },
                 ..BpeOptions::default()
             };
@@ -204,9 +205,10 @@ impl Component {
                 added.map(|(id, token)| (id, token.into())).collect();
             let rows = processed.ids.iter().zip(&processed.special_tokens_mask);
             let tokens = rows.map(|(id, &is_special)| {
-                let [first, second] = match is_special {
-                    true => [&added, &spelled],
-                    false => [&spelled, &added],
+                let [first, second] = if is_special {
+                    [&added, &spelled]
+                } else {
+                    [&spelled, &added]
                 };
                 first
                     .get(id)

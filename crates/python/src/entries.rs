@@ -26,9 +26,10 @@ pub enum Kind {
 impl Kind {
     /// What `is_split_into_words` says of a call that takes pairs.
     pub fn of(is_split_into_words: bool) -> Self {
-        match is_split_into_words {
-            true => Self::Words,
-            false => Self::TextsOrPairs,
+        if is_split_into_words {
+            Self::Words
+        } else {
+            Self::TextsOrPairs
         }
     }
 }
@@ -237,9 +238,10 @@ impl<'py> Held<'py> {
             return Ok(Side::Words(0));
         }
         const EXPECTED: &str = "a list of words (is_split_into_words=True)";
-        let words = match is_unordered(value) {
-            true => None,
-            false => value.try_iter().ok(),
+        let words = if is_unordered(value) {
+            None
+        } else {
+            value.try_iter().ok()
         };
         let Some(words) = words else {
             return Err(wrong_type(&name(), EXPECTED, value));
@@ -260,14 +262,17 @@ impl<'py> Held<'py> {
         if value.is_instance_of::<PyString>() {
             return Ok(());
         }
-        let hint = match is_null(value) {
-            true if self.nulls_are_empty => return Ok(()),
-            true => "nulls=\"empty\" of a batch takes it for an empty text",
-            false if value.is_instance_of::<PyTuple>() => "a pair is a tuple of two",
-            false if value.is_instance_of::<PyList>() => {
-                "a pair is a tuple of two; words go with is_split_into_words=True"
+        let hint = if is_null(value) {
+            if self.nulls_are_empty {
+                return Ok(());
             }
-            false => return Err(wrong_type(&name(), "a str", value)),
+            "nulls=\"empty\" of a batch takes it for an empty text"
+        } else if value.is_instance_of::<PyTuple>() {
+            "a pair is a tuple of two"
+        } else if value.is_instance_of::<PyList>() {
+            "a pair is a tuple of two; words go with is_split_into_words=True"
+        } else {
+            return Err(wrong_type(&name(), "a str", value));
         };
         Err(wrong_type_but(&name(), "a str", value, hint))
     }

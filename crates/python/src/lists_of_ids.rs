@@ -53,12 +53,11 @@ fn short<'py>(py: Python<'py>, ids: &[u32]) -> PyResult<Bound<'py, PyList>> {
         for (place, &id) in ids.iter().enumerate() {
             let known = INTS.get(id as usize);
             let known = known.map_or(null_mut(), |int| int.load(Ordering::Acquire));
-            let int = match known.is_null() {
-                false => {
-                    ffi::Py_INCREF(known);
-                    known
-                }
-                true => new_int(py, id)?,
+            let int = if known.is_null() {
+                new_int(py, id)?
+            } else {
+                ffi::Py_INCREF(known);
+                known
             };
             places.add(place).write(int);
         }

@@ -257,9 +257,12 @@ impl CountedWords {
         guard(py, || {
             let words = self.core.common.iter().chain(&self.core.others);
             let words: Vec<&str> = words
-                .map(|(word, _)| match bare {
-                    true => word.trim_start_matches(' '),
-                    false => word,
+                .map(|(word, _)| {
+                    if bare {
+                        word.trim_start_matches(' ')
+                    } else {
+                        word
+                    }
                 })
                 .collect();
             let tokenizer = &*tokenizer.core;

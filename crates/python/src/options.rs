@@ -187,9 +187,10 @@ fn merges_pieces(model: &Model) -> bool {
 
 /// The largest `alpha`: to merge by, it is a probability; over segmentations, an exponent.
 fn most_alpha(model: &Model) -> f64 {
-    match merges_pieces(model) {
-        true => 1.0,
-        false => f64::from(f32::MAX),
+    if merges_pieces(model) {
+        1.0
+    } else {
+        f64::from(f32::MAX)
     }
 }
 
@@ -205,9 +206,10 @@ fn number(name: &str, value: &Bound<'_, PyAny>, most: f64) -> Outcome<f32> {
     let number: f64 = value
         .extract()
         .map_err(|_| wrong_type(name, "a number", value))?;
-    match (0.0..=most).contains(&number) {
-        true => Ok(number as f32),
-        false => Err(argument(format!("{name} {bounds}, not be {number}"))),
+    if (0.0..=most).contains(&number) {
+        Ok(number as f32)
+    } else {
+        Err(argument(format!("{name} {bounds}, not be {number}")))
     }
 }
 
@@ -218,12 +220,15 @@ pub fn size(name: &str, value: &Bound<'_, PyAny>) -> Outcome<usize> {
     }
     match value.extract::<usize>() {
         Ok(size) => Ok(size),
-        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => match value.gt(0)? {
-            true => Ok(usize::MAX),
-            false => Err(argument(format!(
-                "{name} must not be negative, but is {value}"
-            ))),
-        },
+        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => {
+            if value.gt(0)? {
+                Ok(usize::MAX)
+            } else {
+                Err(argument(format!(
+                    "{name} must not be negative, but is {value}"
+                )))
+            }
+        }
         Err(_) => Err(wrong_type(name, "an int", value)),
     }
 }

@@ -23,11 +23,12 @@ impl<'py> Parameters<'_, 'py> {
         let value = self.value(name)?;
         value.extract().map_err(|error: T::Error| {
             let error: PyErr = error.into();
-            match error.is_instance_of::<pyo3::exceptions::PyUnicodeEncodeError>(value.py()) {
-                true => argument(format!(
+            if error.is_instance_of::<pyo3::exceptions::PyUnicodeEncodeError>(value.py()) {
+                argument(format!(
                     "{name} is not valid Unicode: a surrogate stands alone"
-                )),
-                false => wrong_type(name, expected, &value),
+                ))
+            } else {
+                wrong_type(name, expected, &value)
             }
         })
     }
@@ -60,9 +61,10 @@ impl<'py> Parameters<'_, 'py> {
     /// A share, or `None`.
     pub fn share_or_none(&self, name: &str) -> Outcome<Option<f64>> {
         let value = self.value(name)?;
-        match value.is_none() {
-            true => Ok(None),
-            false => share(name, "a float or None", &value).map(Some),
+        if value.is_none() {
+            Ok(None)
+        } else {
+            share(name, "a float or None", &value).map(Some)
         }
     }
 
@@ -79,28 +81,29 @@ pub fn number(name: &str, expected: &str, value: &Bound<'_, PyAny>) -> Outcome<u
     }
     match value.extract() {
         Ok(number) => Ok(number),
-        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => {
-            Err(match value.lt(0)? {
-                true => argument(format!("{name} must be at least 0, not {}", shown(value))),
-                false => argument(format!(
-                    "{name} must be less than 2**64, not {}",
-                    shown(value)
-                )),
-            })
-        }
+        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => Err(if value.lt(0)? {
+            argument(format!("{name} must be at least 0, not {}", shown(value)))
+        } else {
+            argument(format!(
+                "{name} must be less than 2**64, not {}",
+                shown(value)
+            ))
+        }),
         Err(_) => Err(wrong_type(name, expected, value)),
     }
 }
 
 fn share(name: &str, expected: &str, value: &Bound<'_, PyAny>) -> Outcome<f64> {
-    match value.is_instance_of::<PyBool>() {
-        true => Err(wrong_type(name, expected, value)),
-        false => value.extract().map_err(|error: PyErr| {
-            match error.is_instance_of::<PyOverflowError>(value.py()) {
-                true => argument(format!("{name} must be at most 1, not {}", shown(value))),
-                false => wrong_type(name, expected, value),
+    if value.is_instance_of::<PyBool>() {
+        Err(wrong_type(name, expected, value))
+    } else {
+        value.extract().map_err(|error: PyErr| {
+            if error.is_instance_of::<PyOverflowError>(value.py()) {
+                argument(format!("{name} must be at most 1, not {}", shown(value)))
+            } else {
+                wrong_type(name, expected, value)
             }
-        }),
+        })
     }
 }
 

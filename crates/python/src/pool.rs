@@ -201,9 +201,10 @@ pub fn install_hearing<M: Send, R: Send>(
                 let mut tell = |progress| {
                     // Nobody listens only where this thread is waited for no more.
                     let _ = sender.send(Told::Progress(progress));
-                    match cancelled.load(Ordering::Relaxed) {
-                        true => ControlFlow::Break(()),
-                        false => ControlFlow::Continue(()),
+                    if cancelled.load(Ordering::Relaxed) {
+                        ControlFlow::Break(())
+                    } else {
+                        ControlFlow::Continue(())
                     }
                 };
                 let is_to_end = || cancelled.load(Ordering::Relaxed);

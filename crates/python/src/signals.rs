@@ -101,9 +101,10 @@ fn look(py: Python<'_>) -> PyResult<ControlFlow<()>> {
         threading.call_method0("main_thread")?.getattr("ident")?,
         threading.call_method0("get_ident")?,
     ];
-    match first.eq(this)? {
-        true => Ok(ControlFlow::Continue(())),
-        false => Ok(ControlFlow::Break(())),
+    if first.eq(this)? {
+        Ok(ControlFlow::Continue(()))
+    } else {
+        Ok(ControlFlow::Break(()))
     }
 }
 
@@ -113,9 +114,10 @@ const LISTED: usize = 1 << 14;
 /// Hears Ctrl-C at the first item of very many, and now and then behind it.
 #[inline]
 pub fn hear(py: Python<'_>, number: usize) -> PyResult<()> {
-    match number.is_multiple_of(LISTED) {
-        true => py.check_signals(),
-        false => Ok(()),
+    if number.is_multiple_of(LISTED) {
+        py.check_signals()
+    } else {
+        Ok(())
     }
 }
 

@@ -381,11 +381,12 @@ pub fn decode_stream(
     let invalid = errors.parse::<InvalidUtf8>()?;
     let texts = stops.iter().enumerate().map(|(number, stop)| {
         let text = valid(|| format!("stop[{number}]"), stop)?;
-        match text.is_empty() {
-            false => Ok(text.to_owned()),
-            true => Err(argument(format!(
+        if text.is_empty() {
+            Err(argument(format!(
                 "stop[{number}] is empty: it would end every text"
-            ))),
+            )))
+        } else {
+            Ok(text.to_owned())
         }
     });
     let texts = texts.collect::<Outcome<Vec<String>>>()?;

@@ -147,9 +147,10 @@ const ROOM: usize = 16;
 
 /// So many bytes are this much work, which says whether Ctrl-C is listened to.
 pub fn work_of(tokenizer: &Tokenizer, bytes: usize) -> usize {
-    match tokenizer.backtracks() {
-        true => bytes.max(pool::WITHOUT_GIL),
-        false => bytes,
+    if tokenizer.backtracks() {
+        bytes.max(pool::WITHOUT_GIL)
+    } else {
+        bytes
     }
 }
 

@@ -132,7 +132,7 @@ impl AddedTokens {
     /// `normalizer` says of a content.
     pub fn new(mut tokens: Vec<AddedToken>, normalizer: Option<&Normalizer>) -> Result<Self> {
         tokens.sort_by_key(|token| token.id);
-        if normalizer.is_some_and(Normalizer::leaves_added_tokens) {
+        if normalizer.is_some_and(|it| it.facts().leaves_added_tokens) {
             tokens.iter_mut().for_each(|token| token.normalized = false);
         }
         let mut by_content: Vec<usize> = (0..tokens.len()).collect();

@@ -189,11 +189,10 @@ impl PostProcessor {
         }
     }
 
-    /// How spans are trimmed, if at most one stage does so, and on tokens of the text alone: unset where
-    /// none does, else whether the pre-tokenizer put a space in front.
-    pub fn trimming(&self) -> Option<Option<bool>> {
+    /// How spans are trimmed, if at most one stage does so, and on tokens of the text alone.
+    pub fn trimming(&self) -> Option<Trimming> {
         match self {
-            Self::Template { .. } | Self::Bert { .. } => Some(None),
+            Self::Template { .. } | Self::Bert { .. } => Some(Trimming::None),
             Self::Roberta {
                 trim_offsets,
                 add_prefix_space,
@@ -203,10 +202,16 @@ impl PostProcessor {
                 trim_offsets,
                 add_prefix_space,
                 ..
-            } => Some(trim_offsets.then_some(*add_prefix_space)),
+            } => Some(match (trim_offsets, add_prefix_space) {
+                (false, _) => Trimming::None,
+                (true, false) => Trimming::All,
+                (true, true) => Trimming::BehindPrefix,
+            }),
             Self::Sequence(stages) => {
                 let trims = stages.iter().position(Self::trims);
-                let Some(at) = trims else { return Some(None) };
+                let Some(at) = trims else {
+                    return Some(Trimming::None);
+                };
                 let (before, rest) = stages.split_at(at);
                 let adds_nothing = |stage: &Self| stage.added(false) + stage.added(true) == 0;
                 let is_alone =
@@ -329,9 +334,10 @@ fn rows(parts: &[Part]) -> usize {
 /// # Errors
 /// There may not be so many tokens.
 fn check(tokens: usize, limit: &LengthLimit) -> Result<()> {
-    match tokens > limit.most() {
-        false => Ok(()),
-        true => Err(limit.error("tokens").at("post-processor")),
+    if tokens > limit.most() {
+        Err(limit.error("tokens").at("post-processor"))
+    } else {
+        Ok(())
     }
 }
 
@@ -371,9 +377,10 @@ fn fill(
                 part.is_text(number);
                 let names = |piece: &TemplatePiece| matches!(piece, TemplatePiece::Sequence { id: other, .. } if other == id);
                 let is_last = !template[at + 1..].iter().any(names);
-                pieces.push(match is_last {
-                    true => std::mem::take(part),
-                    false => part.clone(),
+                pieces.push(if is_last {
+                    std::mem::take(part)
+                } else {
+                    part.clone()
                 });
             }
             TemplatePiece::SpecialToken { id, type_id } if add_special_tokens => {
@@ -453,6 +460,17 @@ impl Margins {
             span.end = (span.end - self.trailing).max(span.start);
         }
     }
+}
+
+/// Which white space at the ends of tokens is left out of their spans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trimming {
+    /// None.
+    None,
+    /// All of it.
+    All,
+    /// All but the space that was put in front of the text.
+    BehindPrefix,
 }
 
 /// A stretch of tokens on its way through the post-processors: one text, or special tokens.

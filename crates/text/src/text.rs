@@ -122,9 +122,10 @@ impl AlignedText {
 
     /// The part of this piece in `range` (bytes, on character boundaries).
     pub fn slice(&self, range: Range<usize>) -> Self {
-        let start = match range.is_empty() {
-            true => self.start + range.start,
-            false => self.span_of(range.clone()).start,
+        let start = if range.is_empty() {
+            self.start + range.start
+        } else {
+            self.span_of(range.clone()).start
         };
         Self {
             buffer: Rc::clone(&self.buffer),
@@ -216,9 +217,10 @@ impl AlignedText {
             spans.extend(paced(done..range.start).map(|i| self.span_of_byte(i)));
             text.push_str(content);
             done = range.end;
-            let span = match range.is_empty() {
-                true => self.span_before(done),
-                false => self.span_of(range),
+            let span = if range.is_empty() {
+                self.span_before(done)
+            } else {
+                self.span_of(range)
             };
             spans.extend(std::iter::repeat_n(span, content.len()));
             if text.len() > room {
@@ -283,16 +285,14 @@ impl AlignedText {
         let length = self.range.len();
         let mut spans = room::with_capacity(text.len());
         for (origin, count) in paced(origins.into_iter()) {
-            let span = match origin.is_empty() {
-                false => self.span_of(origin),
-                true if origin.start < length => {
-                    let start = self.span_of_byte(origin.start).start;
-                    Span::new(start, start)
-                }
-                true => {
-                    let end = self.span_before(length).end;
-                    Span::new(end, end)
-                }
+            let span = if !origin.is_empty() {
+                self.span_of(origin)
+            } else if origin.start < length {
+                let start = self.span_of_byte(origin.start).start;
+                Span::new(start, start)
+            } else {
+                let end = self.span_before(length).end;
+                Span::new(end, end)
             };
             spans.extend(std::iter::repeat_n(span, count));
         }

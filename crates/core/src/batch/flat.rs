@@ -75,11 +75,10 @@ impl<T: Copy> Flat<T> {
             let start = state.start;
             state.start += items.len();
             state.next += 1;
-            match state.start <= self.room.size {
-                true => placed.push((start, items)),
-                false => {
-                    state.overflow.insert(start, items);
-                }
+            if state.start <= self.room.size {
+                placed.push((start, items))
+            } else {
+                state.overflow.insert(start, items);
             }
         }
         drop(state);

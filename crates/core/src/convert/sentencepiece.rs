@@ -24,7 +24,9 @@ use jeton_models::model::{Bpe, Model, SentencePiece, Unigram, byte_token};
 use jeton_models::stages::Stages;
 use jeton_stages::added_tokens::AddedToken;
 use jeton_stages::decoder::{Decoder, LeadingSpaces, SentencePieceDecoder};
-use jeton_stages::normalizer::{Charsmap, Normalizer, SentencePieceNormalizer, WhiteSpace};
+use jeton_stages::normalizer::{
+    Charsmap, Normalizer, SPACE_RUNS, SentencePieceNormalizer, WhiteSpace,
+};
 use jeton_stages::pre_tokenizer::{PreTokenizer, PrependScheme};
 use jeton_stages::vocab::show;
 use jeton_text::error::{Error, Result};
@@ -197,7 +199,7 @@ pub(super) fn before_model(
             (false, true) => r" +\z",
         };
         steps.push(replace(regex(ends)?, ""));
-        steps.push(replace(regex(" {2,}")?, " "));
+        steps.push(replace(regex(SPACE_RUNS)?, " "));
     }
     if white_space.add_dummy_prefix && white_space.legacy {
         steps.push(Normalizer::Prepend {
@@ -212,13 +214,14 @@ pub(super) fn before_model(
     if white_space.escape && !(in_front_alone && white_space.remove_extra) {
         steps.push(replace(SearchPattern::Literal(" ".to_owned()), space));
     }
-    let prefix = match white_space.escape {
-        true => PreTokenizer::dummy_prefix(),
-        false => PreTokenizer::Metaspace {
+    let prefix = if white_space.escape {
+        PreTokenizer::dummy_prefix()
+    } else {
+        PreTokenizer::Metaspace {
             replacement: ' ',
             prepend_scheme: PrependScheme::First,
             split: false,
-        },
+        }
     };
     Ok((
         (!steps.is_empty()).then_some(Normalizer::Sequence(steps)),
@@ -441,9 +444,10 @@ pub fn from_huggingface(stages: &Stages) -> Result<Stages> {
     let proto = ModelProto::new(
         pieces_of(stages, bpe)?,
         TrainerSpec {
-            algorithm: match bpe.merges().merges.is_empty() {
-                true => Algorithm::Char,
-                false => Algorithm::Bpe,
+            algorithm: if bpe.merges().merges.is_empty() {
+                Algorithm::Char
+            } else {
+                Algorithm::Bpe
             },
             byte_fallback: bpe.options().byte_fallback,
             unk_surface: unk_surface(stages, bpe.options().unk_token.as_deref()),

@@ -141,9 +141,10 @@ impl Tables {
         let counted = self.spaces.chunks(bytes, 0, &mut chunks, |starts, ends| {
             for (&start, &end) in starts.iter().zip(ends) {
                 let with_space = start - usize::from(start > 0 && bytes[start - 1] == b' ');
-                match end - start <= LONGEST_RUN {
-                    true => runs.add(bytes, with_space, end, ONCE),
-                    false => cut(&text[with_space..end], 1, &mut words),
+                if end - start <= LONGEST_RUN {
+                    runs.add(bytes, with_space, end, ONCE)
+                } else {
+                    cut(&text[with_space..end], 1, &mut words)
                 }
             }
             Ok::<(), std::convert::Infallible>(())

@@ -175,12 +175,11 @@ impl<'b> Builder<'b> {
             return self.whole(text);
         }
         let before = self.ids.len();
-        let place = match is_first {
-            true => {
-                self.begin(text);
-                Place::First
-            }
-            false => Place::Inner,
+        let place = if is_first {
+            self.begin(text);
+            Place::First
+        } else {
+            Place::Inner
         };
         self.tokenizer
             .encode_part(text, place, is_last, &self.encoding, self.ids)?;
@@ -205,9 +204,10 @@ impl<'b> Builder<'b> {
     }
 
     fn build(self) -> TokenBlock {
-        let tokens = match self.options.wide {
-            true => Tokens::Wide(self.ids.clone()),
-            false => Tokens::Narrow(self.ids.iter().map(|&id| id as u16).collect()),
+        let tokens = if self.options.wide {
+            Tokens::Wide(self.ids.clone())
+        } else {
+            Tokens::Narrow(self.ids.iter().map(|&id| id as u16).collect())
         };
         TokenBlock {
             tokens,

@@ -125,9 +125,10 @@ fn read(
         };
         for &length in &block.lengths {
             let rest = tokens.split_off(length as usize);
-            match std::mem::take(&mut is_open) {
-                true => gathered.documents.last_mut().unwrap().append(&mut tokens),
-                false => gathered.documents.push(tokens),
+            if std::mem::take(&mut is_open) {
+                gathered.documents.last_mut().unwrap().append(&mut tokens)
+            } else {
+                gathered.documents.push(tokens)
             }
             tokens = rest;
         }

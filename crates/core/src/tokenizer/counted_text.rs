@@ -362,9 +362,12 @@ mod tests {
             "( the| e| he|\nthe){0,40}",
             "[the]{0,200}",
         ];
-        (any::<bool>(), text).prop_map(|(appended, text)| match appended {
-            true => Change::Append(text),
-            false => Change::Prepend(text),
+        (any::<bool>(), text).prop_map(|(appended, text)| {
+            if appended {
+                Change::Append(text)
+            } else {
+                Change::Prepend(text)
+            }
         })
     }
 

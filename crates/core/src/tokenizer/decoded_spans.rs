@@ -57,15 +57,14 @@ impl Tokenizer {
         spans.extend(ends.into_iter().map(|end| {
             let [from, to] = [start, end].map(|at| at.saturating_sub(front).min(bytes.len()));
             start = end;
-            match from < to {
-                true => Span::new(places[from].start, places[to - 1].end),
-                false => {
-                    let at = places.get(from).map_or_else(
-                        || places.last().map_or(0, |last| last.end),
-                        |place| place.start,
-                    );
-                    Span::new(at, at)
-                }
+            if from < to {
+                Span::new(places[from].start, places[to - 1].end)
+            } else {
+                let at = places.get(from).map_or_else(
+                    || places.last().map_or(0, |last| last.end),
+                    |place| place.start,
+                );
+                Span::new(at, at)
             }
         }));
         Ok(spans)

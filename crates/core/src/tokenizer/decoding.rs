@@ -58,9 +58,10 @@ pub enum UnknownIds {
 impl From<bool> for DecodeOptions {
     fn from(skip_special_tokens: bool) -> Self {
         Self {
-            skipped: match skip_special_tokens {
-                true => Skipped::Special,
-                false => Skipped::Nothing,
+            skipped: if skip_special_tokens {
+                Skipped::Special
+            } else {
+                Skipped::Nothing
             },
             unknown: UnknownIds::Error,
         }
@@ -133,9 +134,10 @@ impl Tokenizer {
         replace: bool,
         text: &mut Vec<u8>,
     ) -> Result<()> {
-        let invalid = match replace {
-            true => Invalid::Replace,
-            false => Invalid::Keep,
+        let invalid = if replace {
+            Invalid::Replace
+        } else {
+            Invalid::Keep
         };
         let Some(table) = self.decode_table(ids.len()) else {
             text.extend(self.decode_fallback(ids, options, invalid)?);

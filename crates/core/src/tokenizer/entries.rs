@@ -8,7 +8,7 @@ use super::spans::Row;
 use super::{EncodeOptions, Tokenizer};
 use jeton_models::model::Sampling;
 use jeton_stages::encoding::Encoding;
-use jeton_stages::post_processor::PostProcessor;
+use jeton_stages::post_processor::{PostProcessor, Trimming};
 use jeton_text::error::{Error, Result};
 use jeton_text::interrupt::{Pace, fill_to, filled, paced};
 use jeton_text::text::{CharacterIndex, Unit};
@@ -137,7 +137,7 @@ impl<'a> Encoder<'a> {
         let is_by_itself = adds_nothing && options.sampling == Sampling::default();
         let kind = usize::from(options.add_special_tokens);
         let post_processor = tokenizer.stages.post_processor.as_ref();
-        let trimming = post_processor.map_or(Some(None), PostProcessor::trimming);
+        let trimming = post_processor.map_or(Some(Trimming::None), PostProcessor::trimming);
         Self {
             tokenizer,
             options,
@@ -148,7 +148,7 @@ impl<'a> Encoder<'a> {
                 .filter(|_| is_by_itself),
             has_spans: trimming.is_some(),
             // The first token of a text is trimmed otherwise only where a space was put in front.
-            has_spans_of_words: matches!(trimming, Some(None | Some(false))),
+            has_spans_of_words: matches!(trimming, Some(Trimming::None | Trimming::All)),
         }
     }
 
@@ -221,9 +221,10 @@ impl<'a> Encoder<'a> {
 
     /// What stands around the texts, if their spans are the same by themselves and together.
     fn around_spans(&self, entry: &Entry<'_>) -> Option<[&'a [u32]; 3]> {
-        let known = match entry.inputs().any(Input::is_words) {
-            true => self.has_spans_of_words,
-            false => self.has_spans,
+        let known = if entry.inputs().any(Input::is_words) {
+            self.has_spans_of_words
+        } else {
+            self.has_spans
         };
         self.around(entry).filter(|_| known)
     }

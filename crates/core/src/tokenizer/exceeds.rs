@@ -57,9 +57,10 @@ impl Tokenizer {
             let reach = missing
                 .saturating_mul(BYTES_PER_TOKEN)
                 .clamp(MIN_BYTES, MAX_BYTES);
-            let end = match text.len() - start <= 2 * reach {
-                true => text.len(),
-                false => self.split_point(text, start, reach, options),
+            let end = if text.len() - start <= 2 * reach {
+                text.len()
+            } else {
+                self.split_point(text, start, reach, options)
             };
             let place = match start {
                 0 => Place::First,

@@ -113,11 +113,12 @@ impl Tokenizer {
         options: &EncodeOptions,
     ) -> Result<usize> {
         let mut count = Count::default();
-        match self.encode_compiled(text, place, is_last, options, &mut count)? {
-            true => Ok(count.0),
-            false => Ok(self
+        if self.encode_compiled(text, place, is_last, options, &mut count)? {
+            Ok(count.0)
+        } else {
+            Ok(self
                 .encode_part_by_stages(text, place, is_last, options)?
-                .len()),
+                .len())
         }
     }
 
@@ -137,9 +138,10 @@ impl Tokenizer {
             let finds_nothing = self
                 .added_tokens
                 .finds_nothing(&EncodeOptions::PLAIN.special);
-            let added_tokens = match finds_nothing {
-                true => Vec::new(),
-                false => stages.added_tokens.clone(),
+            let added_tokens = if finds_nothing {
+                Vec::new()
+            } else {
+                stages.added_tokens.clone()
             };
             FirstStages::new(added_tokens, stages.normalizer.clone(), pre_tokenizer)
                 .ok()

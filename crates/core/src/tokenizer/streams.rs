@@ -158,9 +158,10 @@ impl DecodeStream {
     /// # Errors
     /// Under [`InvalidUtf8::Strict`], bytes that are not UTF-8.
     pub fn finish(&mut self, text: &mut String) -> Result<()> {
-        match std::mem::replace(&mut self.is_finished, true) || self.stopped.is_some() {
-            true => Ok(()),
-            false => self.end(text),
+        if std::mem::replace(&mut self.is_finished, true) || self.stopped.is_some() {
+            Ok(())
+        } else {
+            self.end(text)
         }
     }
 
@@ -195,9 +196,10 @@ impl DecodeStream {
         let (mut least, mut most) = (0, self.ids.len());
         while least < most {
             let middle = least.midpoint(most);
-            match text(middle)?.as_bytes().starts_with(kept) {
-                true => most = middle,
-                false => least = middle + 1,
+            if text(middle)?.as_bytes().starts_with(kept) {
+                most = middle
+            } else {
+                least = middle + 1
             }
         }
         Ok(most)
@@ -216,9 +218,10 @@ impl DecodeStream {
             .characters
             .push(&self.bytes, self.invalid, is_end, &mut self.more);
         let before = text.len();
-        match is_early {
-            true => text.push_str(&self.more),
-            false => self.stops.push(&self.more, is_end, text),
+        if is_early {
+            text.push_str(&self.more)
+        } else {
+            self.stops.push(&self.more, is_end, text)
         }
         self.given += text.len() - before;
         // What stands behind a stop is nobody's.

@@ -35,17 +35,21 @@ fn tokenizer(
     stages: &Stages,
     is_raw: bool,
 ) -> Tokenizer {
-    let spell = |token: &Bytes| match is_raw {
-        true => token.clone(),
-        false => printable::encode(token).into_bytes(),
+    let spell = |token: &Bytes| {
+        if is_raw {
+            token.clone()
+        } else {
+            printable::encode(token).into_bytes()
+        }
     };
     let vocab = Vocab::new(tokens.iter().map(spell).zip(0..)).unwrap();
     let merges = merges
         .iter()
         .map(|(left, right)| (spell(left), spell(right)));
-    let alphabet = match is_raw {
-        true => Alphabet::Bytes,
-        false => Alphabet::Characters,
+    let alphabet = if is_raw {
+        Alphabet::Bytes
+    } else {
+        Alphabet::Characters
     };
     let options = BpeOptions {
         alphabet,

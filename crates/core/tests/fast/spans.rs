@@ -2,10 +2,12 @@
 
 use jeton_core::added_tokens::SpecialPolicy;
 use jeton_core::format::{sentencepiece, wordpiece};
-use jeton_core::model::Model;
+use jeton_core::model::bpe::{Alphabet, BpeOptions};
 use jeton_core::model::sentencepiece::spec::{Algorithm, ModelProto, Piece, PieceKind};
+use jeton_core::model::{Bpe, Model};
 use jeton_core::normalizer::Normalizer;
 use jeton_core::pre_tokenizer::PreTokenizer;
+use jeton_core::vocab::Vocab;
 use jeton_core::{EncodeOptions, Stages, Tokenizer};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -14,7 +16,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::support::sentencepiece::{model, stages};
 use crate::support::spans::check_units;
 use crate::support::texts::PARTS;
-use crate::support::words::{bert, word_models};
+use crate::support::words::{any_normalizer, bert, cutting_stage, normalizers, word_models};
 use crate::support::{published, spans};
 
 /// Beside those of [`PARTS`].
@@ -102,9 +104,10 @@ fn prose(numbers: &mut ChaCha8Rng) -> String {
 fn check(tokenizer: &Tokenizer, numbers: &mut ChaCha8Rng, texts: usize) {
     for _ in 0..texts {
         let options = EncodeOptions {
-            special: match numbers.random_bool(0.5) {
-                true => SpecialPolicy::Allow,
-                false => SpecialPolicy::Ignore,
+            special: if numbers.random_bool(0.5) {
+                SpecialPolicy::Allow
+            } else {
+                SpecialPolicy::Ignore
             },
             add_special_tokens: numbers.random_bool(0.5),
             ..EncodeOptions::default()
@@ -168,6 +171,58 @@ fn words() {
                 _ => PreTokenizer::Bert,
             });
             check(&Tokenizer::new(stages).unwrap(), &mut numbers, 20);
+        }
+    }
+}
+
+/// A BPE of characters that marks the last one of a word, as CharBPE and CLIP have it.
+fn bpe_with_suffix(numbers: &mut ChaCha8Rng) -> Model {
+    let mut tokens = vec!["<unk>".to_owned(), "<".to_owned()];
+    let mut merges = Vec::new();
+    for word in WORDS {
+        let mut symbols: Vec<String> = word.to_lowercase().chars().map(String::from).collect();
+        symbols.last_mut().unwrap().push_str("</w>");
+        tokens.extend(symbols.clone());
+        while symbols.len() > 1 && numbers.random_bool(0.8) {
+            let at = numbers.random_range(0..symbols.len() - 1);
+            let right = symbols.remove(at + 1);
+            merges.push((symbols[at].clone().into(), right.clone().into()));
+            symbols[at].push_str(&right);
+            tokens.push(symbols[at].clone());
+        }
+    }
+    tokens.sort();
+    tokens.dedup();
+    let options = BpeOptions {
+        alphabet: Alphabet::Characters,
+        unk_token: numbers.random_bool(0.8).then(|| "<unk>".to_owned()),
+        fuse_unk: numbers.random_bool(0.5),
+        end_of_word_suffix: Some("</w>".to_owned()),
+        ..BpeOptions::default()
+    };
+    let vocab = Vocab::new(tokens.into_iter().zip(0..)).unwrap();
+    Model::Bpe(Bpe::by_merges(vocab, merges, options).unwrap())
+}
+
+#[test]
+fn words_of_every_kind() {
+    let mut numbers = ChaCha8Rng::seed_from_u64(44);
+    for round in 0..spans::rounds(60) {
+        let mut models = word_models(&mut numbers).to_vec();
+        models.push(bpe_with_suffix(&mut numbers));
+        for model in models {
+            let mut stages = Stages::of_model(model);
+            stages.normalizer = match round % 3 {
+                0 => any_normalizer(&mut numbers),
+                _ => normalizers().choose(&mut numbers).cloned().flatten(),
+            };
+            stages.pre_tokenizer = Some(match round % 4 {
+                0 => PreTokenizer::Bert,
+                1 => PreTokenizer::Whitespace,
+                2 => PreTokenizer::WhitespaceSplit,
+                _ => cutting_stage(&mut numbers),
+            });
+            check(&Tokenizer::new(stages).unwrap(), &mut numbers, 8);
         }
     }
 }

@@ -59,9 +59,10 @@ pub fn model(numbers: &mut ChaCha8Rng, algorithm: Algorithm) -> ModelProto {
             1 if unused => PieceKind::Unused,
             _ => PieceKind::Normal,
         };
-        let score = match coarse {
-            true => -(numbers.random_range(1..8) as f32),
-            false => -numbers.random::<f32>() * 12.0,
+        let score = if coarse {
+            -(numbers.random_range(1..8) as f32)
+        } else {
+            -numbers.random::<f32>() * 12.0
         };
         if spelling != "<s>" && spelling != "</s>" && spelling != "<unk>" {
             pieces.push(Piece::new(spelling, score * scale, kind));

@@ -8,7 +8,9 @@ use jeton_core::model::bpe::{Alphabet, BpeOptions, MergeRule};
 use jeton_core::model::sentencepiece::spec::{
     Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
 };
-use jeton_core::model::{Bpe, Characters, Model, SentencePiece, Unigram, WordLevel, WordPiece};
+use jeton_core::model::{
+    Bpe, Characters, LongestMatch, Model, SentencePiece, Unigram, WordLevel, WordPiece,
+};
 use jeton_core::normalizer::{Normalization, Normalizer};
 use jeton_core::pattern::SearchPattern;
 use jeton_core::pre_tokenizer::{PreTokenizer, PrependScheme, named};
@@ -266,9 +268,10 @@ pub fn stages(family: &str, numbers: &mut ChaCha8Rng) -> Stages {
     };
     let proto = model.proto();
     let normalizer = NormalizerSpec {
-        precompiled_charsmap: match numbers.random_bool(0.5) {
-            true => Normalization::NmtNfkc.charsmap().unwrap().blob(),
-            false => Vec::new(),
+        precompiled_charsmap: if numbers.random_bool(0.5) {
+            Normalization::NmtNfkc.charsmap().unwrap().blob()
+        } else {
+            Vec::new()
         },
         add_dummy_prefix: numbers.random_bool(0.5),
         ..NormalizerSpec::default()
@@ -302,9 +305,12 @@ pub fn specials(stages: &Stages, numbers: &mut ChaCha8Rng) -> Vec<AddedToken> {
 /// The model of a vocabulary that does not have these tokens; their ids stay.
 pub fn without(model: &Model, special: &[u32]) -> Model {
     let is_special = |id: u32| special.contains(&id);
-    let respelled = |token: &[u8], id: u32| match is_special(id) {
-        true => never(id).into_bytes(),
-        false => token.to_vec(),
+    let respelled = |token: &[u8], id: u32| {
+        if is_special(id) {
+            never(id).into_bytes()
+        } else {
+            token.to_vec()
+        }
     };
     let vocab = || {
         let tokens = model.vocab().iter();
@@ -352,6 +358,7 @@ pub fn without(model: &Model, special: &[u32]) -> Model {
             let byte_fallback = model.byte_fallback();
             Model::Unigram(Unigram::new(pieces, model.unk_id(), byte_fallback).unwrap())
         }
+        Model::LongestMatch(_) => Model::LongestMatch(LongestMatch::new(vocab())),
         Model::Characters(model) => {
             Model::Characters(Characters::new(vocab(), model.unk_id()).unwrap())
         }

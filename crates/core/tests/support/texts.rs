@@ -118,9 +118,12 @@ pub fn text(numbers: &mut ChaCha8Rng) -> String {
     let length = numbers.random_range(0..most);
     let simple = numbers.random_bool(0.3);
     (0..length)
-        .map(|_| match simple {
-            true => PARTS[numbers.random_range(0..16)],
-            false => PARTS.choose(numbers).unwrap(),
+        .map(|_| {
+            if simple {
+                PARTS[numbers.random_range(0..16)]
+            } else {
+                PARTS.choose(numbers).unwrap()
+            }
         })
         .collect()
 }

@@ -210,13 +210,18 @@ impl ByteLevel {
         self.form.is_none() && !self.prefix_space
     }
 
+    /// Whether a space is put in front of text that begins with none.
+    pub fn adds_space(&self) -> bool {
+        self.prefix_space
+    }
+
     /// Where a part of `text` that is encoded by itself ends; see [`Splitter::split_point`].
     pub fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {
         // An expression's places are certain in the text that it sees; a prefix has a scanner.
         if self.form.is_some() && !matches!(self.splitter, Splitter::Scanner(_)) {
             return text.len();
         }
-        let fixes = |at| self.form.is_none_or(|form| form.fixes(text, at));
+        let fixes = |at| self.form.is_none_or(|form| form.fixes_at(text, at));
         self.splitter
             .split_point_where(text, start, reach, |before, after| {
                 let puts_no_space = !self.prefix_space || text.as_bytes()[after - 1] == b' ';

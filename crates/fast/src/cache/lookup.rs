@@ -218,9 +218,10 @@ impl AskedGroup {
         start: usize,
         end: usize,
     ) -> Option<&'w [u32]> {
-        match end - start > LONG {
-            true => words.find_overflow(&text[start..end], self.hashes[number]),
-            false => None,
+        if end - start > LONG {
+            words.find_overflow(&text[start..end], self.hashes[number])
+        } else {
+            None
         }
     }
 

@@ -94,9 +94,10 @@ impl BpeMerger {
         let mut pace = Pace::default();
         while start < piece.len() {
             pace.step();
-            let end = match piece.len() - start <= SCANNED {
-                true => piece.len(),
-                false => self.first_cut(bpe, piece, start),
+            let end = if piece.len() - start <= SCANNED {
+                piece.len()
+            } else {
+                self.first_cut(bpe, piece, start)
             };
             if !self.merge_part(&piece[start..end], work, ids) {
                 ids.truncate(first);

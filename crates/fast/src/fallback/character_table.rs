@@ -9,8 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use unicode_normalization_alignments::char::canonical_combining_class;
 
 use jeton_models::stages::Stages;
-use jeton_stages::normalizer::Normalizer;
-use jeton_stages::pre_tokenizer::PreTokenizer;
+use jeton_stages::normalizer::{Normalizer, NormalizerFacts};
 use jeton_text::error::Result;
 use jeton_text::interrupt::paced;
 use jeton_text::mem::lazy::Lazy;
@@ -62,17 +61,14 @@ pub struct CutWord {
 impl CharacterTable {
     /// The table for these stages, if they look at one character at a time.
     pub fn new(stages: &Stages) -> Option<Self> {
-        let cuts_at_characters = matches!(
-            stages.pre_tokenizer,
-            Some(PreTokenizer::Bert | PreTokenizer::WhitespaceSplit)
-        );
-        let normalizer = stages.normalizer.as_ref();
-        if !cuts_at_characters || !normalizer.is_none_or(maps_characters) {
+        let cuts = stages.pre_tokenizer.as_ref()?.facts();
+        let maps = (stages.normalizer.as_ref()).map_or(NormalizerFacts::NOTHING, Normalizer::facts);
+        if !cuts.sees_characters || !maps.maps_characters {
             return None;
         }
         Some(Self {
             rows: (0..CODE_POINTS / ROW).map(|_| Lazy::new()).collect(),
-            reorders: normalizer.is_some_and(reorders),
+            reorders: maps.moves_marks,
         })
     }
 
@@ -149,30 +145,6 @@ fn between_letters(stages: &Stages, character: char) -> Result<Pieces> {
     stages.before_model().pieces(text)
 }
 
-/// Whether a normalizer does to a text what it does to each character, but that it may move marks.
-fn maps_characters(normalizer: &Normalizer) -> bool {
-    use Normalizer::{Bert, Lowercase, Nfd, Nfkd, Nmt, Sequence, StripAccents};
-    match normalizer {
-        Nfd | Nfkd | Lowercase | StripAccents | Nmt | Bert { .. } => true,
-        Sequence(normalizers) => normalizers.iter().all(maps_characters),
-        _ => false,
-    }
-}
-
-/// Whether one of these normalizers brings marks into an order.
-fn reorders(normalizer: &Normalizer) -> bool {
-    match normalizer {
-        Normalizer::Nfd | Normalizer::Nfkd => true,
-        Normalizer::Bert {
-            strip_accents,
-            lowercase,
-            ..
-        } => strip_accents.unwrap_or(*lowercase),
-        Normalizer::Sequence(normalizers) => normalizers.iter().any(reorders),
-        _ => false,
-    }
-}
-
 fn entry(what: u8, text: &str) -> Replacement {
     let mut entry = [0; MAX_BYTES + 1];
     entry[..text.len()].copy_from_slice(text.as_bytes());
@@ -247,6 +219,7 @@ impl std::fmt::Debug for CharacterTable {
 mod tests {
     use super::*;
     use jeton_models::model::{Model, WordLevel};
+    use jeton_stages::pre_tokenizer::PreTokenizer;
     use jeton_stages::vocab::Vocab;
 
     fn stages(normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> Stages {

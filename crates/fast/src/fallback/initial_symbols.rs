@@ -68,9 +68,12 @@ impl InitialSymbols {
         if *separate_suffix {
             suffix.clear();
         }
-        let bytes = (0..=u8::MAX).map(|byte| match byte_fallback {
-            true => vocab.id(&byte_token(byte)).unwrap_or(NONE),
-            false => NONE,
+        let bytes = (0..=u8::MAX).map(|byte| {
+            if *byte_fallback {
+                vocab.id(&byte_token(byte)).unwrap_or(NONE)
+            } else {
+                NONE
+            }
         });
         let bytes: Vec<u32> = bytes.collect();
         let is_of_bytes = *alphabet == Alphabet::Bytes;
@@ -106,9 +109,10 @@ impl InitialSymbols {
     /// The character, or the byte, at a place of a piece, and its length in bytes.
     #[inline(always)]
     fn character(&self, piece: &[u8], at: usize) -> (u32, usize) {
-        match self.is_of_bytes {
-            true => (piece[at].into(), 1),
-            false => decode(piece, at),
+        if self.is_of_bytes {
+            (piece[at].into(), 1)
+        } else {
+            decode(piece, at)
         }
     }
 

@@ -10,100 +10,15 @@ use jeton_models::model::{Bpe, byte_token};
 use jeton_stages::normalizer::Normalizer;
 use jeton_stages::pre_tokenizer::{PreTokenizer, PrependScheme};
 use jeton_text::length_limit::is_in_proportion;
-use jeton_text::pattern::SearchPattern;
-
-/// A pattern for runs of spaces.
-const RUNS: &str = " {2,}";
-
-/// The normalizers, one after another.
-pub(super) fn flatten(normalizer: Option<&Normalizer>, all: &mut Vec<Normalizer>) {
-    match normalizer {
-        None => {}
-        Some(Normalizer::Sequence(parts)) => {
-            parts.iter().for_each(|part| flatten(Some(part), all));
-        }
-        Some(other) => all.push(other.clone()),
-    }
-}
-
-/// Whether a normalizer keeps spaces and does the same to a chunk that begins with one wherever it
-/// stands, ends of the text apart, if what stands before it is not open.
-pub(super) fn keeps_chunks_apart(normalizer: &Normalizer) -> bool {
-    use Normalizer::{
-        Lowercase, Nfc, Nfd, Nfkc, Nfkd, Nmt, Precompiled, Prepend, Replace, Strip, StripAccents,
-    };
-    let is_blank = |c: char| c == SPACE_MARK || c.is_whitespace();
-    match normalizer {
-        Nfc | Nfd | Nfkc | Nfkd | Lowercase | StripAccents | Nmt => true,
-        Strip { .. } | Prepend { .. } => true,
-        Precompiled(map) => {
-            !map.inner_bytes()[usize::from(b' ')]
-                && map.longest_prefix(b" ").is_none_or(|(_, new)| new == " ")
-        }
-        Replace {
-            pattern: SearchPattern::Literal(literal),
-            content,
-        } => match literal.as_str() {
-            " " => content == " " || content == "▁",
-            other => !other.is_empty() && !other.contains(is_blank),
-        },
-        Replace {
-            pattern: SearchPattern::Regex(regex),
-            content,
-        } => regex.source() == RUNS && (content == " " || content == "▁"),
-        _ => false,
-    }
-}
 
 /// Whether chunks, each of which is normalized by itself, surely do not outgrow the text: by what is
 /// replaced and by what is put in front of each section.
 pub(super) fn keeps_in_proportion(normalizers: &[Normalizer]) -> bool {
-    let (mut times, mut front) = (1.0, 1);
-    for normalizer in normalizers {
-        match normalizer {
-            Normalizer::Replace { pattern, content } => {
-                let pattern = match pattern {
-                    SearchPattern::Literal(literal) => literal.len().max(1),
-                    SearchPattern::Regex(_) => 1,
-                };
-                times *= (content.len() as f64 / pattern as f64).max(1.0);
-            }
-            Normalizer::Prepend { prefix } => front += prefix.len() as u32,
-            _ => {}
-        }
-    }
-    is_in_proportion(0, (times * f64::from(front)) as usize)
-}
-
-/// Whether a normalizer writes each space as `▁`.
-pub(super) fn is_space_writer(normalizer: &Normalizer) -> bool {
-    matches!(
-        normalizer,
-        Normalizer::Replace { pattern: SearchPattern::Literal(pattern), content }
-            if pattern == " " && content == "▁"
-    )
-}
-
-/// Whether a normalizer may write `▁` behind the front of a text.
-pub(super) fn writes_marks(normalizer: &Normalizer) -> bool {
-    matches!(normalizer, Normalizer::Replace { content, .. } if content.contains(SPACE_MARK))
-}
-
-/// Whether a normalizer changes nothing but spaces and the front of a text.
-pub(super) fn is_plain(normalizer: &Normalizer) -> bool {
-    is_space_writer(normalizer) || matches!(normalizer, Normalizer::Prepend { .. })
-}
-
-/// What a normalizer is behind the front of a text.
-pub(super) fn behind_front(normalizer: &Normalizer) -> Option<Normalizer> {
-    match normalizer {
-        Normalizer::Prepend { .. } => None,
-        Normalizer::Strip { right, .. } => Some(Normalizer::Strip {
-            left: false,
-            right: *right,
-        }),
-        other => Some(other.clone()),
-    }
+    let growth = normalizers.iter().map(Normalizer::growth);
+    let (times, front) = growth.fold((1.0, 1), |(times, front), (more, longer)| {
+        (times * more, front + longer)
+    });
+    is_in_proportion(0, (times * front as f64) as usize)
 }
 
 /// Whether grapheme clusters may go on behind this character with a space.
@@ -173,20 +88,14 @@ pub(super) fn plain(
         replaced: Vec::new(),
     };
     for normalizer in normalizers {
-        match normalizer {
-            Normalizer::Lowercase => plain.lowers = true,
-            Normalizer::Precompiled(map) if !map.keeps_ascii() => return None,
-            Normalizer::Replace {
-                pattern: SearchPattern::Literal(literal),
-                ..
-            } if literal != " " => {
-                // Lowering may make one.
-                if plain.lowers {
-                    return None;
-                }
-                plain.replaced.push(literal.clone());
-            }
-            _ => {}
+        let replaced = normalizer.replaced_ascii()?;
+        // Lowering may make one.
+        if replaced != " " && plain.lowers {
+            return None;
+        }
+        plain.lowers |= normalizer.facts().lowers;
+        if replaced != " " {
+            plain.replaced.push(replaced.to_owned());
         }
     }
     let writes = match pre_tokenizer {

@@ -6,7 +6,6 @@
 
 mod accepted;
 
-use crate::Place;
 use crate::cache::lookup;
 use crate::cache::lookup::{NewChunks, tokens};
 use crate::cache::output_buffer::{BufferedSink, EntrySink};
@@ -15,9 +14,9 @@ use crate::cache::workspace_pool::WorkspacePool;
 use crate::fallback::{Fallback, FallbackWorkspace, PlainWords, SPACE_MARK, Tables};
 use crate::sink::Sink;
 use crate::unsupported_stage::{UnsupportedStage, caches_words};
+use crate::{Place, Spaces};
 use accepted::{
-    behind_front, flatten, is_plain, is_space_writer, joins_next, keeps_chunks_apart,
-    keeps_in_proportion, lines_stand_alone, merges_nothing_across_cuts, plain, writes_marks,
+    joins_next, keeps_in_proportion, lines_stand_alone, merges_nothing_across_cuts, plain,
 };
 use jeton_models::model::Model;
 use jeton_models::stages::{BeforeModel, Stages};
@@ -66,9 +65,9 @@ impl Metaspace {
     /// # Errors
     /// The stage for which this is not so.
     pub fn new(stages: &Stages) -> std::result::Result<Self, UnsupportedStage> {
-        let mut normalizers = Vec::new();
-        flatten(stages.normalizer.as_ref(), &mut normalizers);
-        if let Some(step) = normalizers.iter().find(|step| !keeps_chunks_apart(step)) {
+        let steps = stages.normalizer.as_ref().map(Normalizer::steps);
+        let normalizers: Vec<_> = steps.into_iter().flatten().cloned().collect();
+        if let Some(step) = normalizers.iter().find(|it| !it.facts().keeps_chunks_apart) {
             let why = "may change a chunk by what stands beyond the space before it";
             return Err(UnsupportedStage::normalizer(Some(step), why));
         }
@@ -79,8 +78,8 @@ impl Metaspace {
                 why,
             ));
         }
-        let mut steps = normalizers.iter().skip_while(|step| !writes_marks(step));
-        if let Some(step) = steps.find(|step| matches!(step, Normalizer::Precompiled(_))) {
+        let mut steps = normalizers.iter().skip_while(|it| !it.facts().writes_marks);
+        if let Some(step) = steps.find(|it| it.facts().sees_clusters) {
             let why = "may know the ▁ that an earlier step writes";
             return Err(UnsupportedStage::normalizer(Some(step), why));
         }
@@ -92,7 +91,7 @@ impl Metaspace {
             };
             UnsupportedStage::pre_tokenizer(cut, why)
         };
-        let writes_spaces = normalizers.last().is_some_and(is_space_writer);
+        let writes_spaces = normalizers.last().is_some_and(Normalizer::marks_spaces);
         let (section, inner, is_cut) = match &stages.pre_tokenizer {
             None if writes_spaces => (None, None, false),
             // All spaces are written by then: there is one in front, which is another's than the text's.
@@ -146,15 +145,18 @@ impl Metaspace {
             let why = "may make a token of a space and what stands before it";
             return Err(UnsupportedStage::model(&stages.model, why));
         }
-        let strips = (normalizers.iter()).any(|step| matches!(step, Normalizer::Strip { .. }));
+        let strips = normalizers.iter().any(|it| it.facts().strips);
         let first = Chain {
             pre_tokenizer: stages.pre_tokenizer.clone(),
             strips,
             normalizers,
             plain: None,
         };
-        let normalizers: Vec<Normalizer> =
-            first.normalizers.iter().filter_map(behind_front).collect();
+        let inner_steps = first
+            .normalizers
+            .iter()
+            .filter_map(Normalizer::behind_front);
+        let normalizers: Vec<_> = inner_steps.collect();
         let inner = Chain {
             plain: plain(&normalizers, inner.as_ref()),
             normalizers,
@@ -163,19 +165,24 @@ impl Metaspace {
         };
         let (mut spaces, mut alone) = (vec![b' '..=b' '], Vec::new());
         let lines_part = match &stages.model {
-            Model::Bpe(bpe) => lines_stand_alone(bpe) && first.normalizers.iter().all(is_plain),
+            Model::Bpe(bpe) => {
+                lines_stand_alone(bpe)
+                    && first
+                        .normalizers
+                        .iter()
+                        .all(|it| it.facts().changes_only_spaces)
+            }
             _ => false,
         };
-        match lines_part {
-            true => alone.push(b'\n'..=b'\n'),
-            false => {
-                let blanks = [b'\t', b'\n', b'\r'].into_iter();
-                spaces.extend(
-                    blanks
-                        .filter(|blank| inner.makes_space(*blank))
-                        .map(|blank| blank..=blank),
-                );
-            }
+        if lines_part {
+            alone.push(b'\n'..=b'\n')
+        } else {
+            let blanks = [b'\t', b'\n', b'\r'].into_iter();
+            spaces.extend(
+                blanks
+                    .filter(|blank| inner.makes_space(*blank))
+                    .map(|blank| blank..=blank),
+            );
         }
         Ok(Self {
             delimiters: Delimiters::new(spaces, false, alone),
@@ -226,6 +233,30 @@ impl Metaspace {
         tokens(&mut call, &self.delimiters, chunks, text, start, &mut sink)
     }
 
+    /// How tokens write spaces, if one stage does.
+    pub fn spaces(&self) -> Option<Spaces> {
+        let Chain {
+            normalizers,
+            pre_tokenizer,
+            ..
+        } = &self.inner;
+        match pre_tokenizer {
+            Some(PreTokenizer::Sequence(_))
+                if normalizers.iter().any(|it| it.facts().writes_marks) =>
+            {
+                None
+            }
+            Some(PreTokenizer::Sequence(_)) => Some(Spaces::Dropped),
+            _ if normalizers.iter().any(Normalizer::collapses_spaces) => Some(Spaces::Collapsed),
+            _ => Some(Spaces::Marked),
+        }
+    }
+
+    /// Whether a byte begins a chunk as a space does.
+    pub fn is_space(&self, byte: u8) -> bool {
+        self.delimiters.is_space(byte)
+    }
+
     /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes: behind a
     /// line end that stands alone, or before a space behind something that is not open.
     pub fn split_point(&self, text: &str, start: usize, reach: usize) -> usize {
@@ -247,17 +278,15 @@ impl Chain {
             self.normalize(&mut text).ok()?;
             Some(text.as_str().to_owned())
         };
-        let inside = |normalizer: &Normalizer| match normalizer {
-            Normalizer::Precompiled(map) => map.inner_bytes()[usize::from(blank)],
-            _ => false,
-        };
         let new = normalized(format!("a{}a", char::from(blank)));
-        !self.normalizers.iter().any(inside) && new.is_some() && new == normalized("a a".into())
+        !self.normalizers.iter().any(|it| it.joins(blank))
+            && new.is_some()
+            && new == normalized("a a".into())
     }
 
     /// Whether a chunk becomes one piece, with `▁` for each space and nothing else changed.
     fn only_marks_spaces(&self) -> bool {
-        let writers = self.normalizers.iter().all(is_space_writer);
+        let writers = self.normalizers.iter().all(Normalizer::marks_spaces);
         let writes = match self.pre_tokenizer {
             None => !self.normalizers.is_empty(),
             Some(PreTokenizer::Metaspace {
@@ -278,7 +307,7 @@ impl Chain {
     fn normalize(&self, text: &mut AlignedText) -> Result<bool> {
         let mut open = self.is_open(text.as_str());
         for normalizer in &self.normalizers {
-            if let Normalizer::Precompiled(_) = normalizer {
+            if normalizer.facts().sees_clusters {
                 open |= text.as_str().chars().next_back().is_some_and(joins_next);
             }
             normalizer.normalize(text)?;
@@ -358,9 +387,10 @@ impl MetaspaceCall<'_> {
         let mut pace = Pace::default();
         while part < end {
             pace.step();
-            let next = match end - part <= SHORT {
-                true => end,
-                false => cuts.first_cut(bytes, from, end),
+            let next = if end - part <= SHORT {
+                end
+            } else {
+                cuts.first_cut(bytes, from, end)
             };
             let key = &bytes[part..next];
             // That the whole chunk is not known was found out before, if it is no longer than this.

@@ -20,9 +20,10 @@ pub(super) fn check_normalizer(
     if white_space.remove_extra && !white_space.add_dummy_prefix {
         return Err("removes spaces in front and puts none there (add_dummy_prefix)");
     }
-    match (normalizer.user_defined().iter()).any(|piece| piece.contains([' ', '▁'])) {
-        true => Err("keeps a user-defined piece that has a space"),
-        false => Ok(()),
+    if (normalizer.user_defined().iter()).any(|piece| piece.contains([' ', '▁'])) {
+        Err("keeps a user-defined piece that has a space")
+    } else {
+        Ok(())
     }
 }
 
@@ -40,9 +41,10 @@ pub(super) fn check_model(model: &model::SentencePiece) -> std::result::Result<(
     if spans_a_cut(pieces) {
         return Err("has a piece with a space behind something else");
     }
-    match (pieces.of_kind(PieceKind::UserDefined)).any(|(piece, _)| piece.text.contains('▁')) {
-        true => Err("has a user-defined piece with a space"),
-        false => Ok(()),
+    if (pieces.of_kind(PieceKind::UserDefined)).any(|(piece, _)| piece.text.contains('▁')) {
+        Err("has a user-defined piece with a space")
+    } else {
+        Ok(())
     }
 }
 

@@ -169,13 +169,13 @@ impl<'c, 't> BatchMerge<'c, 't> {
             Some(spaces) => (true, spaces),
             None => (false, self.call.spaces(chunk)),
         };
-        let left = match chunk.len() > SHORT && spaces < chunk.len() {
-            true => self.parts(text, start..end, spaces, kept, hash, sink),
-            false if kept => {
-                self.part(chunk, spaces, kept, hash, sink);
-                None
-            }
-            false => Some(start),
+        let left = if chunk.len() > SHORT && spaces < chunk.len() {
+            self.parts(text, start..end, spaces, kept, hash, sink)
+        } else if kept {
+            self.part(chunk, spaces, kept, hash, sink);
+            None
+        } else {
+            Some(start)
         };
         if let Some(at) = left {
             self.fill(sink);
@@ -204,15 +204,12 @@ impl<'c, 't> BatchMerge<'c, 't> {
         let mut pace = Pace::default();
         while at < end {
             pace.step();
-            let (count, stuck) = match kept {
-                true => {
-                    let cuts = self.call.cuts();
-                    (cuts.first_cuts(bytes, at + spaces, end, &mut ends), false)
-                }
-                false => {
-                    let found = self.call.raw_cuts(&text[..end], at + spaces, &mut ends);
-                    (found.count, found.stuck)
-                }
+            let (count, stuck) = if kept {
+                let cuts = self.call.cuts();
+                (cuts.first_cuts(bytes, at + spaces, end, &mut ends), false)
+            } else {
+                let found = self.call.raw_cuts(&text[..end], at + spaces, &mut ends);
+                (found.count, found.stuck)
             };
             if count == 1 && at == start && ends[0] == end {
                 self.part(&text[start..end], spaces, kept, hash, sink);

@@ -130,10 +130,7 @@ impl<'c, V> ChunksCall<'c, V> {
         V: Solver<S>,
     {
         let (text, prefix) = self.bounds(stretch);
-        let start = match prefix {
-            true => self.front(text, sink),
-            false => 0,
-        };
+        let start = if prefix { self.front(text, sink) } else { 0 };
         (text, start)
     }
 
@@ -148,12 +145,11 @@ impl<'c, V> ChunksCall<'c, V> {
         self.is_last = is_last;
         let compiled = self.compiled;
         let is_space = |byte: u8| compiled.delimiters.is_space(byte);
-        let text = match compiled.collapses && is_last {
-            true => {
-                let last = rposition(text.as_bytes(), |byte| !is_space(byte));
-                &text[..last.map_or(0, |last| last + 1)]
-            }
-            false => text,
+        let text = if compiled.collapses && is_last {
+            let last = rposition(text.as_bytes(), |byte| !is_space(byte));
+            &text[..last.map_or(0, |last| last + 1)]
+        } else {
+            text
         };
         let prefix = compiled.prefix && place == Place::First && !text.is_empty();
         (text, prefix)
@@ -269,9 +265,10 @@ impl<'c, V> ChunksCall<'c, V> {
         let mut pace = Pace::default();
         while part < end {
             pace.step();
-            let next = match end - part <= SHORT || from == end {
-                true => end,
-                false => self.cuts().first_cut(bytes, from, end),
+            let next = if end - part <= SHORT || from == end {
+                end
+            } else {
+                self.cuts().first_cut(bytes, from, end)
             };
             self.part(&text[part..next], from - part, false, &mut gathered, sink);
             cut |= next != end;
@@ -357,10 +354,9 @@ impl<'c, V> ChunksCall<'c, V> {
         // A part that ends in a space is not to be taken for a chunk, whose next may begin in one.
         let kept = key.len() <= LONGEST
             && (!part.ends_with(SPACE) || key.iter().all(|byte| self.delimiters().is_space(*byte)));
-        match anywhere {
-            true if kept => self.words.insert(key, &gathered.ids[first..]),
-            true => {}
-            false => gathered.anywhere = false,
+        gathered.anywhere &= anywhere;
+        if anywhere && kept {
+            self.words.insert(key, &gathered.ids[first..]);
         }
         gathered.given = gathered.ids.len();
     }
@@ -405,9 +401,10 @@ impl<'c, V> ChunksCall<'c, V> {
         let mut pace = Pace::default();
         while part < new.len() {
             pace.step();
-            let next = match from == new.len() {
-                true => new.len(),
-                false => self.cuts().first_cut(new, from, new.len()),
+            let next = if from == new.len() {
+                new.len()
+            } else {
+                self.cuts().first_cut(new, from, new.len())
             };
             key.clear();
             key.push(NORMALIZED);

@@ -25,7 +25,7 @@ use crate::cache::word_cache::WordCache;
 use crate::cache::workspace_pool::{Reusable, WorkspacePool};
 use crate::sink::Sink;
 use crate::unsupported_stage::UnsupportedStage;
-use crate::{Place, Stretch};
+use crate::{Place, Spaces, Stretch};
 use accepted::{check_model, check_normalizer, texts_of};
 use batch_merge::{BatchMerge, MergeRoom};
 use chunks::{ChunksCall, Gathered};
@@ -305,6 +305,20 @@ impl SentencePiece {
     /// Whether there are places where a text may be cut into parts.
     pub fn has_parts(&self) -> bool {
         self.parts != Parts::Nowhere
+    }
+
+    /// How tokens write spaces.
+    pub fn spaces(&self) -> Spaces {
+        if self.collapses {
+            Spaces::Collapsed
+        } else {
+            Spaces::Marked
+        }
+    }
+
+    /// Whether a byte begins a chunk as a space does.
+    pub fn is_space(&self, byte: u8) -> bool {
+        self.delimiters.is_space(byte)
     }
 
     /// Where a part of `text` ends that begins at `start` and has at least `reach` bytes.

@@ -144,9 +144,10 @@ impl PieceIndex {
     #[inline(always)]
     pub fn answer(&self, text: &[u8], asked: &AskedPair) -> (u32, u32) {
         if asked.end - asked.start > SHORT {
-            return match asked.end - asked.start > self.longest {
-                true => (NO_PIECE, NONE),
-                false => self.long_piece(&text[asked.start..asked.end]),
+            return if asked.end - asked.start > self.longest {
+                (NO_PIECE, NONE)
+            } else {
+                self.long_piece(&text[asked.start..asked.end])
             };
         }
         let alike = self.ids.alike(asked.address);

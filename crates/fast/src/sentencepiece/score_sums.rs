@@ -111,10 +111,7 @@ impl Scores {
     /// Whether sums stay in one binade if they change by at most so much behind the sum `before`.
     pub fn stay(&self, before: f32, change: f64) -> bool {
         let before = -f64::from(before);
-        let least = match self.rises {
-            true => before - change,
-            false => before,
-        };
+        let least = if self.rises { before - change } else { before };
         let most = before + change;
         least >= 1.0 && most < REBASED && exponent(least) == exponent(most)
     }

@@ -282,14 +282,18 @@ fn known_one_by_one<S: Sink>(
         sink.sum();
         let (start, end) = (starts[number], ends[number]);
         let bytes = text.as_bytes();
-        let ids = match end - start > LONG {
-            true if sink.may_recall_long() => asked.find_overflow(number, words, bytes, start, end),
-            false if sink.may_recall() => {
-                let found = asked.find(number, words, bytes, start, end);
-                found.map(Found::as_slice)
-            }
-            _ => None,
+        let ids = if end - start > LONG {
+            let may_recall = sink.may_recall_long();
+            may_recall.then(|| asked.find_overflow(number, words, bytes, start, end))
+        } else {
+            let find = || {
+                asked
+                    .find(number, words, bytes, start, end)
+                    .map(Found::as_slice)
+            };
+            sink.may_recall().then(find)
         };
+        let ids = ids.flatten();
         ids.inspect(|ids| sink.push_all(ids)).is_none()
     })
 }

@@ -401,13 +401,15 @@ mod tests {
         let pieces = (spellings[usize::from(round.is_multiple_of(2))..].iter())
             .enumerate()
             .map(|(i, text)| {
-                let score = match coarse {
-                    true => -(numbers.random_range(0..4) as f32),
-                    false => -(i as f32) - 8.0 * numbers.random::<f32>(),
+                let score = if coarse {
+                    -(numbers.random_range(0..4) as f32)
+                } else {
+                    -(i as f32) - 8.0 * numbers.random::<f32>()
                 };
-                let kind = match user_defined && !text.contains(MARK) && numbers.random_bool(0.1) {
-                    true => PieceKind::UserDefined,
-                    false => PieceKind::Normal,
+                let kind = if user_defined && !text.contains(MARK) && numbers.random_bool(0.1) {
+                    PieceKind::UserDefined
+                } else {
+                    PieceKind::Normal
                 };
                 Piece::new(text, score, kind)
             })
@@ -420,9 +422,10 @@ mod tests {
     fn random_text(numbers: &mut ChaCha8Rng, spellings: &[String], most: usize) -> String {
         let mut text = String::new();
         loop {
-            let part = match numbers.random_bool(0.5) {
-                true => LETTERS[numbers.random_range(0..LETTERS.len())],
-                false => &spellings[numbers.random_range(0..spellings.len())],
+            let part = if numbers.random_bool(0.5) {
+                LETTERS[numbers.random_range(0..LETTERS.len())]
+            } else {
+                &spellings[numbers.random_range(0..spellings.len())]
             };
             let part = part.replace(MARK, SPACE);
             if text.len() + part.len() > most {

@@ -457,9 +457,10 @@ fn whole(kind: Kind, bytes: &[u8]) -> Option<i128> {
     if matches!(kind, Kind::F32 | Kind::F64) {
         return None;
     }
-    let fill = match is_signed && bytes.last()? & 0x80 != 0 {
-        true => 0xFF,
-        false => 0,
+    let fill = if is_signed && bytes.last()? & 0x80 != 0 {
+        0xFF
+    } else {
+        0
     };
     let mut wide = [fill; 16];
     wide[..bytes.len()].copy_from_slice(bytes);
@@ -498,9 +499,10 @@ impl<R: Read> Source<R> {
         let room = bytes.try_reserve_exact(size);
         room.map_err(|_| read(std::io::ErrorKind::OutOfMemory.into()))?;
         let taken = (&mut self.file).take(count).read_to_end(&mut bytes);
-        match taken.map_err(read)? == size {
-            true => Ok(bytes),
-            false => broken("the file ends too early"),
+        if taken.map_err(read)? == size {
+            Ok(bytes)
+        } else {
+            broken("the file ends too early")
         }
     }
 
@@ -521,12 +523,13 @@ impl<R: Read> Source<R> {
     /// A number of things that take `size` bytes each at the least.
     fn count(&mut self, size: u64, what: &str) -> Result<u64> {
         let count = self.u64()?;
-        match count <= self.left / size {
-            true => Ok(count),
-            false => broken(format!(
+        if count <= self.left / size {
+            Ok(count)
+        } else {
+            broken(format!(
                 "it says that {count} {what} follow, and only {} bytes do",
                 self.left
-            )),
+            ))
         }
     }
 

@@ -424,9 +424,12 @@ fn bpe(metadata: &Metadata, tokens: &Tokens, pre: &Pre) -> Result<Stages> {
             format!("there is no {MERGES}"),
         ));
     };
-    let bytes = |text: &str| match pre.is_text {
-        true => Some(text.as_bytes().to_vec()),
-        false => jeton_text::printable::decode(text),
+    let bytes = |text: &str| {
+        if pre.is_text {
+            Some(text.as_bytes().to_vec())
+        } else {
+            jeton_text::printable::decode(text)
+        }
     };
     let mut vocab = Vec::with_capacity(tokens.texts.len());
     let mut added = tokens.added();
@@ -454,23 +457,23 @@ fn bpe(metadata: &Metadata, tokens: &Tokens, pre: &Pre) -> Result<Stages> {
     );
     drop(texts);
     let merges = read_merges(listed, &bytes)?;
-    let options = match pre.is_text {
-        true => BpeOptions {
+    let options = if pre.is_text {
+        BpeOptions {
             alphabet: Alphabet::Characters,
             byte_fallback: true,
             ..BpeOptions::default()
-        },
-        false => BpeOptions {
+        }
+    } else {
+        BpeOptions {
             ignore_merges: pre.ignore_merges,
             ..BpeOptions::default()
-        },
+        }
     };
     let model = Bpe::by_merges(Vocab::new(vocab)?, merges, options)
         .map_err(|error| error.at("tokenizer.ggml"))?;
     let frame = Frame::read(metadata, tokens, (pre.add_bos, false), (Some(11), Some(11)))?;
-    let (normalizer, decoder) = match pre.is_text {
-        false => (None, Decoder::ByteLevel { printable: false }),
-        true => (
+    let (normalizer, decoder) = if pre.is_text {
+        (
             Some(Normalizer::Replace {
                 pattern: SearchPattern::Literal(" ".to_owned()),
                 content: "▁".to_owned(),
@@ -483,7 +486,9 @@ fn bpe(metadata: &Metadata, tokens: &Tokens, pre: &Pre) -> Result<Stages> {
                 Decoder::ByteFallback,
                 Decoder::Fuse,
             ]),
-        ),
+        )
+    } else {
+        (None, Decoder::ByteLevel { printable: false })
     };
     Ok(Stages {
         added_tokens: added,
@@ -562,9 +567,10 @@ fn sentencepiece(metadata: &Metadata, tokens: &Tokens, algorithm: Algorithm) -> 
     let prefix = metadata.flag(SPACE_PREFIX)?.unwrap_or(is_bpe);
     let spec = NormalizerSpec {
         name: String::new(),
-        precompiled_charsmap: match is_bpe {
-            true => Vec::new(),
-            false => metadata.bytes(CHARSMAP)?.unwrap_or_default().to_vec(),
+        precompiled_charsmap: if is_bpe {
+            Vec::new()
+        } else {
+            metadata.bytes(CHARSMAP)?.unwrap_or_default().to_vec()
         },
         // What begins a run of other characters is a space there, the first one too.
         add_dummy_prefix: prefix || remove_extra,
@@ -580,9 +586,10 @@ fn sentencepiece(metadata: &Metadata, tokens: &Tokens, algorithm: Algorithm) -> 
         });
     }
     stages.added_tokens = tokens.added();
-    let (adds, ids) = match is_bpe {
-        true => ((true, false), (Some(1), Some(2))),
-        false => ((false, true), (None, Some(1))),
+    let (adds, ids) = if is_bpe {
+        ((true, false), (Some(1), Some(2)))
+    } else {
+        ((false, true), (None, Some(1)))
     };
     stages.post_processor = Frame::read(metadata, tokens, adds, ids)?.post_processor(tokens);
     Ok(stages)

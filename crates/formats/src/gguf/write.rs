@@ -160,17 +160,18 @@ impl Keys {
         if let Some(token) = wrongly_whole(bpe, pre.ignore_merges, &list.merges) {
             return Err(cannot_hold(
                 GGUF,
-                match pre.ignore_merges {
-                    true => format!(
+                if pre.ignore_merges {
+                    format!(
                         "merges that do not make {token}: llama.cpp takes it whole where it splits text \
                          as {:?}",
                         pre.names[0]
-                    ),
-                    false => format!(
+                    )
+                } else {
+                    format!(
                         "the token {token}, which no merges make: llama.cpp takes no word whole where it \
                          splits text as {:?}",
                         pre.names[0]
-                    ),
+                    )
                 },
             ));
         }
@@ -208,9 +209,10 @@ impl Keys {
             return Err(cannot_hold(GGUF, "spaces that end words, or that are no ▁"));
         }
         if is_bpe && (white_space.remove_extra || normalizer.charsmap().is_some()) {
-            let what = match white_space.remove_extra {
-                true => "that white space is removed",
-                false => "a character map",
+            let what = if white_space.remove_extra {
+                "that white space is removed"
+            } else {
+                "a character map"
             };
             return Err(cannot_hold(GGUF, format!("{what} before a BPE model")));
         }
@@ -253,9 +255,10 @@ impl Keys {
         let plain = stages.added_tokens.iter().filter(|token| !token.special);
         let plain: hashbrown::HashSet<u32> = plain.map(|token| token.id).collect();
         for (piece, id) in paced(proto.pieces.iter()).zip(0..) {
-            let kind = match plain.contains(&id) {
-                true => Type::UserDefined,
-                false => type_of(piece.kind),
+            let kind = if plain.contains(&id) {
+                Type::UserDefined
+            } else {
+                type_of(piece.kind)
             };
             types.extend((kind as i32).to_le_bytes());
             scores.extend(piece.score.to_le_bytes());
@@ -274,9 +277,10 @@ impl Keys {
                 let what = format!("a gap in the ids in front of {:?}", token.content);
                 return Err(cannot_hold(GGUF, what));
             }
-            let kind = match token.special {
-                true => Type::Control,
-                false => Type::UserDefined,
+            let kind = if token.special {
+                Type::Control
+            } else {
+                Type::UserDefined
             };
             types.extend((kind as i32).to_le_bytes());
             scores.extend(0_f32.to_le_bytes());
@@ -397,9 +401,10 @@ impl Keys {
             }
         }
         for token in &stages.added_tokens {
-            let kind = match token.special {
-                true => Type::Control,
-                false => Type::UserDefined,
+            let kind = if token.special {
+                Type::Control
+            } else {
+                Type::UserDefined
             };
             let held = texts[token.id as usize].replace((token.content.clone(), kind));
             if held.is_some() {

@@ -230,16 +230,20 @@ fn named_tokens(object: &Node<'_>, special: bool) -> Result<Vec<Named>> {
 /// The id is given later; `special` says what one counts as that does not say.
 fn read_token(node: &Node<'_>, special: bool) -> Result<AddedToken> {
     let is_text = matches!(node.json, Json::String(_));
-    let flag = |name: &str, otherwise: bool| match is_text {
-        true => Ok(otherwise),
-        false => node.bool_or(name, otherwise),
+    let flag = |name: &str, otherwise: bool| {
+        if is_text {
+            Ok(otherwise)
+        } else {
+            node.bool_or(name, otherwise)
+        }
     };
     let special = flag("special", is_text || special)?;
     Ok(AddedToken {
         id: u32::MAX,
-        content: match is_text {
-            true => node.string()?,
-            false => node.field("content")?.string()?,
+        content: if is_text {
+            node.string()?
+        } else {
+            node.field("content")?.string()?
         },
         special,
         single_word: flag("single_word", false)?,

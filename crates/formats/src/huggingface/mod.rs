@@ -281,13 +281,14 @@ fn read_function(node: &Node<'_>) -> Result<Function> {
 }
 
 fn write_function(stage: &str, function: &Function, extended: bool) -> Result<Value> {
-    match extended {
-        true => Ok(json!({"type": "Function", "number": function.number()})),
-        false => Err(cannot_hold(
+    if extended {
+        Ok(json!({"type": "Function", "number": function.number()}))
+    } else {
+        Err(cannot_hold(
             TOKENIZER_JSON,
             format!("the {stage}, which is a function of Python"),
         )
-        .hint("pickle the tokenizer, or save it without the function and set that after loading")),
+        .hint("pickle the tokenizer, or save it without the function and set that after loading"))
     }
 }
 
@@ -361,9 +362,10 @@ fn without_aliases(mut stages: Cow<'_, Stages>) -> Cow<'_, Stages> {
 
 /// The id of the token of the model that a file spells as `content`.
 fn id_in_model(model: &Model, content: &str) -> Option<u32> {
-    match model.has_raw_tokens() {
-        true => model.vocab().id(&printable::decode(content)?),
-        false => model.vocab().id(content.as_bytes()),
+    if model.has_raw_tokens() {
+        model.vocab().id(&printable::decode(content)?)
+    } else {
+        model.vocab().id(content.as_bytes())
     }
 }
 
@@ -434,15 +436,16 @@ fn check_out_of_reach(stages: &Stages, content: &str, id: u32) -> Result<()> {
         Model::WordLevel(model) if content == model.unk_token() => true,
         _ => is_piece(stages, content)?,
     };
-    match is_found {
-        false => Ok(()),
-        true => Err(cannot_hold(
+    if is_found {
+        Err(cannot_hold(
             TOKENIZER_JSON,
             format!(
                 "the added token {content:?} with id {id}: there, ids go on after the model's \
                  without a gap, and in the model's vocabulary it would be found as text"
             ),
-        )),
+        ))
+    } else {
+        Ok(())
     }
 }
 

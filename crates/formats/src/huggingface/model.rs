@@ -213,9 +213,10 @@ fn raw_merges(merges: &[(&str, &str)], vocab: &Vocab) -> Option<Vec<((u32, u32),
             let token = |start, end| vocab.id_of_part(&text, start, end - start);
             let pair = (token(0, middle)?, token(middle, end)?);
             // Merges mostly stand in the order of the ids that they make.
-            let made = match vocab.token(next) == Some(&text[..end]) {
-                true => next,
-                false => token(0, end)?,
+            let made = if vocab.token(next) == Some(&text[..end]) {
+                next
+            } else {
+                token(0, end)?
             };
             next = made + 1;
             resolved.push((pair, made));
@@ -288,9 +289,10 @@ fn read_merges<'j>(node: &Node<'j>, entries: &Entries<'_>) -> Result<Vec<(&'j st
             _ => None,
         };
         merges.push(pair.ok_or_else(|| {
-            node.item(index, node.json).error(match as_texts {
-                true => "expected two tokens with a space between them, in one way alone",
-                false => "expected an array of two tokens",
+            node.item(index, node.json).error(if as_texts {
+                "expected two tokens with a space between them, in one way alone"
+            } else {
+                "expected an array of two tokens"
             })
         })?);
     }
@@ -388,15 +390,16 @@ pub fn shortest(number: f32) -> Option<f64> {
 /// A score as the format writes it. One of seventeen digits may be read as its neighbour, here as in
 /// `tokenizers`; up to fifteen digits are safe.
 fn finite(token: &[u8], score: f64) -> Result<f64> {
-    match score.is_finite() {
-        true => Ok(score),
-        false => Err(Error::new(
+    if score.is_finite() {
+        Ok(score)
+    } else {
+        Err(Error::new(
             ErrorKind::Unsupported,
             format!(
                 "the score of {} is {score}, and JSON has finite numbers only",
                 show(token)
             ),
-        )),
+        ))
     }
 }
 

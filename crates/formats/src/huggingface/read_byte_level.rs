@@ -86,9 +86,10 @@ pub(super) fn left_out(
             left_out.insert(place);
         }
     }
-    match !odd.is_empty() && any_merged(model, &odd)? {
-        true => Ok(None),
-        false => Ok(Some(left_out)),
+    if !odd.is_empty() && any_merged(model, &odd)? {
+        Ok(None)
+    } else {
+        Ok(Some(left_out))
     }
 }
 

@@ -162,11 +162,10 @@ impl<'t> Reader<'t> {
         } = samples;
         let alpha = f64::from(alpha);
         let model = self.model;
-        let paths = match without_replacement {
-            true => {
-                model.sample_without_replacement(&normalized, alpha, count, include_best, sampler)
-            }
-            false => model.sample_with_scores(&normalized, alpha, count, sampler),
+        let paths = if without_replacement {
+            model.sample_without_replacement(&normalized, alpha, count, include_best, sampler)
+        } else {
+            model.sample_with_scores(&normalized, alpha, count, sampler)
         };
         let read = |(path, score)| (self.read(&normalized, &origins, path), score as f32);
         Ok(paths.into_iter().map(read).collect())

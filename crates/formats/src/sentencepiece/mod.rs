@@ -29,12 +29,15 @@ use jeton_models::model::sentencepiece::spec::{ModelProto, NormalizerSpec, Piece
 pub fn read(file: &[u8]) -> Result<Stages> {
     let proto = ModelProto::read(file)?;
     let is_whole = proto.has_trainer() && proto.has_normalizer();
-    stages(proto).map_err(|error| match is_whole {
-        true => error,
-        false => error.hint(
-            "behind the pieces there should be a trainer_spec and a normalizer_spec: the file \
+    stages(proto).map_err(|error| {
+        if is_whole {
+            error
+        } else {
+            error.hint(
+                "behind the pieces there should be a trainer_spec and a normalizer_spec: the file \
              seems to be cut, take it again from where it came",
-        ),
+            )
+        }
     })
 }
 

@@ -41,9 +41,10 @@ impl Pairs {
             return None;
         }
         let ranks_are_ids = merges.iter().all(|&(_, rank, id)| rank == id);
-        let [by_rank, ages] = match ranks_are_ids {
-            true => [max_id + 1, 0],
-            false => [ranks.max(1), max_id + 1],
+        let [by_rank, ages] = if ranks_are_ids {
+            [max_id + 1, 0]
+        } else {
+            [ranks.max(1), max_id + 1]
         };
         let entry = |&((left, right), rank, _): &Merge| (pair(left, right), rank);
         let mut this = Self {
@@ -154,9 +155,10 @@ impl<T: Table> Pairs<T> {
     /// What the merge of a rank makes.
     #[inline(always)]
     pub fn made(&self, rank: u32) -> u32 {
-        match self.ages.is_empty() {
-            true => rank,
-            false => self.merges[rank as usize] as u32 & NO_ID,
+        if self.ages.is_empty() {
+            rank
+        } else {
+            self.merges[rank as usize] as u32 & NO_ID
         }
     }
 

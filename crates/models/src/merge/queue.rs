@@ -192,9 +192,10 @@ mod tests {
             let (mut lists, mut heap) = (Lists::default(), BinaryHeap::new());
             let ranks = numbers.random_range(1..6);
             for at in 0..300 {
-                let at = match numbers.random_bool(0.7) {
-                    true => at,
-                    false => numbers.random_range(0..300),
+                let at = if numbers.random_bool(0.7) {
+                    at
+                } else {
+                    numbers.random_range(0..300)
                 };
                 let rank = numbers.random_range(0..ranks);
                 lists.push(rank, at);

@@ -83,15 +83,7 @@ impl Model {
     /// # Errors
     /// A prefix or suffix of more than `LONGEST_MARK` bytes.
     pub fn check_marks(&self) -> Result<()> {
-        let marks = match self {
-            Self::Bpe(model) => [
-                model.options().continuing_subword_prefix.as_deref(),
-                model.options().end_of_word_suffix.as_deref(),
-            ],
-            Self::WordPiece(model) => [Some(model.continuing_subword_prefix()), None],
-            _ => [None, None],
-        };
-        for (name, mark) in MARKS.into_iter().zip(marks) {
+        for (name, mark) in MARKS.into_iter().zip(self.marks()) {
             let length = mark.map_or(0, str::len);
             if length > LONGEST_MARK {
                 let message =
@@ -100,6 +92,18 @@ impl Model {
             }
         }
         Ok(())
+    }
+
+    /// What is put before each part of a word but the first, and behind the last.
+    pub fn marks(&self) -> [Option<&str>; 2] {
+        match self {
+            Self::Bpe(model) => [
+                model.options().continuing_subword_prefix.as_deref(),
+                model.options().end_of_word_suffix.as_deref(),
+            ],
+            Self::WordPiece(model) => [Some(model.continuing_subword_prefix()), None],
+            _ => [None, None],
+        }
     }
 
     /// The vocabulary.

@@ -38,14 +38,13 @@ pub fn arrow_lists<'py>(
         let wanted = requested.map(wanted).transpose()?.flatten();
         let (wanted, is_large) = wanted.unwrap_or((DataType::Null, false));
         let values = values(py, &ids, narrow, &wanted)?;
-        let lists: ArrayRef = match is_large || i32::try_from(ids.len()).is_err() {
-            true => lists(shared::<i64>(&offsets)?, values)?,
-            false => {
-                let offsets = offsets.readonly();
-                let offsets = offsets.as_slice().map_err(|_| not_flat())?;
-                let offsets: Vec<i32> = offsets.iter().map(|&offset| offset as i32).collect();
-                lists(offsets.into(), values)?
-            }
+        let lists: ArrayRef = if is_large || i32::try_from(ids.len()).is_err() {
+            lists(shared::<i64>(&offsets)?, values)?
+        } else {
+            let offsets = offsets.readonly();
+            let offsets = offsets.as_slice().map_err(|_| not_flat())?;
+            let offsets: Vec<i32> = offsets.iter().map(|&offset| offset as i32).collect();
+            lists(offsets.into(), values)?
         };
         let failed = |error: arrow_schema::ArrowError| argument(error.to_string());
         let (array, schema) = to_ffi(&lists.to_data()).map_err(failed)?;

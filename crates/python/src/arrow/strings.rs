@@ -71,18 +71,19 @@ impl Strings {
             match values.as_any_dictionary_opt() {
                 Some(dictionary) => {
                     let words = bytes_of(dictionary.values());
-                    let keys = match words.is_empty() {
+                    let keys = if words.is_empty() {
                         // Every row is null.
-                        true => vec![0; values.len()],
-                        false => dictionary.normalized_keys(),
+                        vec![0; values.len()]
+                    } else {
+                        dictionary.normalized_keys()
                     };
-                    let rows_of = keys
-                        .iter()
-                        .enumerate()
-                        .map(|(row, &key)| match is_null(row) {
-                            true => None,
-                            false => words.get(key).copied().flatten(),
-                        });
+                    let rows_of = keys.iter().enumerate().map(|(row, &key)| {
+                        if is_null(row) {
+                            None
+                        } else {
+                            words.get(key).copied().flatten()
+                        }
+                    });
                     rows.extend(rows_of);
                 }
                 None => {

@@ -208,9 +208,10 @@ impl Tokenizer {
             let is_model = format == ".model";
             let build = move || {
                 let stages = core.stages();
-                jeton_core::Tokenizer::new(match is_model {
-                    true => approximate_model(stages)?,
-                    false => approximate_huggingface(stages)?,
+                jeton_core::Tokenizer::new(if is_model {
+                    approximate_model(stages)?
+                } else {
+                    approximate_huggingface(stages)?
                 })
             };
             Ok(abandonable(py, build)??.into())

@@ -72,11 +72,10 @@ impl Tokenizer {
             let ids = ids("ids", token_ids)?;
             with_buffer(&TEXT, MAX_KEPT, |bytes| {
                 let replace = errors == "replace";
-                match ids.len() < pool::WITHOUT_GIL && !self.core.backtracks() {
-                    true => self.core.decode_into(&ids, &options, replace, bytes)?,
-                    false => {
-                        detached(py, || self.core.decode_into(&ids, &options, replace, bytes))??
-                    }
+                if ids.len() < pool::WITHOUT_GIL && !self.core.backtracks() {
+                    self.core.decode_into(&ids, &options, replace, bytes)?
+                } else {
+                    detached(py, || self.core.decode_into(&ids, &options, replace, bytes))??
                 }
                 string_of(py, bytes, errors)
             })

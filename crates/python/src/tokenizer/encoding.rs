@@ -225,11 +225,12 @@ impl Tokenizer {
             let finish = |done: &mut SpannedEntries, strings: &Strings<'_>| {
                 has_pairs = strings.has_pairs();
                 let SpannedBatch { batch, spans } = &mut done.encoded;
-                match in_characters && strings.are_mended() {
-                    true => detached(py, || {
+                if in_characters && strings.are_mended() {
+                    detached(py, || {
                         strings.rows_of_caller(&batch.offsets, &done.origins, spans);
-                    }),
-                    false => Ok(()),
+                    })
+                } else {
+                    Ok(())
                 }
             };
             let done = with_entries(py, core, texts, kind, no_text, encode, finish)?;

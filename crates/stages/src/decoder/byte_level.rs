@@ -5,9 +5,10 @@ use jeton_text::printable;
 
 /// The bytes of the tokens joined.
 pub(super) fn join(tokens: Vec<Vec<u8>>, spelled: bool, invalid: Invalid) -> Vec<u8> {
-    let bytes = match spelled {
-        true => tokens.into_iter().flat_map(to_bytes).collect(),
-        false => tokens.concat(),
+    let bytes = if spelled {
+        tokens.into_iter().flat_map(to_bytes).collect()
+    } else {
+        tokens.concat()
     };
     match invalid {
         Invalid::Keep => bytes,

@@ -63,13 +63,12 @@ impl DecodeTable {
             Some(Decoder::ByteLevel { printable }) => {
                 table.ends = Ends::Same;
                 for (id, token) in known() {
-                    match printable {
-                        false => table.set(id, token, token)?,
-                        true => {
-                            let spelled = vec![token.to_vec()];
-                            let text = byte_level::join(spelled, true, Invalid::Keep);
-                            table.set(id, token, &text)?;
-                        }
+                    if *printable {
+                        let spelled = vec![token.to_vec()];
+                        let text = byte_level::join(spelled, true, Invalid::Keep);
+                        table.set(id, token, &text)?;
+                    } else {
+                        table.set(id, token, token)?
                     }
                 }
             }

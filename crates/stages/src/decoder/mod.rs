@@ -208,9 +208,10 @@ impl Decoder {
                 for token in paced(tokens.iter_mut()) {
                     in_text(token, |text| {
                         let text = text.replace(pad_token, "");
-                        match cleanup {
-                            true => clean_up(&text).replace(word_delimiter_token, " "),
-                            false => text,
+                        if *cleanup {
+                            clean_up(&text).replace(word_delimiter_token, " ")
+                        } else {
+                            text
                         }
                     });
                 }
@@ -224,9 +225,10 @@ impl Decoder {
                 return Ok(tokens);
             }
         }
-        match tokens.iter().map(Vec::len).sum::<usize>() > limit.most() {
-            false => Ok(tokens),
-            true => Err(self.named(limit.error("bytes"))),
+        if tokens.iter().map(Vec::len).sum::<usize>() > limit.most() {
+            Err(self.named(limit.error("bytes")))
+        } else {
+            Ok(tokens)
         }
     }
 

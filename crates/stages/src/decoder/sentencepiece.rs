@@ -78,9 +78,10 @@ impl SentencePieceDecoder {
                 at_front = false;
                 decode_bytes(&mut bytes, invalid, &mut decoded);
             }
-            let text = match is_unknown {
-                true => piece,
-                false => self.surface(&piece, &mut at_front),
+            let text = if is_unknown {
+                piece
+            } else {
+                self.surface(&piece, &mut at_front)
             };
             at_front &= text.is_empty();
             length += text.len();

@@ -50,10 +50,7 @@ impl Stops {
             self.kept.clear();
             return;
         }
-        let begun = match is_end {
-            true => 0,
-            false => self.begun(),
-        };
+        let begun = if is_end { 0 } else { self.begun() };
         let sure = self.kept.len() - begun;
         text.push_str(&self.kept[..sure]);
         self.kept.drain(..sure);

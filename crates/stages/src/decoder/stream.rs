@@ -110,9 +110,10 @@ impl TokenStream {
     fn count(&mut self, given: usize) -> Result<()> {
         self.given += given;
         let limit = LengthLimit::of(self.taken);
-        match self.given > limit.most() {
-            false => Ok(()),
-            true => Err(limit.error("bytes")),
+        if self.given > limit.most() {
+            Err(limit.error("bytes"))
+        } else {
+            Ok(())
         }
     }
 }
@@ -206,17 +207,21 @@ type Tokens = Vec<Vec<u8>>;
 impl Step {
     fn push(&mut self, token: Vec<u8>, invalid: Invalid) -> Result<Tokens> {
         Ok(match self {
-            Self::Spaces { is_first } => match std::mem::take(is_first) {
-                true => vec![token],
-                false => vec![b" ".to_vec(), token],
-            },
-            Self::EachToken { decoder, is_first } => match std::mem::take(is_first) {
-                true => decoder.decode(vec![token], invalid)?,
-                false => {
+            Self::Spaces { is_first } => {
+                if std::mem::take(is_first) {
+                    vec![token]
+                } else {
+                    vec![b" ".to_vec(), token]
+                }
+            }
+            Self::EachToken { decoder, is_first } => {
+                if std::mem::take(is_first) {
+                    decoder.decode(vec![token], invalid)?
+                } else {
                     let mut decoded = decoder.decode(vec![Vec::new(), token], invalid)?;
                     decoded.split_off(1)
                 }
-            },
+            }
             Self::Suffix { decoder, last } => match last.replace(token) {
                 None => Vec::new(),
                 Some(before) => {
@@ -225,13 +230,14 @@ impl Step {
                     decoded
                 }
             },
-            Self::Repeated { decoder, last } => match last.as_ref() == Some(&token) {
-                true => Vec::new(),
-                false => {
+            Self::Repeated { decoder, last } => {
+                if last.as_ref() == Some(&token) {
+                    Vec::new()
+                } else {
                     *last = Some(token.clone());
                     decoder.decode(vec![token], invalid)?
                 }
-            },
+            }
             Self::ByteRuns { run } => match byte_fallback::byte_of(&token) {
                 Some(_) => {
                     run.push(token);
@@ -309,9 +315,10 @@ impl Step {
             } => {
                 let mut text = std::mem::take(kept);
                 for _ in 0..*stop {
-                    match text.ends_with(content) {
-                        true => text.truncate(text.len() - content.len()),
-                        false => break,
+                    if text.ends_with(content) {
+                        text.truncate(text.len() - content.len())
+                    } else {
+                        break;
                     }
                 }
                 vec![text]
@@ -347,9 +354,10 @@ fn sure_of_end(kept: &[u8], content: &[u8], stop: usize) -> usize {
         .find(|&n| kept.ends_with(&content[..n]));
     let mut end = kept.len() - begun.unwrap_or(0);
     for _ in 0..stop {
-        match kept[..end].ends_with(content) {
-            true => end -= content.len(),
-            false => break,
+        if kept[..end].ends_with(content) {
+            end -= content.len()
+        } else {
+            break;
         }
     }
     end

@@ -66,9 +66,10 @@ pub(super) fn clean_up(text: &str) -> String {
         (" 're", "'re"),
     ];
     CHANGES.iter().fold(text.to_owned(), |text, (from, to)| {
-        match text.contains(from) {
-            true => text.replace(from, to),
-            false => text,
+        if text.contains(from) {
+            text.replace(from, to)
+        } else {
+            text
         }
     })
 }

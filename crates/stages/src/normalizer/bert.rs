@@ -11,10 +11,18 @@ use jeton_text::text::AlignedText;
 /// Removes controls and replacement characters; makes any white space a space.
 pub(super) fn clean(text: &mut AlignedText) -> Result<()> {
     text.retain(|c| !matches!(c, '\0' | '\u{fffd}') && !is_control(c))?;
-    match text.as_str().chars().any(|c| c != ' ' && c.is_whitespace()) {
-        true => text.flat_map(|c| [if c.is_whitespace() { ' ' } else { c }]),
-        false => Ok(()),
+    if text.as_str().chars().any(|c| c != ' ' && c.is_whitespace()) {
+        text.flat_map(|c| [if c.is_whitespace() { ' ' } else { c }])
+    } else {
+        Ok(())
     }
+}
+
+/// Whether a character is left as it is by all steps but that of letters.
+pub(super) fn keeps(character: char, strips_accents: bool) -> bool {
+    let is_cleaned = character == '\u{fffd}' || is_control(character) || character.is_whitespace();
+    !is_cleaned
+        && (!strips_accents || Form::Nfd.fixes(character) && !character.is_mark_nonspacing())
 }
 
 /// Tabs and line ends are white space here, not controls.
@@ -24,12 +32,13 @@ fn is_control(character: char) -> bool {
 
 /// Puts a space on both sides of each CJK ideograph, so that each is a word.
 pub(super) fn space_chinese_characters(text: &mut AlignedText) -> Result<()> {
-    match text.as_str().chars().any(is_chinese) {
-        false => Ok(()),
-        true => text.flat_map(|character| {
+    if text.as_str().chars().any(is_chinese) {
+        text.flat_map(|character| {
             let space = is_chinese(character).then_some(' ');
             space.into_iter().chain([character]).chain(space)
-        }),
+        })
+    } else {
+        Ok(())
     }
 }
 

@@ -5,14 +5,15 @@
 
 mod bert;
 mod compile;
+mod facts;
 mod nmt;
 mod precompiled;
 mod rules;
 mod sentencepiece;
 mod unicode;
 
+pub use facts::{NormalizerFacts, SPACE_RUNS};
 pub use precompiled::Charsmap;
-pub use precompiled::{CharacterSet, KeyCharacters};
 pub use rules::Normalization;
 pub use sentencepiece::{SentencePieceNormalizer, WhiteSpace};
 pub use unicode::Form;
@@ -106,31 +107,6 @@ impl Normalizer {
     pub fn changes_nothing(&self) -> bool {
         match self {
             Self::Sequence(stages) => stages.iter().all(Self::changes_nothing),
-            _ => false,
-        }
-    }
-
-    /// Whether what becomes of a word does not depend on what stands beyond the ASCII white space beside
-    /// it, which stays white space.
-    ///
-    /// Each of these maps character by character, or (the forms of Unicode) moves and joins only characters
-    /// that follow one other than white space.
-    pub fn keeps_words_apart(&self) -> bool {
-        match self {
-            Self::Nfc | Self::Nfd | Self::Nfkc | Self::Nfkd => true,
-            Self::Lowercase | Self::StripAccents | Self::Nmt | Self::Bert { .. } => true,
-            Self::Sequence(steps) => steps.iter().all(Self::keeps_words_apart),
-            _ => false,
-        }
-    }
-
-    /// Whether SentencePiece's is among its steps, or a function of the caller. SentencePiece's asks where in
-    /// its text a stretch stands; of a function nothing is known. Added tokens are found in the text as it
-    /// is given, as SentencePiece's user-defined pieces are.
-    pub fn leaves_added_tokens(&self) -> bool {
-        match self {
-            Self::SentencePiece(_) | Self::Function(_) => true,
-            Self::Sequence(steps) => steps.iter().any(Self::leaves_added_tokens),
             _ => false,
         }
     }
@@ -328,12 +304,22 @@ fn bert(
     Ok(())
 }
 
+/// The lower case of a character, if that is one character of the same length.
+fn lowered(character: char) -> Option<char> {
+    let mut lower = character.to_lowercase();
+    let first = lower
+        .next()
+        .filter(|it| it.len_utf8() == character.len_utf8());
+    first.filter(|_| lower.next().is_none())
+}
+
 /// Character by character, so a final sigma is lowered like any other.
 fn lowercase(text: &mut AlignedText) -> Result<()> {
     let changes = paced(text.as_str().chars()).any(|c| !c.to_lowercase().eq([c]));
-    match changes {
-        true => text.flat_map(char::to_lowercase),
-        false => Ok(()),
+    if changes {
+        text.flat_map(char::to_lowercase)
+    } else {
+        Ok(())
     }
 }
 
@@ -359,21 +345,24 @@ fn lowercased(text: &str) -> String {
 
 /// What is left of `text` without white space at the ends.
 fn stripped(text: &str, left: bool, right: bool) -> Range<usize> {
-    let end = match right {
-        true => text.len() - white_space(text.chars().rev()),
-        false => text.len(),
+    let end = if right {
+        text.len() - white_space(text.chars().rev())
+    } else {
+        text.len()
     };
-    let start = match left {
-        true => white_space(text[..end].chars()),
-        false => 0,
+    let start = if left {
+        white_space(text[..end].chars())
+    } else {
+        0
     };
     start..end
 }
 
 /// Empty text has no matches, not even empty ones.
 fn matches(text: &str, pattern: &SearchPattern) -> Result<Vec<Range<usize>>> {
-    match text.is_empty() {
-        true => Ok(Vec::new()),
-        false => pattern.matches(text).collect(),
+    if text.is_empty() {
+        Ok(Vec::new())
+    } else {
+        pattern.matches(text).collect()
     }
 }

@@ -5,10 +5,16 @@ use jeton_text::text::AlignedText;
 
 pub(super) fn normalize(text: &mut AlignedText) -> Result<()> {
     text.retain(|c| !is_removed(c))?;
-    match text.as_str().chars().any(is_space) {
-        true => text.flat_map(|c| [if is_space(c) { ' ' } else { c }]),
-        false => Ok(()),
+    if text.as_str().chars().any(is_space) {
+        text.flat_map(|c| [if is_space(c) { ' ' } else { c }])
+    } else {
+        Ok(())
     }
+}
+
+/// Whether a character is left as it is.
+pub(super) fn keeps(character: char) -> bool {
+    !is_removed(character) && !is_space(character)
 }
 
 fn is_removed(character: char) -> bool {

@@ -22,16 +22,25 @@ use unicode_segmentation::UnicodeSegmentation;
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::interrupt::paced;
 use jeton_text::length_limit::LONGEST_REPLACEMENT;
+use jeton_text::mem::lazy::Lazy;
 use jeton_text::text::AlignedText;
 
 /// A precompiled character map, checked.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(try_from = "Vec<u8>", into = "Vec<u8>")]
 pub struct Charsmap {
     units: Vec<u32>,
     replacements: String,
     /// Which bytes are in keys of more than one byte, at the front or behind it.
     inner_bytes: Box<[bool; 256]>,
+    /// The characters that it may change, once they are asked for.
+    changed: Lazy<CharacterSet>,
+}
+
+impl PartialEq for Charsmap {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.units, &self.replacements) == (&other.units, &other.replacements)
+    }
 }
 
 /// Bytes above which a key is refused, so that a lookup takes bounded time. SentencePiece's own keys
@@ -79,6 +88,7 @@ impl Charsmap {
             units: units.iter().map(|unit| u32::from_le_bytes(*unit)).collect(),
             replacements: replacements.to_owned(),
             inner_bytes: Box::new([false; 256]),
+            changed: Lazy::new(),
         };
         *charsmap.inner_bytes = charsmap.check()?;
         Ok(charsmap)
@@ -263,11 +273,17 @@ impl Charsmap {
         Some(keys)
     }
 
-    /// What the keys are made of. `None` if a key of several characters removes them, if one begins or
-    /// ends inside a character, or if very many ways lead through the trie.
-    pub fn key_characters(&self) -> Option<KeyCharacters> {
+    /// Whether a character is left as it is, wherever it stands behind others that are.
+    pub(super) fn keeps_character(&self, character: char) -> bool {
+        let changed = self.changed.get(|| self.changed().unwrap_or_default());
+        !changed.may_have(character.into())
+    }
+
+    /// The characters that are keys, or stand behind others in one. `None` if a key begins or ends inside
+    /// a character, or if very many ways lead through the trie.
+    fn changed(&self) -> Option<CharacterSet> {
         let children = Children::of(&self.units);
-        let mut characters = KeyCharacters::default();
+        let mut changed = CharacterSet(vec![0; CharacterSet::KNOWN / 64].into());
         // Many ways may lead to one unit.
         let mut met = HashSet::with_hasher(RandomState::default());
         let mut waiting = vec![(0, KeyFront::NONE)];
@@ -276,18 +292,11 @@ impl Charsmap {
                 let child = child as usize;
                 let unit = self.units[child];
                 let front = front.and(label(unit)?)?;
-                if ends_key(unit) {
-                    let offset = value(self.units[base(child, unit)]);
-                    let replacement = &self.replacements.as_bytes()[offset..];
-                    let removes = replacement.first().is_none_or(|byte| *byte == 0);
-                    if front.missing > 0 || !front.is_first && removes {
-                        return None;
-                    }
+                if ends_key(unit) && front.missing > 0 {
+                    return None;
                 }
-                if front.missing == 0 {
-                    let is_key = ends_key(unit) && front.is_first;
-                    characters.keys.add(front.last, is_key);
-                    characters.behind.add(front.last, !front.is_first);
+                if front.missing == 0 && (ends_key(unit) || !front.is_first) {
+                    changed.add(front.last);
                 }
                 if met.insert((child, front.state())) {
                     waiting.push((child, front));
@@ -297,7 +306,7 @@ impl Charsmap {
                 }
             }
         }
-        Some(characters)
+        Some(changed)
     }
 
     /// Walks all that a lookup can reach, and says which bytes are in keys of more than one.
@@ -367,11 +376,12 @@ impl Charsmap {
         let most = self.replacements.as_bytes()[offset..]
             .iter()
             .take(LONGEST_REPLACEMENT + 1);
-        match most.clone().all(|byte| *byte != 0) && most.len() > LONGEST_REPLACEMENT {
-            false => Ok(()),
-            true => Err(broken(format!(
+        if most.clone().all(|byte| *byte != 0) && most.len() > LONGEST_REPLACEMENT {
+            Err(broken(format!(
                 "it replaces something by more than {LONGEST_REPLACEMENT} bytes, which is the limit"
-            ))),
+            )))
+        } else {
+            Ok(())
         }
     }
 
@@ -393,9 +403,10 @@ impl Charsmap {
             new.len() <= room
         };
         for (start, grapheme) in paced(old.as_str().grapheme_indices(true)) {
-            let whole = match grapheme.len() < WHOLE_GRAPHEME_LIMIT {
-                true => self.replacement(grapheme),
-                false => None,
+            let whole = if grapheme.len() < WHOLE_GRAPHEME_LIMIT {
+                self.replacement(grapheme)
+            } else {
+                None
             };
             let goes_on = match whole {
                 Some(_) => add(start, grapheme, whole),
@@ -408,9 +419,10 @@ impl Charsmap {
                 break;
             }
         }
-        match changed {
-            true => text.replace(new, origins),
-            false => Ok(()),
+        if changed {
+            text.replace(new, origins)
+        } else {
+            Ok(())
         }
     }
 }
@@ -488,60 +500,23 @@ impl<'a> Children<'a> {
     }
 }
 
-/// The characters of the keys of a map.
-#[derive(Debug, Default)]
-pub struct KeyCharacters {
-    /// Those that are keys.
-    pub keys: CharacterSet,
-    /// Those that stand behind others in a key.
-    pub behind: CharacterSet,
-}
-
-/// A set of characters, of which those below `CharacterSet::KNOWN` are told apart; of the others,
-/// all may be in it.
-#[derive(Debug)]
-pub struct CharacterSet(Box<[u64]>);
+/// A set of characters: of those from `CharacterSet::KNOWN` on, all may be in it, and by default of all.
+#[derive(Clone, Debug, Default)]
+struct CharacterSet(Box<[u64]>);
 
 impl CharacterSet {
     /// Code points below which nearly all characters of any text are.
     const KNOWN: usize = 0x2_0000;
 
-    /// All characters.
-    pub fn all() -> Self {
-        Self(Box::default())
-    }
-
-    /// With those of another set.
-    pub fn and(mut self, other: &Self) -> Self {
-        for (bits, more) in self.0.iter_mut().zip(&other.0) {
-            *bits |= more;
-        }
-        self
-    }
-
-    /// Adds a character, if `is_there`.
-    pub fn add(&mut self, character: u32, is_there: bool) {
+    fn add(&mut self, character: u32) {
         if let Some(bits) = self.0.get_mut(character as usize / 64) {
-            *bits |= u64::from(is_there) << (character % 64);
+            *bits |= 1 << (character % 64);
         }
     }
 
-    /// Whether this character is told apart from others.
-    pub fn tells(character: u32) -> bool {
-        (character as usize) < Self::KNOWN
-    }
-
-    /// Whether a character may be in it.
-    #[inline]
-    pub fn may_have(&self, character: u32) -> bool {
+    fn may_have(&self, character: u32) -> bool {
         let bits = self.0.get(character as usize / 64);
         bits.is_none_or(|bits| bits >> (character % 64) & 1 == 1)
-    }
-}
-
-impl Default for CharacterSet {
-    fn default() -> Self {
-        Self(vec![0; Self::KNOWN / 64].into())
     }
 }
 
@@ -668,9 +643,8 @@ mod tests {
     }
 
     #[test]
-    fn characters_of_keys_are_known() {
+    fn characters_that_no_key_changes_are_kept() {
         let map = Charsmap::new(BLOB).unwrap();
-        let characters = map.key_characters().unwrap();
         let keys = map.long_keys().unwrap();
         let keys: Vec<&str> = (keys.iter())
             .map(|key| std::str::from_utf8(key).unwrap())
@@ -678,8 +652,7 @@ mod tests {
         for c in (0..CharacterSet::KNOWN as u32).filter_map(char::from_u32) {
             let is_key = map.longest_prefix(c.to_string().as_bytes()).is_some();
             let is_behind = keys.iter().any(|key| key.chars().skip(1).any(|it| it == c));
-            assert_eq!(characters.keys.may_have(c.into()), is_key, "{c:?}");
-            assert_eq!(characters.behind.may_have(c.into()), is_behind, "{c:?}");
+            assert_eq!(map.keeps_character(c), !is_key && !is_behind, "{c:?}");
         }
     }
 

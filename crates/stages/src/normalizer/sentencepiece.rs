@@ -179,6 +179,18 @@ impl SentencePieceNormalizer {
         place.is_none() && self.charsmap().is_none_or(|map| map.leaves(bytes))
     }
 
+    /// Whether all that it changes is white space.
+    pub(super) fn changes_only_spaces(&self) -> bool {
+        self.charsmap().is_none() && self.parts.user_defined.is_empty()
+    }
+
+    /// Whether a character is left as it is, wherever it stands behind others that are.
+    pub(super) fn keeps(&self, character: char) -> bool {
+        let first = character.encode_utf8(&mut [0; 4]).as_bytes()[0];
+        !self.begins_user_defined(first)
+            && (self.charsmap()).is_none_or(|map| map.keeps_character(character))
+    }
+
     /// How long the user-defined piece is that stands at this place, if one does.
     pub fn user_defined_at(&self, text: &str, at: usize) -> Option<usize> {
         let rest = &text.as_bytes()[at..];
@@ -243,9 +255,10 @@ impl SentencePieceNormalizer {
         } = self.parts.white_space;
         let space = if escape { SPACE } else { " " };
         let mut output = Output::default();
-        let mut at = match front && remove_extra {
-            true => self.spaces_in_front(text),
-            false => 0,
+        let mut at = if front && remove_extra {
+            self.spaces_in_front(text)
+        } else {
+            0
         };
         if at == text.len() {
             return output;
@@ -262,14 +275,14 @@ impl SentencePieceNormalizer {
             if after_space {
                 new = new.trim_start_matches(' ');
             }
-            match new.is_empty() {
-                true => output.extend_to(end),
-                false => {
-                    after_space = remove_extra && new.ends_with(' ');
-                    match escape && new.contains(' ') {
-                        true => output.push(&new.replace(' ', SPACE), at..end),
-                        false => output.push(new, at..end),
-                    }
+            if new.is_empty() {
+                output.extend_to(end)
+            } else {
+                after_space = remove_extra && new.ends_with(' ');
+                if escape && new.contains(' ') {
+                    output.push(&new.replace(' ', SPACE), at..end)
+                } else {
+                    output.push(new, at..end)
                 }
             }
             at = end;

@@ -92,9 +92,10 @@ impl Form {
             normalized.push_str(&text[done..unsure.start]);
             let start = normalized.len();
             self.append(&text[unsure.clone()], &mut normalized);
-            match normalized[start..] == text[unsure.clone()] {
-                true => normalized.truncate(length),
-                false => done = unsure.end,
+            if normalized[start..] == text[unsure.clone()] {
+                normalized.truncate(length)
+            } else {
+                done = unsure.end
             }
         }
         match done {
@@ -164,10 +165,14 @@ impl Form {
         parts
     }
 
+    /// Whether a character is fixed.
+    pub fn fixes(self, character: char) -> bool {
+        self.table().of(character) == 0
+    }
+
     /// Whether the character that begins at `at` is fixed.
-    pub fn fixes(self, text: &str, at: usize) -> bool {
-        let character = text[at..].chars().next();
-        character.is_some_and(|character| self.table().of(character) == 0)
+    pub fn fixes_at(self, text: &str, at: usize) -> bool {
+        self.table().fixes(text, at)
     }
 
     /// The next stretch at `from` or later that may change, and does so by itself; `from` is the

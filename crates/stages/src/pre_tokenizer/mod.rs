@@ -4,6 +4,7 @@
 //! [`named`] has the well-known ones by name.
 
 mod byte_level;
+mod facts;
 mod metaspace;
 pub mod named;
 mod split;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use unicode_categories::UnicodeCategories;
 
+pub use facts::PreTokenizerFacts;
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::function::Function;
 use jeton_text::interrupt::{Pace, paced};
@@ -190,30 +192,6 @@ impl PreTokenizer {
         }
     }
 
-    /// Whether two neighbouring characters alone say whether it parts them, and nothing else changes.
-    pub(crate) fn parts_neighbours(&self) -> bool {
-        match self {
-            Self::Bert
-            | Self::Whitespace
-            | Self::WhitespaceSplit
-            | Self::CharDelimiterSplit { .. }
-            | Self::Punctuation { .. }
-            | Self::Digits { .. } => true,
-            Self::Split {
-                pattern: SearchPattern::Literal(text),
-                invert,
-                ..
-            } => text.chars().count() == 1 && !invert,
-            Self::ByteLevel {
-                add_prefix_space,
-                use_regex,
-                printable,
-                ..
-            } => !(*add_prefix_space || *use_regex || *printable),
-            _ => false,
-        }
-    }
-
     /// Appends where the pieces of `text` lie, which are its parts as they stand there: what
     /// [`Self::ByteLevel`] writes is not in it. For a single stage, and not for [`Self::Metaspace`],
     /// which cuts what it has written.
@@ -263,9 +241,10 @@ impl PreTokenizer {
                 split_at_characters(text, is_punctuation, *behavior, pieces)
             }
             Self::Digits { individual_digits } => {
-                let behavior = match individual_digits {
-                    true => SplitBehavior::Isolated,
-                    false => SplitBehavior::Contiguous,
+                let behavior = if *individual_digits {
+                    SplitBehavior::Isolated
+                } else {
+                    SplitBehavior::Contiguous
                 };
                 split_at_characters(text, char::is_numeric, behavior, pieces)
             }
@@ -326,8 +305,9 @@ fn cut_every(text: &str, length: usize, pieces: &mut Vec<Range<usize>>) -> Resul
 /// Punctuation as BERT has it: every ASCII character that is no letter, digit or space, and what
 /// Unicode calls punctuation.
 fn is_punctuation(character: char) -> bool {
-    match character.is_ascii() {
-        true => character.is_ascii_punctuation(),
-        false => character.is_punctuation(),
+    if character.is_ascii() {
+        character.is_ascii_punctuation()
+    } else {
+        character.is_punctuation()
     }
 }

@@ -75,9 +75,10 @@ impl SplitRule {
                 push(PUNCTUATION.to_vec(), *behavior, false);
             }
             PreTokenizer::Digits { individual_digits } => {
-                let behavior = match individual_digits {
-                    true => SplitBehavior::Isolated,
-                    false => SplitBehavior::Contiguous,
+                let behavior = if *individual_digits {
+                    SplitBehavior::Isolated
+                } else {
+                    SplitBehavior::Contiguous
                 };
                 push(NUMBERS.to_vec(), behavior, false);
             }

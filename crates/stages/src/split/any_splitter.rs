@@ -214,7 +214,7 @@ impl AnySplitter {
         mut reach: usize,
     ) -> usize {
         let stages = first.iter().chain(&self.coarse).chain(&self.fine);
-        let stages = stages.take_while(|it| it.parts_neighbours());
+        let stages = stages.take_while(|it| it.facts().parts_neighbours);
         let stages: Vec<&PreTokenizer> = stages.collect();
         let bytes = text.as_bytes();
         let is_changed = self.prefix_space || normalizer.is_some();

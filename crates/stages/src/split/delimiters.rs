@@ -180,9 +180,10 @@ impl Delimiters {
             let space_before = spaces << 1 | after_space;
             let alone_before = alone << 1 | after_alone;
             (after_space, after_alone) = (spaces >> 63, alone >> 63);
-            let mut starts = match self.dropped {
-                true => !spaces & (space_before | alone_before | alone),
-                false => spaces & !space_before | alone | alone_before,
+            let mut starts = if self.dropped {
+                !spaces & (space_before | alone_before | alone)
+            } else {
+                spaces & !space_before | alone | alone_before
             } & valid;
             let ends = (spaces | alone | alone_before) & !space_before & valid;
             if at == start && !self.dropped {
@@ -200,15 +201,17 @@ impl Delimiters {
                     ended = begun - 1;
                 }
                 if at >= text.len() && ended < begun {
-                    match self.dropped {
-                        true => chunks.ends[ended] = text.len(),
-                        false => chunks.starts[begun] = text.len(),
+                    if self.dropped {
+                        chunks.ends[ended] = text.len()
+                    } else {
+                        chunks.starts[begun] = text.len()
                     }
                     ended += 1;
                 }
-                let ends = match self.dropped {
-                    true => &chunks.ends[..ended],
-                    false => &chunks.starts[1..=ended],
+                let ends = if self.dropped {
+                    &chunks.ends[..ended]
+                } else {
+                    &chunks.starts[1..=ended]
                 };
                 interrupt::poll();
                 visit(&chunks.starts[..ended], ends)?;
@@ -491,10 +494,10 @@ mod tests {
                 .iter()
                 .take_while(|byte| delimiters.is_space(**byte))
                 .count();
-            match delimiters.dropped {
-                true if at + spaces == end => {}
-                true => chunks.push((at + spaces, end)),
-                false => chunks.push((at, end)),
+            if !delimiters.dropped {
+                chunks.push((at, end));
+            } else if at + spaces < end {
+                chunks.push((at + spaces, end));
             }
             at = end;
         }

@@ -133,10 +133,12 @@ impl Splitter {
         let mut done = 0;
         for found in regex.matches(text) {
             let found = found?;
-            match keeps_gaps {
-                true if done < found.start => stretches.begin(done, 1),
-                false if done < found.start => stretches.end(done),
-                _ => {}
+            if done < found.start {
+                if keeps_gaps {
+                    stretches.begin(done, 1);
+                } else {
+                    stretches.end(done);
+                }
             }
             if !found.is_empty() {
                 stretches.begin(found.start, 1);

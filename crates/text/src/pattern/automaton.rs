@@ -82,9 +82,10 @@ impl Automaton {
     /// The step from the state of `row` at byte `at` of `text`, and the length of its character.
     #[inline(always)]
     fn step(&self, row: usize, text: &[u8], at: usize) -> (Step, usize) {
-        let (class, length) = match at < text.len() {
-            true => self.classes.at(text, at),
-            false => (self.classes.count() as u8, 0),
+        let (class, length) = if at < text.len() {
+            self.classes.at(text, at)
+        } else {
+            (self.classes.count() as u8, 0)
         };
         (self.steps[row + usize::from(class)], length)
     }
@@ -110,9 +111,12 @@ impl Automaton {
             at += length;
         }
         dead_ends.stop(start, at, end, text.len());
-        let end = end.map(|end| match tail && end < text.len() {
-            true => before_last(text, start, end),
-            false => end,
+        let end = end.map(|end| {
+            if tail && end < text.len() {
+                before_last(text, start, end)
+            } else {
+                end
+            }
         });
         Found { end, read: at }
     }
@@ -190,9 +194,12 @@ pub(super) fn before_last(text: &str, start: usize, end: usize) -> usize {
 /// The steps of `dfa` from `start` on, over so many classes.
 pub(super) fn steps(dfa: &dense::DFA<Vec<u32>>, start: StateID, classes: usize) -> Vec<Step> {
     let width = classes + 1;
-    let next = |state: StateID, class: usize| match class < classes {
-        true => dfa.next_state(state, class as u8),
-        false => dfa.next_eoi_state(state),
+    let next = |state: StateID, class: usize| {
+        if class < classes {
+            dfa.next_state(state, class as u8)
+        } else {
+            dfa.next_eoi_state(state)
+        }
     };
     // A match is only known one step later, in a state that may have no other purpose.
     let is_end = |state: StateID| {
@@ -212,12 +219,13 @@ pub(super) fn steps(dfa: &dense::DFA<Vec<u32>>, start: StateID, classes: usize) 
                 let tail = dfa.match_pattern(reached, 0) == TAIL;
                 step |= Step::MATCH | if tail { Step::TAIL } else { 0 };
             }
-            step |= match class == classes || is_end(reached) {
-                true => Step::DEAD,
-                false => *rows.entry(reached).or_insert_with(|| {
+            step |= if class == classes || is_end(reached) {
+                Step::DEAD
+            } else {
+                *rows.entry(reached).or_insert_with(|| {
                     states.push(reached);
                     ((states.len() - 1) * width) as u32
-                }),
+                })
             };
             steps.push(Step(step));
         }

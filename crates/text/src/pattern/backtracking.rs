@@ -208,9 +208,10 @@ impl<'t> Matches<'t> {
                 continue;
             }
             let is_empty = start == end;
-            let at = match is_empty && matches!(self.engine, Engine::Fancy(_)) {
-                true => self.behind(end),
-                false => end,
+            let at = if is_empty && matches!(self.engine, Engine::Fancy(_)) {
+                self.behind(end)
+            } else {
+                end
             };
             let state = &mut self.state;
             // To tiktoken's engine no match continues an empty one that took no place.

@@ -86,9 +86,10 @@ impl Budget {
     /// # Errors
     /// Fewer are left.
     pub(super) fn has(&self, steps: u64) -> Result<(), Spent> {
-        match steps <= self.steps {
-            true => Ok(()),
-            false => Err(Spent::Steps),
+        if steps <= self.steps {
+            Ok(())
+        } else {
+            Err(Spent::Steps)
         }
     }
 
@@ -106,9 +107,10 @@ impl Budget {
     #[inline]
     pub(super) fn tick(&mut self) -> Result<(), Spent> {
         self.unseen += 1;
-        match self.unseen < self.gap {
-            true => Ok(()),
-            false => self.look(),
+        if self.unseen < self.gap {
+            Ok(())
+        } else {
+            self.look()
         }
     }
 
@@ -122,14 +124,16 @@ impl Budget {
         let now = Instant::now();
         let between = self.seen.map_or(Duration::ZERO, |seen| now - seen);
         (self.seen, self.unseen) = (Some(now), 0);
-        self.gap = match between < OFTEN_ABOVE {
-            true => MAX_UNSEEN.min(self.gap * 2),
-            false => 1.max(self.gap / 8),
+        self.gap = if between < OFTEN_ABOVE {
+            MAX_UNSEEN.min(self.gap * 2)
+        } else {
+            1.max(self.gap / 8)
         };
         self.spent += between.min(MAX_COUNTED_GAP);
-        match self.spent.as_micros() <= self.allowed().as_micros() {
-            true => Ok(()),
-            false => self.end(Spent::Time),
+        if self.spent.as_micros() <= self.allowed().as_micros() {
+            Ok(())
+        } else {
+            self.end(Spent::Time)
         }
     }
 

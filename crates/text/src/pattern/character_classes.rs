@@ -51,9 +51,10 @@ impl CharacterClasses {
                 (rows.len() - 1) as u16
             };
             let (class, end) = walk.reach(first);
-            row_of.push(match end >= first + 64 {
-                true => *alike[usize::from(class)].get_or_insert_with(|| push([class; 64])),
-                false => push(std::array::from_fn(|low| walk.reach(first + low as u32).0)),
+            row_of.push(if end >= first + 64 {
+                *alike[usize::from(class)].get_or_insert_with(|| push([class; 64]))
+            } else {
+                push(std::array::from_fn(|low| walk.reach(first + low as u32).0))
             });
         }
         let mut ascii = [0; 128];

@@ -86,9 +86,10 @@ impl DeadEnds {
     fn keep(&mut self, start: usize, end: Option<usize>, length: usize) {
         if self.last < start {
             // Clearing takes time for all that it was made for.
-            match self.known.capacity() > 8 * MIN_PLACES.max(self.known.len()) {
-                true => self.known = HashSet::default(),
-                false => self.known.clear(),
+            if self.known.capacity() > 8 * MIN_PLACES.max(self.known.len()) {
+                self.known = HashSet::default()
+            } else {
+                self.known.clear()
             }
         }
         let room = MIN_PLACES.max(length / BLOCK * STATES);

@@ -526,9 +526,10 @@ mod tests {
         ];
         let mut items = String::new();
         for _ in 0..numbers.random_range(1..5) {
-            match numbers.random_bool(sets) {
-                true => items.push_str(&format!("[{}]", random_items(numbers, 0.0))),
-                false => items.push_str(ITEMS[numbers.random_range(0..ITEMS.len())]),
+            if numbers.random_bool(sets) {
+                items.push_str(&format!("[{}]", random_items(numbers, 0.0)))
+            } else {
+                items.push_str(ITEMS[numbers.random_range(0..ITEMS.len())])
             }
         }
         items
@@ -540,9 +541,12 @@ mod tests {
         if numbers.random_bool(0.5) {
             return format!("[{}{}]", not(numbers), random_items(numbers, 0.4));
         }
-        let mut operand = || match numbers.random_bool(0.5) {
-            true => format!("[{}{}]", not(numbers), random_items(numbers, 0.0)),
-            false => random_items(numbers, 0.0),
+        let mut operand = || {
+            if numbers.random_bool(0.5) {
+                format!("[{}{}]", not(numbers), random_items(numbers, 0.0))
+            } else {
+                random_items(numbers, 0.0)
+            }
         };
         format!("[{}&&{}]", operand(), operand())
     }

@@ -107,9 +107,10 @@ impl Expression {
                 &mut info,
             )
         };
-        match code == ONIG_NORMAL as i32 {
-            true => Ok(Self(regex)),
-            false => Err(message(code, &info)),
+        if code == ONIG_NORMAL as i32 {
+            Ok(Self(regex))
+        } else {
+            Err(message(code, &info))
         }
     }
 }
@@ -185,8 +186,8 @@ impl Searcher {
         // are alive, and the latter two nobody else's.
         let code = unsafe {
             let from = bytes.start.add(from);
-            match is_alone {
-                true => onig_sys::onig_match_with_param(
+            if is_alone {
+                onig_sys::onig_match_with_param(
                     expression.0,
                     bytes.start,
                     bytes.end,
@@ -194,8 +195,9 @@ impl Searcher {
                     &mut self.region,
                     ONIG_OPTION_NONE,
                     self.parameters,
-                ),
-                false => onig_sys::onig_search_with_param(
+                )
+            } else {
+                onig_sys::onig_search_with_param(
                     expression.0,
                     bytes.start,
                     bytes.end,
@@ -204,7 +206,7 @@ impl Searcher {
                     &mut self.region,
                     ONIG_OPTION_NONE,
                     self.parameters,
-                ),
+                )
             }
         };
         match code {

@@ -159,16 +159,13 @@ impl Engine {
                 .map_err(|error| refused("fancy-regex", error)),
             Dialect::Oniguruma => Expression::new(source)
                 .map(backtracking::Engine::Oniguruma)
-                .map_err(|error| match Expression::is_accepted_by_oniguruma(source) {
-                    false => refused("Oniguruma", error),
-                    true => Error::new(
+                .map_err(|error| if Expression::is_accepted_by_oniguruma(source) { Error::new(
                         ErrorKind::Unsupported,
                         format!(
                             "jeton does not run the pattern {source:?}: an absent operator, (?~…), \
                              takes time in proportion to the square of the text"
                         ),
-                    ),
-                }),
+                    ) } else { refused("Oniguruma", error) }),
         }
         .map(Self::Backtracking)
     }

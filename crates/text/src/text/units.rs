@@ -76,9 +76,10 @@ impl UnitIndex {
 
     /// The span in units of the characters that the bytes of `span` belong to.
     pub fn of(&self, span: Span) -> Span {
-        match self.before.is_empty() {
-            true => span,
-            false => Span::new(self.at(span.start), self.at(span.end)),
+        if self.before.is_empty() {
+            span
+        } else {
+            Span::new(self.at(span.start), self.at(span.end))
         }
     }
 

@@ -146,9 +146,10 @@ impl WholeCharacters {
         text: &mut String,
     ) -> std::result::Result<(), NotUtf8> {
         let begun = std::mem::take(&mut self.begun);
-        let joined = match begun.is_empty() {
-            true => Cow::Borrowed(bytes),
-            false => Cow::Owned([&begun, bytes].concat()),
+        let joined = if begun.is_empty() {
+            Cow::Borrowed(bytes)
+        } else {
+            Cow::Owned([&begun, bytes].concat())
         };
         let mut rest = &*joined;
         // Nearly all bytes are text up to the last character, and are gone through once.

@@ -134,9 +134,10 @@ impl Changes {
             };
             let after = |symbol, count| {
                 right.at(symbol).lost += count;
-                match symbol == id {
-                    true => twice += count,
-                    false => right.win(symbol, word, count),
+                if symbol == id {
+                    twice += count
+                } else {
+                    right.win(symbol, word, count)
                 }
             };
             merge_in_word(row, pair, id, before, after);

@@ -127,9 +127,10 @@ impl PairCounts {
         let Self { words, pairs, .. } = self;
         // The numbers of pairs once more, side by side where there are few symbols.
         let symbols = tokens.ids();
-        let mut numbers = match symbols <= FEW_SYMBOLS {
-            true => vec![NONE; symbols * symbols],
-            false => Vec::new(),
+        let mut numbers = if symbols <= FEW_SYMBOLS {
+            vec![NONE; symbols * symbols]
+        } else {
+            Vec::new()
         };
         let mut number = |pairs: &mut Pairs, left: u32, right: u32| {
             let place = left as usize * symbols + right as usize;
@@ -327,9 +328,10 @@ impl PairCounts {
         let Self { pairs, changes, .. } = self;
         for (side, is_left) in [(&changes[0].left, true), (&changes[0].right, false)] {
             for (symbol, neighbour) in side.iter() {
-                let (old, new) = match is_left {
-                    true => ((symbol, a), (symbol, id)),
-                    false => ((b, symbol), (id, symbol)),
+                let (old, new) = if is_left {
+                    ((symbol, a), (symbol, id))
+                } else {
+                    ((b, symbol), (id, symbol))
                 };
                 if neighbour.lost > 0 {
                     let pair = pairs.number(old.0, old.1);
@@ -364,9 +366,10 @@ impl PairCounts {
                 // Each of its occurrences is gone again: `aaaa` has no `aa`+`a` in the end.
                 continue;
             }
-            let side = match is_left {
-                true => &mut changes.left,
-                false => &mut changes.right,
+            let side = if is_left {
+                &mut changes.left
+            } else {
+                &mut changes.right
             };
             let start = self.places.len();
             let end = start + side.words_go_to(symbol, start);

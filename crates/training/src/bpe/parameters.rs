@@ -257,9 +257,10 @@ impl BpeTrainer {
 
     /// How many tokens come after the merges: the special ones, but for those that are a byte's.
     pub(super) fn last_tokens(&self) -> usize {
-        match self.specials_are_last() {
-            true => self.longer_specials(),
-            false => 0,
+        if self.specials_are_last() {
+            self.longer_specials()
+        } else {
+            0
         }
     }
 
@@ -277,9 +278,10 @@ impl BpeTrainer {
     /// There are more than `vocab_size` allows, and that is no way to ask for no merges.
     pub(crate) fn check_room(&self, tokens: usize) -> Result<()> {
         let needed = tokens + self.last_tokens();
-        match needed > self.vocab_size && self.refuses_less() {
-            true => Err(too_small(self, self.vocab_size, needed)),
-            false => Ok(()),
+        if needed > self.vocab_size && self.refuses_less() {
+            Err(too_small(self, self.vocab_size, needed))
+        } else {
+            Ok(())
         }
     }
 

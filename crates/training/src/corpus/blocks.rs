@@ -154,10 +154,11 @@ impl<R: Read> Blocks<R> {
         } = self.options;
         while !self.ended {
             let before = bytes.len();
-            match between_lines {
-                true => bytes.reserve_exact(block),
+            if between_lines {
+                bytes.reserve_exact(block);
+            } else {
                 // All of a file may come together.
-                false => bytes.reserve(block),
+                bytes.reserve(block);
             }
             let limited = self.stream.by_ref().take(block as u64);
             let read = { limited }.read_to_end(&mut bytes);
@@ -166,9 +167,10 @@ impl<R: Read> Blocks<R> {
             if self.ended {
                 break;
             }
-            let newline = match between_lines {
-                true => bytes[before..].iter().rposition(|&byte| byte == b'\n'),
-                false => None,
+            let newline = if between_lines {
+                bytes[before..].iter().rposition(|&byte| byte == b'\n')
+            } else {
+                None
             };
             let end = match newline {
                 Some(at) => before + at + 1,
@@ -252,9 +254,10 @@ impl<R: Read> Blocks<R> {
             InvalidUtf8::Strict => {
                 let is_utf16 = self.offset == 0
                     && matches!(error.as_bytes(), [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]);
-                let begins = match is_utf16 {
-                    true => "it begins as UTF-16 does: ",
-                    false => "",
+                let begins = if is_utf16 {
+                    "it begins as UTF-16 does: "
+                } else {
+                    ""
                 };
                 let hint = format!(
                     "{begins}convert the file, or set errors=\"replace\" or errors=\"ignore\""

@@ -238,12 +238,13 @@ impl Reader {
                 at.line = blocks.lines();
                 let consumed = blocks.digest();
                 at.digest = beginning_of(consumed);
-                let after = match is_last {
-                    true => CorpusPosition {
+                let after = if is_last {
+                    CorpusPosition {
                         file: number + 1,
                         ..CorpusPosition::default()
-                    },
-                    false => at,
+                    }
+                } else {
+                    at
                 };
                 self.size += block.text.len();
                 self.parts.push(DocumentPart {

@@ -41,9 +41,10 @@ pub fn find_files(paths: &[PathBuf]) -> Result<FoundFiles> {
             );
         }
         for file in files {
-            match known.insert(fs::canonicalize(&file).unwrap_or_else(|_| file.clone())) {
-                true => found.files.push(file),
-                false => found.repeated += 1,
+            if known.insert(fs::canonicalize(&file).unwrap_or_else(|_| file.clone())) {
+                found.files.push(file)
+            } else {
+                found.repeated += 1
             }
         }
     }

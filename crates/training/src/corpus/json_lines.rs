@@ -47,10 +47,12 @@ pub(super) fn text<'l>(line: &'l str, field: &str, errors: InvalidUtf8) -> Resul
                 "no JSON object with a text {field:?}: {what}, at column {column}"
             ));
             let is_list = line.trim_start().starts_with('[');
-            Err(match is_whole {
-                _ if is_list => error.hint("JSON lines are one object each, not a list"),
-                false => error.hint("each line must hold a whole object"),
-                true => error,
+            Err(if is_list {
+                error.hint("JSON lines are one object each, not a list")
+            } else if is_whole {
+                error
+            } else {
+                error.hint("each line must hold a whole object")
             })
         }
     }

@@ -146,11 +146,12 @@ impl Corpus {
     /// text, a file of JSON lines whose first line lacks the field: all before any work is done.
     pub fn open(paths: &[PathBuf], options: CorpusOptions) -> Result<Self> {
         let files = find_files(paths)?.files.into_iter().map(|path| {
-            let (size, is_file) = match stream::is_standard_input(&path) {
-                true => (0, false),
-                false => fs::metadata(&path)
+            let (size, is_file) = if stream::is_standard_input(&path) {
+                (0, false)
+            } else {
+                fs::metadata(&path)
                     .map(|metadata| (metadata.len(), metadata.is_file()))
-                    .map_err(|error| files::file_error(&path, "read", &error))?,
+                    .map_err(|error| files::file_error(&path, "read", &error))?
             };
             let field = match &options.field {
                 None if is_json_lines(&path) => Some("text".to_owned()),

@@ -47,9 +47,10 @@ fn digesting(inner: Box<dyn Read + Send>) -> (Box<dyn Read + Send>, Arc<Digested
 }
 
 fn raw(path: &Path) -> io::Result<Box<dyn Read + Send>> {
-    Ok(match is_standard_input(path) {
-        true => Box::new(io::stdin()),
-        false => Box::new(fs::File::open(path)?),
+    Ok(if is_standard_input(path) {
+        Box::new(io::stdin())
+    } else {
+        Box::new(fs::File::open(path)?)
     })
 }
 

@@ -118,9 +118,10 @@ impl PieceRules {
         let [first, inside @ .., last] = classes else {
             return true;
         };
-        let far = match self.treat_whitespace_as_suffix {
-            true => first,
-            false => last,
+        let far = if self.treat_whitespace_as_suffix {
+            first
+        } else {
+            last
         };
         !(is_space(far) || self.split_by_whitespace && inside.iter().any(is_space))
     }

@@ -79,9 +79,10 @@ impl Trainer for UnigramPieces {
         let mut matches = seeds::find(fragments, &options.rules, self.seed_size);
         watch.tell(Phase::Seeding, 1, 1)?;
 
-        let least = match options.exact {
-            true => options.pieces - required,
-            false => 0,
+        let least = if options.exact {
+            options.pieces - required
+        } else {
+            0
         };
         rounds::shrink(&mut matches, self, least, watch)?;
         Ok(finish(&matches, &alphabet, options.pieces))

@@ -385,9 +385,10 @@ impl WordCounter {
         });
         let mut take = |word: &[u8], entry: Entry| {
             batch.push(word, entry);
-            match batch.text.len() < most {
-                true => Ok(()),
-                false => words.count_batch(&mut batch),
+            if batch.text.len() < most {
+                Ok(())
+            } else {
+                words.count_batch(&mut batch)
             }
         };
         match &spill {
@@ -447,9 +448,10 @@ impl WordCounter {
         let mut gathered = MergedWords::default();
         spill.visit(|word, entry| {
             if !is_rare(&mut counted, entry.count) {
-                match fit.add(word.len(), entry.count) {
-                    true => gathered.push(word, entry),
-                    false => gathered = MergedWords::default(),
+                if fit.add(word.len(), entry.count) {
+                    gathered.push(word, entry)
+                } else {
+                    gathered = MergedWords::default()
                 }
             }
             Ok(())

@@ -58,13 +58,16 @@ impl FirstStages {
         // Some files have an empty sequence.
         let changes = normalizer.as_ref().filter(|it| !it.changes_nothing());
         let form = changes.and_then(Form::of);
-        let keeps_words_apart = changes.is_none_or(Normalizer::keeps_words_apart);
-        let drops_white_space = pre_tokenizer.as_ref().is_some_and(drops_white_space);
+        let keeps_words_apart = changes.is_none_or(|it| it.facts().keeps_words_apart);
+        let drops_white_space = pre_tokenizer
+            .as_ref()
+            .is_some_and(|it| it.facts().drops_white_space);
         let between_white_space = !found_late && keeps_words_apart && drops_white_space;
-        let splitter = pre_tokenizer.as_ref().and_then(match between_white_space {
+        let splitter = pre_tokenizer.as_ref().and_then(if between_white_space {
             // Only a scanner is faster.
-            true => Splitter::scanner,
-            false => Splitter::of,
+            Splitter::scanner
+        } else {
+            Splitter::of
         });
         let shortcut = match (splitter, form, changes, &pre_tokenizer) {
             (None, ..) if between_white_space => Shortcut::WhiteSpace,
@@ -142,7 +145,7 @@ impl FirstStages {
             // The character before the white space is the last of its part in the form too, that behind
             // it begins what is normalized by itself, and both stay letters if they are.
             Shortcut::InForm(splitter, form) => {
-                let fixes = |at| form.fixes(text, at);
+                let fixes = |at| form.fixes_at(text, at);
                 let at = splitter.split_point_where(text, 0, reach, |before, behind| {
                     fixes(before) && fixes(behind)
                 });
@@ -178,9 +181,12 @@ impl FirstStages {
         let known = cut.as_ref().and_then(pattern_name);
         let spells = cut.as_ref().is_some_and(spells_bytes);
         let (normalizer, cut) = huggingface::write_first(self.normalizer.as_ref(), cut.as_ref())?;
-        let cut = cut.map(|json| match spells {
-            true => format!("{json}, bytes spelled as characters"),
-            false => json,
+        let cut = cut.map(|json| {
+            if spells {
+                format!("{json}, bytes spelled as characters")
+            } else {
+                json
+            }
         });
         Ok(Cutting::Stages {
             added_tokens,
@@ -327,34 +333,4 @@ fn pattern_name(stage: &PreTokenizer) -> Option<&'static str> {
 /// them or makes them spaces, and no character composes with one or moves across one.
 pub(super) fn is_white_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\t' | b'\r')
-}
-
-/// Whether a pre-tokenizer drops white space first, and then looks at each piece by itself.
-fn drops_white_space(pre_tokenizer: &PreTokenizer) -> bool {
-    match pre_tokenizer {
-        PreTokenizer::Bert | PreTokenizer::Whitespace | PreTokenizer::WhitespaceSplit => true,
-        PreTokenizer::Sequence(stages) => match stages.as_slice() {
-            [first, rest @ ..] => drops_white_space(first) && rest.iter().all(looks_at_one_piece),
-            [] => false,
-        },
-        _ => false,
-    }
-}
-
-/// Whether a pre-tokenizer cuts a piece the same wherever in the text it stands.
-fn looks_at_one_piece(pre_tokenizer: &PreTokenizer) -> bool {
-    match pre_tokenizer {
-        PreTokenizer::Bert
-        | PreTokenizer::Whitespace
-        | PreTokenizer::WhitespaceSplit
-        | PreTokenizer::Punctuation { .. }
-        | PreTokenizer::Digits { .. }
-        | PreTokenizer::CharDelimiterSplit { .. }
-        | PreTokenizer::FixedLength { .. } => true,
-        PreTokenizer::ByteLevel {
-            add_prefix_space, ..
-        } => !add_prefix_space,
-        PreTokenizer::Sequence(stages) => stages.iter().all(looks_at_one_piece),
-        _ => false,
-    }
 }

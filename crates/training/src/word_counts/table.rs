@@ -549,12 +549,11 @@ pub(super) fn pieces(word: &str, longest: usize) -> impl Iterator<Item = (usize,
     let mut start = 0;
     std::iter::from_fn(move || {
         let rest = &word[start..];
-        let end = match rest.len() <= longest {
-            true => rest.len(),
-            false => {
-                let cut = rest.char_indices().nth(longest);
-                cut.map_or(rest.len(), |(at, _)| at)
-            }
+        let end = if rest.len() <= longest {
+            rest.len()
+        } else {
+            let cut = rest.char_indices().nth(longest);
+            cut.map_or(rest.len(), |(at, _)| at)
         };
         let piece = (start, &rest[..end]);
         start += end;

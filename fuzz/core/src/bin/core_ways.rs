@@ -267,10 +267,7 @@ fn score(input: &mut Unstructured<'_>) -> Chosen<f32> {
 }
 
 fn bpe(input: &mut Unstructured<'_>) -> Chosen<Bpe> {
-    let alphabet = match input.arbitrary()? {
-        true => Alphabet::Bytes,
-        false => Alphabet::Characters,
-    };
+    let alphabet = if input.arbitrary()? { Alphabet::Bytes } else { Alphabet::Characters };
     let byte_fallback = input.arbitrary()?;
     let mut tokens: Vec<Vec<u8>> = match alphabet {
         Alphabet::Bytes => (0..=u8::MAX).map(|byte| vec![byte]).collect(),
@@ -380,10 +377,7 @@ fn sentencepiece_model(input: &mut Unstructured<'_>) -> Chosen<Stages> {
         ..TrainerSpec::default()
     };
     let normalizer = NormalizerSpec {
-        precompiled_charsmap: match input.arbitrary()? {
-            true => CHARSMAP.to_vec(),
-            false => Vec::new(),
-        },
+        precompiled_charsmap: if input.arbitrary()? { CHARSMAP.to_vec() } else { Vec::new() },
         add_dummy_prefix: input.arbitrary()?,
         remove_extra_whitespaces: input.arbitrary()?,
         escape_whitespaces: !input.ratio(1, 4)?,
@@ -395,9 +389,7 @@ fn sentencepiece_model(input: &mut Unstructured<'_>) -> Chosen<Stages> {
 }
 
 fn stages(input: &mut Unstructured<'_>) -> Chosen<Stages> {
-    let mut stages = match input.ratio(1, 4)? {
-        true => sentencepiece_model(input)?,
-        false => {
+    let mut stages = if input.ratio(1, 4)? { sentencepiece_model(input)? } else {
             let mut stages = Stages::of_model(model(input)?);
             stages.normalizer = match &some(input, 3, normalizer)?[..] {
                 [] => None,
@@ -415,8 +407,7 @@ fn stages(input: &mut Unstructured<'_>) -> Chosen<Stages> {
                 several => Some(Decoder::Sequence(several.to_vec())),
             };
             stages
-        }
-    };
+        };
     let mut added = HashSet::new();
     for content in some(input, 3, spelling)? {
         let known = stages.model.vocab().id(content.as_bytes());
@@ -479,10 +470,7 @@ fn options(input: &mut Unstructured<'_>) -> Chosen<EncodeOptions> {
             },
             _ => Sampling::default(),
         },
-        unit: match input.arbitrary()? {
-            true => Unit::Bytes,
-            false => Unit::Characters,
-        },
+        unit: if input.arbitrary()? { Unit::Bytes } else { Unit::Characters },
     })
 }
 

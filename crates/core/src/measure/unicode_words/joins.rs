@@ -66,9 +66,10 @@ impl Joins {
         let all = |texts: &[&str], number| texts.iter().all(|text| segments(text) == number);
         if segments("!·") == 1 {
             // Pictures are joined with a joiner before them, and with what stands before that.
-            return match all(&["a·a"], 1) && all(&["!·©"], 2) && !stands_alone(character) {
-                true => Self::Mark,
-                false => Self::Unsure,
+            return if all(&["a·a"], 1) && all(&["!·©"], 2) && !stands_alone(character) {
+                Self::Mark
+            } else {
+                Self::Unsure
             };
         }
         let is_apart = all(&["!·!", "a·!", "1·!", "!·a", "!·1", "_·_", "カ·カ"], 3)

@@ -1,75 +1,35 @@
-//! Spans at about the speed of ids: the fast path gives the ids, and a walk along the text finds
-//! where each of them stands.
+//! Spans at about the speed of ids: the fast path gives the ids, and a walk along the text says where each
+//! of them stands.
 //!
-//! Why a walk that fits gives the spans of the stages: the ids are those of the stages, and the tokens
-//! of a text, one behind the other, spell what the stages in front of the model made of it, without
-//! what they dropped. So if it is known what they make of each stretch of the text, and of each token
-//! what it spells, there is only one place where the first token can stand, then only one for the
-//! second, and so on. What a walk does not know for certain (an unknown token whose end could be in two
-//! places, a mark that normalization may move, a token that spells another thing than its text) it
-//! refuses, and then the stages find the spans. One file a way to know it:
-//!
-//! - `lengths`: nothing changes the text but that spaces are written `▁` and that one is put in front,
-//!   or it is known which stretches change (`normalizer_changes`). Then the lengths of the tokens alone
-//!   say where they stand. They have to add up to the text's, which they do not where anything else was
-//!   dropped.
-//! - `sentencepiece_walk`: a SentencePiece model's normalizer changes the text, step by step; where it
-//!   does, the walk makes the same steps.
-//! - `words`: each character becomes something by itself, and white space parts words, as with BERT; the
-//!   stages themselves are asked what becomes of a character.
-//!
-//! All of them pass most tokens in one loop (`run`), by what a table says of each: how long it is, and
-//! whether it begins or ends inside a character (`table`).
+//! `walk` has the walk: the lengths of tokens along text that the stages leave as long as it is (`kept`), and
+//! remembered answers of the stages elsewhere. `run` passes most tokens in one loop, by what `table` says of
+//! each; `spelled` compares tokens with what the stages made of a text; `ruler` counts units.
 
-mod changed_text;
-mod changed_text_walk;
-mod kept_stretches;
-mod known_characters;
-mod lengths;
-mod mark;
-mod normalizer_changes;
+mod kept;
 mod ruler;
 mod run;
-mod sentencepiece_walk;
+mod spelled;
 mod table;
-mod words;
+mod walk;
 
 use std::rc::Rc;
 
 use super::frames::Frame;
 use super::{EncodeOptions, Tokenizer};
 use jeton_fast::{Compiled, Place, Stretch};
-use jeton_models::model::{Model, Sampling};
-use jeton_models::stages::Stages;
+use jeton_models::model::Sampling;
 use jeton_stages::added_tokens::TextOrToken;
-use jeton_stages::post_processor::Margins;
+use jeton_stages::post_processor::{Margins, Trimming};
 use jeton_text::error::Result;
 use jeton_text::interrupt::paced;
 use jeton_text::length_limit::LengthLimit;
 use jeton_text::mem::room;
 use jeton_text::text::{AlignedText, Span};
-use lengths::Lengths;
 use ruler::Ruler;
-use sentencepiece_walk::Steps;
-use words::Words;
+pub(super) use walk::Walk;
 
 /// A span as an array holds it: where it begins and where it ends.
 pub type Row = [i64; 2];
-
-/// How the places of tokens are found without the stages.
-#[derive(Debug)]
-pub(super) struct Walk {
-    way: Way,
-    /// Whether spans are trimmed; if so, whether a space was put in front.
-    trims: Option<bool>,
-}
-
-#[derive(Debug)]
-enum Way {
-    Lengths(Box<Lengths>),
-    Steps(Steps),
-    Words(Words),
-}
 
 /// Text between added tokens.
 struct Section<'t> {
@@ -86,24 +46,21 @@ struct Output<'o, 't> {
     ruler: Ruler<'t>,
     /// How many spans there were before the first token of the text; none behind other parts of it.
     first: Option<usize>,
-    trims: Option<bool>,
+    trimming: Trimming,
 }
 
 impl Output<'_, '_> {
     /// Adds the span of a token, in bytes of the part.
     fn push(&mut self, span: Span) {
         let span = self.ruler.of(span);
-        self.push_units(span);
-    }
-
-    fn push_units(&mut self, span: Span) {
         self.spans.push([span.start as i64, span.end as i64]);
     }
 
     /// As [`Self::push`], without the margins of the token: as [`Margins::leave_out`], whatever the
     /// unit.
     fn push_trimmed(&mut self, mut span: Span, margins: impl FnOnce() -> Margins) {
-        if let Some(add_prefix_space) = self.trims {
+        if self.trimming != Trimming::None {
+            let add_prefix_space = self.trimming == Trimming::BehindPrefix;
             let Margins { leading, trailing } = margins();
             let is_first = self.is_first() || self.ruler.is_front(span.start);
             if leading > 0 && !(is_first && add_prefix_space && leading == 1) {
@@ -118,33 +75,9 @@ impl Output<'_, '_> {
         self.push(span);
     }
 
-    /// As [`Self::push_units`], without the margins of the token: spaces that the text has as they
-    /// are, so that they have as many units as characters.
-    fn push_units_trimmed(&mut self, mut span: Span, margins: impl FnOnce() -> Margins) {
-        if let Some(add_prefix_space) = self.trims {
-            margins().leave_out(&mut span, self.is_first(), add_prefix_space);
-        }
-        self.push_units(span);
-    }
-
     /// Whether the next token is the first of the text.
     fn is_first(&self) -> bool {
         self.first == Some(self.spans.len())
-    }
-}
-
-impl Walk {
-    /// The way for these stages, if there is one.
-    pub fn new(stages: &Stages) -> Option<Self> {
-        let trims = match &stages.post_processor {
-            Some(post_processor) => post_processor.trimming()?,
-            None => None,
-        };
-        let way = Lengths::new(stages).map(|it| Way::Lengths(Box::new(it)));
-        let way = way.or_else(|| Steps::new(stages).map(Way::Steps));
-        let way = way.or_else(|| Words::new(stages).map(Way::Words))?;
-        let knows_margins = matches!(&stages.model, Model::Bpe(bpe) if bpe.merges_bytes_only());
-        (trims.is_none() || knows_margins).then_some(Self { way, trims })
     }
 }
 
@@ -201,7 +134,7 @@ impl Tokenizer {
 
     /// Whether the parts that [`Tokenizer::split_point`] gives may be encoded by themselves with spans.
     pub(crate) fn has_spanned_parts(&self) -> bool {
-        self.walk.as_ref().is_some_and(Walk::has_parts) && !self.needs_whole_text()
+        self.walk.is_some() && !self.needs_whole_text()
     }
 
     /// What ids and spans are found by beside the stages, and what stands around them; none where the
@@ -249,13 +182,16 @@ impl Tokenizer {
             first: (place == Place::First).then_some(spans.len()),
             spans,
             ruler: Ruler::new(text, options.unit, part.before),
-            trims: walk.trims,
+            trimming: walk.trimming,
         };
         let limit = Rc::new(LengthLimit::of(text.len()));
-        let section = |section: Section<'_>, ids: &mut Vec<u32>, output: &mut _| {
+        let section = |section: Section<'_>, ids: &mut Vec<u32>, output: &mut Output<'_, '_>| {
             let first = ids.len();
             compiled.encode(&self.stages, section.stretch, &limit, ids)?;
-            Ok(walk.section(&self.stages, &section, &ids[first..], output))
+            let ids = &ids[first..];
+            room::reserve(output.spans, ids.len());
+            let found = walk.section(compiled, &self.stages, &section, ids, output);
+            Ok(found.is_some())
         };
         if self.added_tokens.finds_nothing(&options.special) {
             let whole = Section {
@@ -299,38 +235,9 @@ impl Tokenizer {
     }
 }
 
-impl Walk {
-    /// Whether parts of a text may be walked along by themselves.
-    fn has_parts(&self) -> bool {
-        match &self.way {
-            Way::Lengths(lengths) => lengths.has_parts(),
-            Way::Steps(_) | Way::Words(_) => true,
-        }
-    }
-
-    /// Adds the spans of the tokens of a section; false, with some of them, where it does not fit.
-    fn section(
-        &self,
-        stages: &Stages,
-        section: &Section<'_>,
-        ids: &[u32],
-        output: &mut Output<'_, '_>,
-    ) -> bool {
-        let before = output.spans.len();
-        room::reserve(output.spans, ids.len());
-        let fits = match (&self.way, section.origin) {
-            (Way::Lengths(lengths), _) => lengths.walk(stages, section, ids, output),
-            (Way::Steps(steps), _) => steps.walk(stages, section, ids, output),
-            (Way::Words(words), None) => words.walk(stages, section, ids, output),
-            (Way::Words(_), Some(_)) => None,
-        };
-        fits.is_some() && output.spans.len() == before + ids.len()
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use jeton_stages::post_processor::PostProcessor;
+    use jeton_stages::post_processor::{PostProcessor, Trimming};
 
     #[test]
     fn trimming_twice_or_behind_special_tokens_is_left_to_the_stages() {
@@ -344,9 +251,12 @@ mod tests {
             cls: ("c".to_owned(), 2),
         };
         let known = |stages: Vec<PostProcessor>| PostProcessor::Sequence(stages).trimming();
-        assert_eq!(known(vec![trims(true), adds()]), Some(Some(true)));
-        assert_eq!(known(vec![trims(false)]), Some(Some(false)));
-        assert_eq!(known(vec![adds()]), Some(None));
+        assert_eq!(
+            known(vec![trims(true), adds()]),
+            Some(Trimming::BehindPrefix)
+        );
+        assert_eq!(known(vec![trims(false)]), Some(Trimming::All));
+        assert_eq!(known(vec![adds()]), Some(Trimming::None));
         assert_eq!(known(vec![adds(), trims(true)]), None);
         assert_eq!(known(vec![trims(true), trims(true)]), None);
     }

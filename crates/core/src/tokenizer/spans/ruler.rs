@@ -40,17 +40,17 @@ impl<'t> Ruler<'t> {
     #[inline]
     pub fn at(&mut self, byte: usize) -> usize {
         let text = self.text.as_bytes();
-        match byte >= self.byte {
-            true if self.is_plain => self.units += byte - self.byte,
-            true => self.units += self.unit.count(&text[self.byte..byte]),
-            false => {
-                let back = match self.is_plain {
-                    true => self.byte - byte,
-                    false => self.unit.count(&text[byte..self.byte]),
-                };
-                // A walk along text that the tokens do not cover may have come less far in units.
-                self.units = self.units.saturating_sub(back);
-            }
+        let (from, to) = (byte.min(self.byte), byte.max(self.byte));
+        let between = if self.is_plain {
+            to - from
+        } else {
+            self.unit.count(&text[from..to])
+        };
+        if byte >= self.byte {
+            self.units += between;
+        } else {
+            // A walk along text that the tokens do not cover may have come less far in units.
+            self.units = self.units.saturating_sub(between);
         }
         self.byte = byte;
         self.units

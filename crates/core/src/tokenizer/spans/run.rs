@@ -7,7 +7,6 @@
 use std::mem::MaybeUninit;
 
 use super::Row;
-use super::known_characters::UnknownRun;
 use super::ruler::At;
 use super::table::{BYTE, CUT, INSIDE, MARKED, ODD, Table, UNKNOWN, bytes_of, units_of};
 use jeton_text::interrupt::Pace;
@@ -17,12 +16,6 @@ use jeton_text::text::Unit;
 pub struct Stretch<'s> {
     pub text: &'s [u8],
     pub end: usize,
-    /// The flags of tokens that have to be looked at more closely.
-    pub odd: u32,
-    /// Whether what stands at the end ends a run of characters that are no tokens.
-    pub ends_unknown: bool,
-    /// What stands for characters that are no tokens, if it is certain where these end.
-    pub unknown: Option<UnknownRun<'s>>,
 }
 
 /// Of the character that is not at its end at some place, in units: how many count before the place, and
@@ -51,9 +44,10 @@ impl Table {
         let mut done = 0;
         loop {
             let (ids, rows) = (&ids[done..], &mut rows[done..]);
-            let plain = match self.has_cuts && !COLLAPSES {
-                true => self.plain::<TRIMS, COLLAPSES, true>(stretch, ids, at, rows),
-                false => self.plain::<TRIMS, COLLAPSES, false>(stretch, ids, at, rows),
+            let plain = if self.has_cuts && !COLLAPSES {
+                self.plain::<TRIMS, COLLAPSES, true>(stretch, ids, at, rows)
+            } else {
+                self.plain::<TRIMS, COLLAPSES, false>(stretch, ids, at, rows)
             };
             done += plain;
             let (ids, rows) = (&ids[plain..], &mut rows[plain..]);
@@ -74,6 +68,37 @@ impl Table {
         done
     }
 
+    /// As [`Self::run`], of tokens of words between spaces that belong to none.
+    pub fn run_of_words(
+        &self,
+        stretch: &Stretch<'_>,
+        ids: &[u32],
+        at: &mut At,
+        spans: &mut Vec<Row>,
+    ) -> usize {
+        let before = spans.len();
+        for &id in ids {
+            let mut start = *at;
+            while start.byte < stretch.end && stretch.text[start.byte] <= b' ' {
+                start.byte += 1;
+                start.units += 1;
+            }
+            let entry = self.entry(id);
+            // The `▁` that a word begins with stands for no character.
+            let mark = usize::from(entry & MARKED != 0);
+            let next = At {
+                byte: start.byte + bytes_of(entry) - mark,
+                units: start.units + units_of(entry) - mark,
+            };
+            if entry & (ODD | INSIDE | CUT) != 0 || next.byte > stretch.end {
+                break;
+            }
+            spans.push([start.units as i64, next.units as i64]);
+            *at = next;
+        }
+        spans.len() - before
+    }
+
     /// The same up to the first token that is odd or ends behind the stretch; its span is written to
     /// `rows`, and so are those of the others. `CUTS` says whether it matters how much of a character a
     /// token holds. A function of its own, since its loop needs all registers.
@@ -85,7 +110,7 @@ impl Table {
         at: &mut At,
         rows: &mut [MaybeUninit<Row>],
     ) -> usize {
-        let Stretch { text, end, odd, .. } = *stretch;
+        let Stretch { text, end } = *stretch;
         let mut now = *at;
         let mut cut = CutCharacter::default();
         if CUTS {
@@ -100,21 +125,13 @@ impl Table {
                 byte: now.byte + bytes_of(entry),
                 units: now.units + units_of(entry),
             };
-            let mut odd = odd;
+            let mut odd = ODD;
             if COLLAPSES && let Some(&second) = text.get(now.byte + 1) {
                 // No branch, since half of all tokens begin with a space: all bits but the lower ones are
                 // set where a space follows.
                 odd |= MARKED & u32::from(second).wrapping_sub(u32::from(b' ') + 1);
             }
             if (entry & odd != 0) | (next.byte > end) {
-                if entry & UNKNOWN != 0
-                    && let Some(next) = self.unknown(stretch, id, now)
-                {
-                    row.write([now.units, next.units].map(|it| it as i64));
-                    now = next;
-                    done += 1;
-                    continue;
-                }
                 break;
             }
             let inside = (entry & INSIDE) as usize / INSIDE as usize;
@@ -169,7 +186,7 @@ impl Table {
         at: At,
         rows: &mut [MaybeUninit<Row>],
     ) -> Option<(usize, At)> {
-        let Stretch { text, end, .. } = *stretch;
+        let Stretch { text, end } = *stretch;
         let entry = self.entry(ids[0]);
         let mut next = At {
             byte: at.byte + bytes_of(entry),
@@ -210,14 +227,6 @@ impl Table {
             (0, _) => self.byte_token(&stretch.text[..stretch.end], ids[0], at, rows),
             whole => Some(whole),
         }
-    }
-
-    /// Where the text ends that a token stands for, if it is the unknown one and that is certain.
-    #[inline(never)]
-    fn unknown(&self, stretch: &Stretch<'_>, id: u32, at: At) -> Option<At> {
-        let unknown = stretch.unknown.filter(|it| it.id == id)?;
-        let next = unknown.end(stretch.text, at, stretch.end, self.unit)?;
-        (next.byte < stretch.end || stretch.ends_unknown).then_some(next)
     }
 
     /// What stands unfinished at a place of a text.

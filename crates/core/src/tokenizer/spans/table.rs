@@ -6,7 +6,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::mark::MARK;
+use super::kept::MARK;
+use jeton_fast::Spaces;
 use jeton_models::model::sentencepiece::spec::PieceKind;
 use jeton_models::model::{Model, byte_token};
 use jeton_models::stages::Stages;
@@ -22,44 +23,29 @@ pub struct Table {
     /// Some tokens begin or end inside a character, and it matters how much of it is theirs.
     pub has_cuts: bool,
     pub entries: Box<[u32]>,
-    /// What has no room in an entry, by id.
-    long: Vec<(u32, [usize; 2])>,
 }
 
 /// It has to be looked at.
 pub const ODD: u32 = 1 << 24;
-/// It is listed among the long ones.
-pub const LONG: u32 = 1 << 25;
 /// It holds a `▁`, which stands for a space or for itself.
 pub const MARKED: u32 = 1 << 26;
 /// It stands for a byte, and is spelled `<0x..>`.
 pub const BYTE: u32 = 1 << 27;
 /// What text it stands for is not known from what it is.
 pub const UNKNOWN: u32 = 1 << 28;
-
-/// It goes on with a word, and is spelled without the mark that says so.
-pub const CONTINUES: u32 = 1 << 29;
 /// It begins inside a character.
 pub const INSIDE: u32 = 1 << 30;
 /// It ends inside a character whose begin it holds, and it matters how much of it.
 pub const CUT: u32 = 1 << 31;
 
-/// How tokens write the spaces of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spaces {
-    /// As they are.
-    Plain,
-    /// `▁`, one for each.
-    Marked,
-    /// `▁`, one for each run of them.
-    Collapsed,
-}
-
 /// What a token is.
-enum Spelling<'v> {
-    Text(&'v [u8]),
-    /// Behind other text of its word.
-    Continues(&'v [u8]),
+pub enum Spelling<'v> {
+    /// Text, with what marks that other text of its piece stands before it, or none behind it.
+    Text {
+        token: &'v [u8],
+        prefix: &'v [u8],
+        suffix: &'v [u8],
+    },
     Byte(u8),
     Unknown,
 }
@@ -75,14 +61,14 @@ impl Table {
             unit,
             has_cuts: false,
             entries: vec![ODD | UNKNOWN; ids as usize].into(),
-            long: Vec::new(),
         };
         let is_plain = spaces == Spaces::Plain && spells_tokens(&stages.model);
         let (bytes, places) = stages.model.vocab().places();
         for (place, id) in places {
-            let short = match is_plain {
-                true => table.short_entry(bytes, place),
-                false => None,
+            let short = if is_plain {
+                table.short_entry(bytes, place)
+            } else {
+                None
             };
             let entry = short.unwrap_or_else(|| table.entry_of(stages, spaces, id));
             table.has_cuts |= unit != Unit::Characters && entry & (CUT | INSIDE) != 0;
@@ -131,8 +117,8 @@ impl Table {
     }
 
     /// The entry of any token.
-    fn entry_of(&mut self, stages: &Stages, spaces: Spaces, id: u32) -> u32 {
-        let Self { unit, long, .. } = self;
+    fn entry_of(&self, stages: &Stages, spaces: Spaces, id: u32) -> u32 {
+        let Self { unit, .. } = self;
         let marks = spaces != Spaces::Plain;
         let mut flags = 0;
         let token = match spelling(stages, id) {
@@ -147,10 +133,13 @@ impl Table {
                 };
                 return odd | BYTE | 1 | units << 8 | u32::from(value) << 16;
             }
-            Spelling::Text(token) => Cow::Borrowed(token),
-            Spelling::Continues(token) => {
-                flags |= CONTINUES;
-                Cow::Borrowed(token)
+            Spelling::Text {
+                token,
+                prefix,
+                suffix,
+            } => {
+                let token = token.strip_prefix(prefix).unwrap_or(token);
+                Cow::Borrowed(token.strip_suffix(suffix).unwrap_or(token))
             }
         };
         if token.is_empty() {
@@ -160,8 +149,10 @@ impl Table {
             Ok(text) if marks && text.contains(' ') => return ODD | UNKNOWN,
             Ok(text) if marks && text.contains(MARK) => {
                 flags |= MARKED;
-                // Other spaces than one in front stand for runs of any length.
-                if spaces == Spaces::Collapsed && text.rfind(MARK) != Some(0) {
+                // Other spaces than one in front stand for runs of any length, or for none.
+                if spaces != Spaces::Marked && text.rfind(MARK) != Some(0)
+                    || spaces == Spaces::Dropped && text.len() == MARK.len_utf8()
+                {
                     flags |= ODD;
                 }
                 Cow::Owned(text.replace(MARK, " ").into_bytes())
@@ -184,8 +175,7 @@ impl Table {
         let front = blanks(plain.iter().position(|it| *it != b' '));
         let back = blanks(plain.iter().rev().position(|it| *it != b' '));
         if length > 0xFF || front > 15 || back > 15 {
-            long.push((id, [length, units]));
-            return flags | ODD | LONG;
+            return ODD | UNKNOWN;
         }
         flags | length as u32 | (units as u32) << 8 | front << 16 | back << 20
     }
@@ -194,15 +184,6 @@ impl Table {
     #[inline(always)]
     pub fn entry(&self, id: u32) -> u32 {
         *self.entries.get(id as usize).unwrap_or(&(ODD | UNKNOWN))
-    }
-
-    /// How many bytes and units a token has.
-    pub fn lengths(&self, id: u32, entry: u32) -> [usize; 2] {
-        if entry & LONG != 0 {
-            let at = self.long.binary_search_by_key(&id, |(id, _)| *id);
-            return at.map_or([0, 0], |at| self.long[at].1);
-        }
-        [bytes_of(entry), units_of(entry)]
     }
 }
 
@@ -267,28 +248,34 @@ impl Tables {
 
 /// Whether each token of the model is spelled as the text that becomes it.
 fn spells_tokens(model: &Model) -> bool {
-    match model {
-        Model::Bpe(bpe) => bpe.options().unk_token.is_none() && !bpe.options().byte_fallback,
-        _ => false,
-    }
+    let Model::Bpe(bpe) = model else { return false };
+    let options = bpe.options();
+    options.unk_token.is_none() && !options.byte_fallback && !options.has_affixes()
 }
 
 /// What a token of the model spells, if text becomes it.
-fn spelling(stages: &Stages, id: u32) -> Spelling<'_> {
+pub fn spelling(stages: &Stages, id: u32) -> Spelling<'_> {
     let model = &stages.model;
     let Some(token) = model.vocab().token(id) else {
         return Spelling::Unknown;
     };
     let may_be_byte = token.len() == byte_token(0).len() && token.starts_with(b"<0x");
-    let byte = || match may_be_byte {
-        true => (0..=u8::MAX).find(|byte| byte_token(*byte) == *token),
-        false => None,
+    let byte = || {
+        let byte = || (0..=u8::MAX).find(|byte| byte_token(*byte) == *token);
+        may_be_byte.then(byte).flatten()
     };
+    let (mut prefix, mut suffix) = ("", "");
     let (is_unknown, has_bytes) = match model {
         Model::Bpe(bpe) => {
-            let unk_token = bpe.options().unk_token.as_deref();
+            let options = bpe.options();
+            prefix = options
+                .continuing_subword_prefix
+                .as_deref()
+                .unwrap_or_default();
+            suffix = options.end_of_word_suffix.as_deref().unwrap_or_default();
+            let unk_token = options.unk_token.as_deref();
             let is_unknown = unk_token.is_some_and(|it| it.as_bytes() == token);
-            (is_unknown, bpe.options().byte_fallback)
+            (is_unknown || options.separate_suffix, options.byte_fallback)
         }
         Model::Characters(characters) => (characters.unk_id() == Some(id), false),
         // The tokens of the bytes of a character, or of several, all have the span of all of them.
@@ -304,17 +291,18 @@ fn spelling(stages: &Stages, id: u32) -> Spelling<'_> {
         Model::LongestMatch(_) => (false, false),
         Model::WordLevel(model) => (model.unk_token().as_bytes() == token, false),
         Model::WordPiece(model) => {
-            let prefix = model.continuing_subword_prefix().as_bytes();
-            if let Some(rest) = token.strip_prefix(prefix).filter(|_| !prefix.is_empty()) {
-                return Spelling::Continues(rest);
-            }
+            prefix = model.continuing_subword_prefix();
             (model.unk_token().as_bytes() == token, false)
         }
     };
     match (is_unknown, byte().filter(|_| has_bytes)) {
         (true, _) => Spelling::Unknown,
         (false, Some(byte)) => Spelling::Byte(byte),
-        (false, None) => Spelling::Text(token),
+        (false, None) => Spelling::Text {
+            token,
+            prefix: prefix.as_bytes(),
+            suffix: suffix.as_bytes(),
+        },
     }
 }
 
@@ -335,7 +323,7 @@ mod tests {
         let vocab = Vocab::new(tokens.into_iter().zip(0..)).unwrap();
         let stages = Stages::of_model(Model::WordLevel(WordLevel::new(vocab, "")));
         for unit in [Unit::Characters, Unit::Bytes, Unit::Utf16] {
-            let mut table = Table::new(&stages, unit, Spaces::Plain).unwrap();
+            let table = Table::new(&stages, unit, Spaces::Plain).unwrap();
             let (bytes, places) = stages.model.vocab().places();
             let mut short = 0;
             for (place, id) in places {

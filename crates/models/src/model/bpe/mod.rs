@@ -338,9 +338,10 @@ impl Bpe {
         for (token, rank) in self.vocab.texts().filter(|(token, _)| token.len() > 1) {
             // No token is made of a withheld byte.
             let mut symbols = self.bytes_as_symbols(token).unwrap_or_default();
-            match symbols.len() < u32::MAX as usize {
-                true => merge(&mut symbols, pairs, rank),
-                false => symbols.clear(),
+            if symbols.len() < u32::MAX as usize {
+                merge(&mut symbols, pairs, rank)
+            } else {
+                symbols.clear()
             }
             match symbols.as_slice() {
                 [left, right] => list.merges.push((left.id, right.id)),
@@ -417,12 +418,13 @@ impl Bpe {
 }
 
 fn check_dropout(dropout: f32) -> Result<()> {
-    match (0.0..=1.0).contains(&dropout) {
-        true => Ok(()),
-        false => Err(Error::new(
+    if (0.0..=1.0).contains(&dropout) {
+        Ok(())
+    } else {
+        Err(Error::new(
             ErrorKind::Argument,
             format!("dropout is a probability, 0 to 1, not {dropout}"),
-        )),
+        ))
     }
 }
 

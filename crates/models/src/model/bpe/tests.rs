@@ -70,11 +70,12 @@ fn ranks_agree_with_the_definition() {
         let bpe = Bpe::by_ranks(Vocab::new(ranks.clone()).unwrap()).unwrap();
         for _ in 0..20 {
             let piece = random_piece(&mut numbers, 4, 0..150);
-            let expected = match ranks.contains_key(&piece) {
-                true => vec![piece.clone()],
-                false => merged_by_definition(&piece, |left, right| {
+            let expected = if ranks.contains_key(&piece) {
+                vec![piece.clone()]
+            } else {
+                merged_by_definition(&piece, |left, right| {
                     ranks.get(&[left, right].concat()).copied()
-                }),
+                })
             };
             assert_eq!(tokens_of(&bpe, &piece, Sampling::default()), expected);
         }
@@ -131,9 +132,10 @@ fn derived_merges_are_those_of_the_definition() {
         assert_eq!(list, bpe.derived_by_definition());
         let pairs: Vec<_> = merges.pairs().iter().map(|(pair, ..)| pair).collect();
         assert_eq!(list.merges, pairs);
-        match list.underivable.is_empty() {
-            true => whole += 1,
-            false => gaps += 1,
+        if list.underivable.is_empty() {
+            whole += 1
+        } else {
+            gaps += 1
         }
     }
     assert!(gaps > 50 && whole > 50, "{whole} {gaps}");

@@ -80,9 +80,10 @@ impl SentencePiece {
                 start: range.start,
                 length: range.len(),
                 previous: position.checked_sub(1).unwrap_or(NONE),
-                next: match range.end == text.len() {
-                    true => NONE,
-                    false => position + 1,
+                next: if range.end == text.len() {
+                    NONE
+                } else {
+                    position + 1
                 },
                 frozen,
             });

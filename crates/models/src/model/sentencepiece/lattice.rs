@@ -87,9 +87,10 @@ impl Lattice {
             let mut nodes = self.ending_at[end].iter().copied();
             let Some(first) = nodes.next() else { break };
             let node = nodes.fold(first, |best, node| {
-                match best_scores[node] > best_scores[best] {
-                    true => node,
-                    false => best,
+                if best_scores[node] > best_scores[best] {
+                    node
+                } else {
+                    best
                 }
             });
             if path.is_empty() {

@@ -266,9 +266,10 @@ impl SentencePiece {
 
     /// What text may make of a piece: a withheld one is a control piece, whatever the file says.
     pub fn kind(&self, id: u32) -> PieceKind {
-        match self.vocab.withheld().contains(id) {
-            true => PieceKind::Control,
-            false => self.proto.pieces.kinds()[id as usize],
+        if self.vocab.withheld().contains(id) {
+            PieceKind::Control
+        } else {
+            self.proto.pieces.kinds()[id as usize]
         }
     }
 
@@ -377,9 +378,10 @@ impl Roles {
         let ends = pieces.ends();
         let is_one_empty = ends.first() == Some(&0) || ends.windows(2).any(|it| it[0] == it[1]);
         // Of normal pieces there is nothing else to be said.
-        let checked = match holds_nul || is_one_empty {
-            true => (0..pieces.len() as u32).collect(),
-            false => pieces.others().to_vec(),
+        let checked = if holds_nul || is_one_empty {
+            (0..pieces.len() as u32).collect()
+        } else {
+            pieces.others().to_vec()
         };
         for (piece, id) in checked
             .into_iter()
@@ -421,9 +423,10 @@ impl Roles {
             }
         }
         let broken = |message: &str| Err(Error::new(ErrorKind::Format, message));
-        let byte_ids = match proto.trainer().byte_fallback {
-            true => Some(all_bytes(&bytes)?),
-            false => None,
+        let byte_ids = if proto.trainer().byte_fallback {
+            Some(all_bytes(&bytes)?)
+        } else {
+            None
         };
         if unk_id.is_none() && byte_ids.is_none() {
             return broken("there is no unknown piece");
@@ -435,9 +438,10 @@ impl Roles {
         let scores = pieces.kinds().iter().zip(pieces.scores());
         let normal = scores.filter(|(kind, _)| **kind == PieceKind::Normal);
         Ok(Self {
-            trie: match is_unigram {
-                true => Trie::new(texts(proto).map(|(piece, id)| (piece.text.as_bytes(), id))),
-                false => Trie::default(),
+            trie: if is_unigram {
+                Trie::new(texts(proto).map(|(piece, id)| (piece.text.as_bytes(), id)))
+            } else {
+                Trie::default()
             },
             has_user_defined: !user_defined.is_empty(),
             user_defined: Trie::new(user_defined),

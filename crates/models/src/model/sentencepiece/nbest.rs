@@ -163,9 +163,10 @@ impl Agenda {
         let length = self.0.len();
         while 2 * hole + 1 < length {
             let (left, right) = (2 * hole + 1, 2 * hole + 2);
-            let child = match right < length && self.0[right].0 >= self.0[left].0 {
-                true => right,
-                false => left,
+            let child = if right < length && self.0[right].0 >= self.0[left].0 {
+                right
+            } else {
+                left
             };
             self.0[hole] = self.0[child];
             hole = child;

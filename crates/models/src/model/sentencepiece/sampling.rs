@@ -291,10 +291,11 @@ fn truncated(noisy: f64, greatest: f64, limit: f64) -> f64 {
 /// noise.
 fn log_inclusion(above: f64) -> f64 {
     let rate = above.exp();
-    match above < -20.0 {
+    if above < -20.0 {
         // The first terms of the series, where the rest is beyond rounding.
-        true => above - rate / 2.0,
-        false => (-(-rate).exp_m1()).ln(),
+        above - rate / 2.0
+    } else {
+        (-(-rate).exp_m1()).ln()
     }
 }
 

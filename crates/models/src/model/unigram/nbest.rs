@@ -229,9 +229,10 @@ impl Lattice {
                 Some(heap) => Some(heap),
                 None => self.heaps[self.edges[best as usize].start as usize],
             };
-            self.heaps[end] = match edge == best {
-                true => heap,
-                false => Some(self.insert(heap, sums[end] - (sums[start] + score), edge)),
+            self.heaps[end] = if edge == best {
+                heap
+            } else {
+                Some(self.insert(heap, sums[end] - (sums[start] + score), edge))
             };
         }
     }

@@ -202,9 +202,10 @@ impl OnePass {
         let (mut at, mut known, mut pace) = (reader.at, Vec::new(), Pace::default());
         while places.len() <= MAX_HELD_BACK {
             pace.step();
-            let (class, length) = match at < bytes.len() {
-                true => classes.at(bytes, at),
-                false => (stages[0].end(), 0),
+            let (class, length) = if at < bytes.len() {
+                classes.at(bytes, at)
+            } else {
+                (stages[0].end(), 0)
             };
             read(stages, &mut states, class, &mut known);
             places.extend((length > 0).then_some(at));
@@ -220,9 +221,10 @@ impl OnePass {
                 }
             }
             at += length;
-            let row = match places.len() <= MOST_HELD {
-                true => table.row_of(&states),
-                false => None,
+            let row = if places.len() <= MOST_HELD {
+                table.row_of(&states)
+            } else {
+                None
             };
             if let Some(row) = row {
                 let mut before = places.iter().rev().copied();

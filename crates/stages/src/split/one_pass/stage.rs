@@ -88,10 +88,12 @@ impl Stage {
         let steps = steps_over(classes, &cut.patterns)?;
         let certain = |row: &[Step]| {
             let (_, inside) = row.split_last().unwrap_or((&row[0], row));
-            match row.iter().all(|step| step.has(Step::MATCH)) {
-                false => Certain::Nothing,
-                true if inside.iter().any(|step| step.has(Step::TAIL)) => Certain::AllButLast,
-                true => Certain::All,
+            if !row.iter().all(|step| step.has(Step::MATCH)) {
+                Certain::Nothing
+            } else if inside.iter().any(|step| step.has(Step::TAIL)) {
+                Certain::AllButLast
+            } else {
+                Certain::All
             }
         };
         Some(Self {
@@ -179,9 +181,10 @@ impl Stage {
             if let Some(class) = state.held.pop() {
                 self.give_gap(state, class, known);
             } else if !was_open {
-                match at_end {
-                    true => state.segment = Segment::None,
-                    false => self.give_gap(state, class, known),
+                if at_end {
+                    state.segment = Segment::None
+                } else {
+                    self.give_gap(state, class, known)
                 }
             }
         }
@@ -202,19 +205,19 @@ impl Stage {
             return;
         };
         let fresh = self.step(0, class);
-        let begins = match state.is_undecided {
-            true if !fresh.has(Step::DEAD) && fresh.row() as u32 == state.row => false,
-            false
-                if !state.is_open && !self.has_tail && self.behavior != SplitBehavior::Removed =>
-            {
-                let as_match = self.cuts(state.segment, Segment::Match);
-                if as_match != self.cuts(state.segment, Segment::Gap) {
-                    return;
-                }
-                as_match
-            }
-            _ => return,
+        let as_match = self.cuts(state.segment, Segment::Match);
+        let is_same = if state.is_undecided {
+            !fresh.has(Step::DEAD) && fresh.row() as u32 == state.row
+        } else {
+            !state.is_open
+                && !self.has_tail
+                && self.behavior != SplitBehavior::Removed
+                && as_match == self.cuts(state.segment, Segment::Gap)
         };
+        if !is_same {
+            return;
+        }
+        let begins = !state.is_undecided && as_match;
         state.held.clear();
         state.is_undecided = true;
         known.push(self.symbol(class, begins, Segment::Gap));

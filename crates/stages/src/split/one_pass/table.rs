@@ -101,9 +101,10 @@ pub fn read(stages: &[Stage], states: &mut [State], class: u8, known: &mut Vec<S
         if symbol.begins || symbol.is_dropped {
             read(behind, states, end, known);
         }
-        match symbol.is_dropped {
-            true => known.push(symbol),
-            false => read(behind, states, symbol.class, known),
+        if symbol.is_dropped {
+            known.push(symbol)
+        } else {
+            read(behind, states, symbol.class, known)
         }
     }
     if class == end {
@@ -144,9 +145,10 @@ impl Table {
             for class in 0..=end {
                 let (mut next, mut known) = (states.clone(), Vec::new());
                 read(stages, &mut next, class, &mut known);
-                let step = match held(&next) > most {
-                    true => TableStep(TableStep::BEYOND),
-                    false => TableStep::new(table.row(next), held(&states), &known),
+                let step = if held(&next) > most {
+                    TableStep(TableStep::BEYOND)
+                } else {
+                    TableStep::new(table.row(next), held(&states), &known)
                 };
                 table.steps.push(step);
             }

@@ -353,15 +353,14 @@ fn starts_of<B: Bits>(
     let before_other = next(block, rules.other(block), rules.other(after));
     let alone = runs.others & !before_other & !after_blank;
     let before_words = next(block, runs.words, runs_after.words);
-    let prefixes = match unprinted {
-        false => before_words & (runs.inline | alone),
-        true => {
-            let beyond = block.han() ^ next(block, block.han(), after.han());
-            let ascii_words = runs.words & !block.lead2;
-            let before_ascii = next(block, ascii_words, runs_after.words & !after.lead2);
-            before_words & !beyond & (runs.inline | block.unprinted())
-                | before_ascii & alone & !block.lead2
-        }
+    let prefixes = if unprinted {
+        let beyond = block.han() ^ next(block, block.han(), after.han());
+        let ascii_words = runs.words & !block.lead2;
+        let before_ascii = next(block, ascii_words, runs_after.words & !after.lead2);
+        before_words & !beyond & (runs.inline | block.unprinted())
+            | before_ascii & alone & !block.lead2
+    } else {
+        before_words & (runs.inline | alone)
     };
     let bare_words = runs.words & !previous(block, prefixes, before, carried.prefixes);
 

@@ -173,9 +173,10 @@ impl Rules {
     /// Characters that words are made of.
     #[inline(always)]
     pub(super) fn word<B: Bits>(&self, block: &Block<B>) -> B {
-        match self.cased {
-            true => block.letter | block.mark,
-            false => block.letter,
+        if self.cased {
+            block.letter | block.mark
+        } else {
+            block.letter
         }
     }
 
@@ -192,9 +193,10 @@ impl Rules {
     /// Characters that are cut out first: numbers, and runs of kana and Chinese characters.
     #[inline(always)]
     pub(super) fn cut_first<B: Bits>(&self, block: &Block<B>) -> B {
-        match self.numbers_apart {
-            true => block.number | self.han(block),
-            false => self.han(block),
+        if self.numbers_apart {
+            block.number | self.han(block)
+        } else {
+            self.han(block)
         }
     }
 

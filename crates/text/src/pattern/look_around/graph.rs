@@ -73,9 +73,10 @@ impl Graph {
         let mut end = |graph: &mut Self, allowed| {
             let one_more = allowed != Set::ALL;
             let end = graph.push(State::Match { one_more })?;
-            match one_more {
-                true => graph.push(State::Read(allowed, end)),
-                false => Some(end),
+            if one_more {
+                graph.push(State::Read(allowed, end))
+            } else {
+                Some(end)
             }
         };
         graph.entry = graph.add(node, letters, Set::ALL, &mut Next::new(&mut end))?;

@@ -128,9 +128,10 @@ impl LookAround {
             Some(at) => from + at,
             None => from + near.len() + position(far, begins)?,
         };
-        let end = match self.is_look {
-            true => start,
-            false => self.end(text.as_bytes(), places, start, dead_ends)?,
+        let end = if self.is_look {
+            start
+        } else {
+            self.end(text.as_bytes(), places, start, dead_ends)?
         };
         Some(start..end)
     }

@@ -197,9 +197,10 @@ impl Reader<'_> {
         self.nested -= 1;
         self.at += self.source[self.at..].starts_with(')').then_some(1)?;
         let inside = Box::new(self.tree(&inside)?);
-        Some(match ahead {
-            true => Node::Ahead(inside, is),
-            false => Node::Behind(inside, is),
+        Some(if ahead {
+            Node::Ahead(inside, is)
+        } else {
+            Node::Behind(inside, is)
         })
     }
 

@@ -124,16 +124,17 @@ impl<'a> Piece<&'a str> {
                 _ => {}
             }
         }
-        match piece.score.is_finite() {
-            true => Ok(piece),
-            false => Err(Error::new(
+        if piece.score.is_finite() {
+            Ok(piece)
+        } else {
+            Err(Error::new(
                 ErrorKind::Format,
                 format!(
                     "the score of {} is {}, which cannot be compared with other scores",
                     show(piece.text.as_bytes()),
                     piece.score
                 ),
-            )),
+            ))
         }
     }
 
@@ -313,9 +314,10 @@ impl Pieces {
                 continue;
             }
             let is_character = text.chars().nth(1).is_none();
-            let new = match is_character || is_valid(text) {
-                true => PieceKind::Normal,
-                false => PieceKind::Unused,
+            let new = if is_character || is_valid(text) {
+                PieceKind::Normal
+            } else {
+                PieceKind::Unused
             };
             if new != kind {
                 self.kinds[at] = new;

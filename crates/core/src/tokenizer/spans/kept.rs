@@ -1,0 +1,101 @@
+//! Which characters of a text the stages leave as long as they are, so that the lengths of tokens say where
+//! these stand.
+
+use jeton_stages::normalizer::Normalizer;
+use jeton_text::mem::lazy::Lazy;
+use jeton_text::text::ByteSet;
+
+/// What stands for a space in the vocabularies of SentencePiece, which a text may also hold.
+pub const MARK: char = '▁';
+/// How many characters are asked about together.
+const ROW: usize = 64;
+const ROWS: usize = 0x11_0000 / ROW;
+
+/// The characters that stay as long as they are, wherever they stand behind others that do. The normalizer
+/// is asked of a row of them when the first one occurs.
+#[derive(Debug)]
+pub struct KeptText {
+    /// White space and controls are among them, if the normalizer keeps them.
+    with_white_space: bool,
+    /// Those that tokens may hold without spelling them.
+    marks: Vec<char>,
+    rows: Box<[Lazy<u64>]>,
+    /// The bytes that begin a character which may not be kept.
+    suspects: Lazy<ByteSet>,
+}
+
+impl KeptText {
+    /// Those of a normalizer that is not known yet; no white space unless tokens write it as it is, and
+    /// none of these marks.
+    pub fn new(with_white_space: bool, marks: Vec<char>) -> Self {
+        Self {
+            with_white_space,
+            marks,
+            rows: (0..ROWS).map(|_| Lazy::new()).collect(),
+            suspects: Lazy::new(),
+        }
+    }
+
+    /// Whether a character is kept that is no space.
+    pub fn has(&self, normalizer: Option<&Normalizer>, character: char) -> bool {
+        let row = self.rows[character as usize / ROW].get(|| {
+            let first = character as usize / ROW * ROW;
+            let bits = (0..ROW).map(|at| {
+                let character = char::from_u32((first + at) as u32);
+                let is_kept = character.is_some_and(|it| self.keeps(normalizer, it));
+                u64::from(is_kept) << at
+            });
+            bits.sum()
+        });
+        row >> (character as usize % ROW) & 1 == 1
+    }
+
+    fn keeps(&self, normalizer: Option<&Normalizer>, character: char) -> bool {
+        let is_blank = character.is_whitespace() || character.is_ascii_control();
+        character != MARK
+            && !self.marks.contains(&character)
+            && (self.with_white_space || !is_blank)
+            && normalizer.is_none_or(|it| it.keeps(character).is_some())
+    }
+
+    /// The first character from `from` on that is not kept, or another one far behind it, or the end.
+    pub fn end(
+        &self,
+        normalizer: Option<&Normalizer>,
+        text: &str,
+        from: usize,
+        is_space: impl Fn(u8) -> bool,
+    ) -> usize {
+        let suspects = self.suspects.get(|| {
+            let only_spaces =
+                self.with_white_space && normalizer.is_none_or(|it| it.facts().changes_only_spaces);
+            let mark = MARK.encode_utf8(&mut [0; 4]).as_bytes()[0];
+            ByteSet::new(|byte| match byte {
+                0x80.. if only_spaces => byte == mark,
+                0x80.. => byte >= 0xC0,
+                _ => !is_space(byte) && !self.has(normalizer, byte.into()),
+            })
+        });
+        suspects.find_near(text, from, |at| {
+            let character = text[at..].chars().next();
+            character.is_none_or(|it| !self.has(normalizer, it))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worked_example() {
+        let kept = KeptText::new(false, Vec::new());
+        let lower = Normalizer::Sequence(vec![Normalizer::Nfc, Normalizer::Lowercase]);
+        let end = |text: &str| kept.end(Some(&lower), text, 0, |byte| byte == b' ');
+        assert_eq!(end("To be жÉ"), "To be жÉ".len());
+        assert_eq!(end("To\nbe"), 2);
+        assert_eq!(end("aİ"), 1);
+        assert_eq!(end("e\u{301}"), 1);
+        assert_eq!(end("a▁"), 1);
+    }
+}

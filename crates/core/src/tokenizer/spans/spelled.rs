@@ -1,0 +1,201 @@
+//! Where the tokens of a text stand in what the stages in front of the model made of it: one behind the
+//! other, they spell it.
+//!
+//! Look here for unknown tokens. One of words stands for all of its piece; one of characters for a run of
+//! those that are no tokens, which is certain where each character of each token is one.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use foldhash::fast::RandomState;
+
+use super::kept::MARK;
+use super::table::{Spelling, spelling};
+use jeton_models::model::Model;
+use jeton_models::model::bpe::MergeRule;
+use jeton_models::model::sentencepiece::spec::PieceKind;
+use jeton_models::stages::Stages;
+use jeton_text::interrupt::{Pace, paced};
+use jeton_text::mem::lazy::Lazy;
+use jeton_text::text::{AlignedText, Span, boundary_before};
+
+/// A token and the span of it.
+pub type Spanned = (u32, Span);
+
+/// What of a model says where its unknown tokens end.
+#[derive(Debug)]
+pub struct Unknown {
+    kind: Lazy<Option<(u32, UnknownText)>>,
+    /// The characters that are tokens, if all characters of tokens are.
+    known: Lazy<Option<HashSet<char, RandomState>>>,
+}
+
+/// What an unknown token stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum UnknownText {
+    Piece,
+    Character,
+    Characters,
+}
+
+impl Unknown {
+    /// Of a model that is not known yet.
+    pub fn new() -> Self {
+        Self {
+            kind: Lazy::new(),
+            known: Lazy::new(),
+        }
+    }
+
+    /// Adds the tokens of a part of a piece, which are the first of `ids`; none, with some of them, if they
+    /// may be others.
+    pub fn spell(
+        &self,
+        stages: &Stages,
+        piece: &AlignedText,
+        part: Range<usize>,
+        ids: &[u32],
+        found: &mut Vec<Spanned>,
+    ) -> Option<()> {
+        let text = piece.as_str().as_bytes();
+        let mut at = part.start;
+        let mut ids = ids.iter();
+        let mut pace = Pace::default();
+        while at < part.end {
+            pace.step();
+            let &id = ids.next()?;
+            let rest = &text[at..part.end];
+            let is_first = at == 0;
+            let is_last = part.end == text.len();
+            let (length, place) = match spelling(stages, id) {
+                Spelling::Byte(byte) if rest[0] == byte && !rest.starts_with(b"<0x") => {
+                    let start = boundary_before(piece.as_str(), at);
+                    let length = piece.as_str()[start..].chars().next()?.len_utf8();
+                    (1, start..start + length)
+                }
+                Spelling::Byte(_) => return None,
+                Spelling::Unknown => {
+                    let length = self.unknown(stages, id, piece.as_str(), at, part.end)?;
+                    (length, at..at + length)
+                }
+                Spelling::Text {
+                    token,
+                    prefix,
+                    suffix,
+                } => {
+                    let token = if is_first {
+                        token
+                    } else {
+                        token.strip_prefix(prefix)?
+                    };
+                    let whole = is_last.then(|| token.strip_suffix(suffix)).flatten();
+                    let length = match whole {
+                        Some(whole) if whole == rest => whole.len(),
+                        _ if suffix.is_empty() || token.len() < rest.len() => token.len(),
+                        _ => return None,
+                    };
+                    if length == 0 || !rest.starts_with(&token[..length]) {
+                        return None;
+                    }
+                    (length, at..at + length)
+                }
+            };
+            found.push((id, piece.span_of(place)));
+            at += length;
+        }
+        Some(())
+    }
+
+    /// How long the text is that an unknown token stands for, if that is certain.
+    fn unknown(
+        &self,
+        stages: &Stages,
+        id: u32,
+        piece: &str,
+        at: usize,
+        end: usize,
+    ) -> Option<usize> {
+        let kind = self.kind.get(|| unknown_text(&stages.model));
+        let (_, stands_for) = kind.filter(|(unk_id, _)| *unk_id == id)?;
+        let rest = piece.get(at..end)?;
+        // Were the token spelled there, it could be either.
+        let token = stages.model.vocab().token(id)?;
+        if rest.as_bytes().starts_with(token) {
+            return None;
+        }
+        if stands_for == UnknownText::Piece {
+            return (at == 0 && end == piece.len()).then_some(rest.len());
+        }
+        let known = self
+            .known
+            .get(|| known_characters(&stages.model))
+            .as_ref()?;
+        let mut characters = rest.chars();
+        let first = characters.next().filter(|it| !known.contains(it))?;
+        if stands_for == UnknownText::Character {
+            return Some(first.len_utf8());
+        }
+        let run = paced(rest.char_indices()).find(|(_, it)| known.contains(it));
+        let length = run.map_or(rest.len(), |(length, _)| length);
+        (!rest.as_bytes()[..length]
+            .windows(token.len())
+            .any(|it| it == token))
+        .then_some(length)
+    }
+}
+
+/// The token that stands for text which the model has no token for, and what of it, if it stands for nothing
+/// else.
+fn unknown_text(model: &Model) -> Option<(u32, UnknownText)> {
+    let of_words = |token: &str| Some((model.vocab().id(token.as_bytes())?, UnknownText::Piece));
+    match model {
+        Model::WordPiece(words) => of_words(words.unk_token()),
+        Model::WordLevel(words) => of_words(words.unk_token()),
+        Model::Unigram(unigram) if !unigram.byte_fallback() => {
+            Some((unigram.unk_id()?, UnknownText::Characters))
+        }
+        Model::SentencePiece(pieces) if pieces.byte_ids().is_none() => {
+            Some((pieces.unk_id()?, UnknownText::Characters))
+        }
+        Model::Bpe(bpe) if !bpe.options().byte_fallback && !bpe.options().has_affixes() => {
+            let id = model
+                .vocab()
+                .id(bpe.options().unk_token.as_ref()?.as_bytes())?;
+            let MergeRule::Merges(merges) = bpe.rule() else {
+                return None;
+            };
+            let is_merged = merges
+                .iter()
+                .any(|&(left, right)| left == id || right == id);
+            let text = if bpe.options().fuse_unk {
+                UnknownText::Characters
+            } else {
+                UnknownText::Character
+            };
+            (!is_merged).then_some((id, text))
+        }
+        _ => None,
+    }
+}
+
+/// The characters that are tokens, if each character of each token is one, and `▁` is.
+fn known_characters(model: &Model) -> Option<HashSet<char, RandomState>> {
+    let vocab = model.vocab();
+    let is_text = |id: u32| match model {
+        Model::SentencePiece(pieces) => {
+            matches!(pieces.kind(id), PieceKind::Normal | PieceKind::UserDefined)
+        }
+        _ => !vocab.withheld().contains(id),
+    };
+    let texts = || {
+        let tokens = paced(vocab.iter()).filter(|(_, id)| is_text(*id));
+        tokens.filter_map(|(token, _)| std::str::from_utf8(token).ok())
+    };
+    let single = |text: &str| {
+        let mut characters = text.chars();
+        characters.next().filter(|_| characters.next().is_none())
+    };
+    let known: HashSet<char, RandomState> = texts().filter_map(single).collect();
+    let mut all = texts().flat_map(str::chars).chain([MARK]);
+    all.all(|it| known.contains(&it)).then_some(known)
+}

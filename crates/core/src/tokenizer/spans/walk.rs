@@ -1,0 +1,598 @@
+//! The walk along a text: where each of the tokens stands that the fast path found.
+//!
+//! Look here for why this gives the spans of the stages. Text that the stages leave as long as it is needs
+//! the lengths of its tokens alone. What they change is asked of them, chunk by chunk: a chunk lies
+//! between places at which the strategy may cut the text too, so it becomes the same wherever it stands.
+//! Where its tokens stand in it is remembered, as the strategy remembers which they are. A text of which a
+//! chunk has other tokens than the stages say goes through the stages as a whole.
+
+use std::borrow::Cow;
+use std::hash::BuildHasher;
+use std::ops::Range;
+
+use foldhash::fast::RandomState;
+
+use super::kept::KeptText;
+use super::ruler::At;
+use super::run::Stretch;
+use super::spelled::{Spanned, Unknown};
+use super::table::{Table, Tables};
+use super::{Output, Section};
+use crate::tokenizer::STAGED_BYTES;
+use jeton_fast::{Compiled, Place, Reusable, Spaces, Taken, WordCache, WorkspacePool};
+use jeton_models::model::{Model, Sampler, Sampling, byte_token};
+use jeton_models::stages::{BeforeModel, Stages};
+use jeton_stages::normalizer::{Form, Normalizer};
+use jeton_stages::post_processor::{Margins, Trimming};
+use jeton_text::interrupt::{Pace, paced};
+use jeton_text::mem::room;
+use jeton_text::text::{AlignedText, Span};
+
+/// How many tokens there are from one question whether anybody waits to the next.
+const STEPS: usize = 1 << 14;
+/// No byte of UTF-8: before the key of a chunk that begins or ends a text, together with how.
+const AT_AN_END: u8 = 0xF5;
+/// Bytes behind text that a form changes, which may belong to tokens of it.
+const BEHIND: usize = 64;
+
+/// How the places of tokens are found without the model.
+#[derive(Debug)]
+pub struct Walk {
+    /// How tokens write the spaces of text that is left as it is; none where nothing is known of such.
+    spaces: Option<Spaces>,
+    /// Whether the model may leave characters out, so that the lengths of tokens say nothing.
+    drops: bool,
+    kept: KeptText,
+    /// The bytes that are spaces to the strategy.
+    is_space: [bool; 256],
+    tables: Tables,
+    unknown: Unknown,
+    pool: WorkspacePool<Chunks>,
+    pub(super) trimming: Trimming,
+}
+
+/// The places of tokens in chunks that earlier text had: of each its id, and where it begins and ends.
+struct Chunks(WordCache);
+
+impl Reusable for Chunks {
+    fn new() -> Box<Self> {
+        Box::new(Self(WordCache::half(RandomState::default().hash_one(0))))
+    }
+
+    fn is_current(&self) -> bool {
+        self.0.keeps_the_limit()
+    }
+}
+
+/// The tokens of a section on their way.
+struct Call<'c, 'o, 't> {
+    walk: &'c Walk,
+    compiled: &'c Compiled,
+    stages: &'c Stages,
+    section: &'c Section<'c>,
+    ids: &'c [u32],
+    /// How many of them are done, and how much of the text.
+    next: usize,
+    at: usize,
+    output: &'c mut Output<'o, 't>,
+    chunks: Option<Taken<'c, Chunks>>,
+    /// Room for tokens, and for what is remembered of them.
+    found: Vec<Spanned>,
+    remembered: Vec<u32>,
+}
+
+impl Walk {
+    /// The walk for these stages, if there is one.
+    pub fn new(stages: &Stages, compiled: Option<&Compiled>) -> Option<Self> {
+        let trimming = match &stages.post_processor {
+            Some(post_processor) => post_processor.trimming()?,
+            None => Trimming::None,
+        };
+        let knows_margins = matches!(&stages.model, Model::Bpe(bpe) if bpe.merges_bytes_only());
+        let is_known = match &stages.model {
+            // Elsewhere unknown characters of several chunks may be one token.
+            Model::SentencePiece(model) => {
+                let parts_unknown =
+                    model.byte_ids().is_some() || model.vocab().text_id("▁".as_bytes()).is_some();
+                trimming == Trimming::None && model.twin().is_none() && parts_unknown
+            }
+            _ => trimming == Trimming::None || knows_margins,
+        };
+        let spaces = compiled.and_then(Compiled::spaces);
+        let sees_parts = spaces.is_some() || matches!(compiled, Some(Compiled::CachedPieces(_)));
+        // Where a text spells what marks the parts of words, a token may be longer than it looks.
+        let marks = stages
+            .model
+            .marks()
+            .map(|it| it.and_then(|it| it.chars().next()));
+        let marks = marks.into_iter();
+        (is_known && sees_parts).then(|| Self {
+            spaces: spaces.filter(|_| Tables::have_room(stages)),
+            drops: drops_characters(&stages.model),
+            kept: KeptText::new(spaces == Some(Spaces::Marked), marks.flatten().collect()),
+            is_space: std::array::from_fn(|byte| {
+                compiled.is_some_and(|it| it.is_space(byte as u8))
+            }),
+            tables: Tables::new(),
+            unknown: Unknown::new(),
+            pool: WorkspacePool::default(),
+            trimming,
+        })
+    }
+
+    /// Adds the spans of the tokens of a section; none, with some of them, where it is not certain where
+    /// they stand.
+    pub(super) fn section(
+        &self,
+        compiled: &Compiled,
+        stages: &Stages,
+        section: &Section<'_>,
+        ids: &[u32],
+        output: &mut Output<'_, '_>,
+    ) -> Option<()> {
+        let mut call = Call {
+            walk: self,
+            compiled,
+            stages,
+            section,
+            ids,
+            next: 0,
+            at: 0,
+            output,
+            chunks: None,
+            found: Vec::new(),
+            remembered: Vec::new(),
+        };
+        match (section.origin, self.spaces) {
+            (Some(text), _) => call.spelled(text, None)?,
+            (None, Some(Spaces::Plain)) => call.bytes()?,
+            (None, Some(spaces)) => call.chunks(spaces)?,
+            (None, None) => {
+                let normalizer = stages.normalizer.as_ref();
+                let normalizer = normalizer.filter(|_| !section.stretch.is_normalized);
+                let text = section.stretch.text;
+                room::ask(text.len().saturating_mul(STAGED_BYTES));
+                call.spelled(&AlignedText::original(text), normalizer)?;
+            }
+        }
+        (call.next == ids.len()).then_some(())
+    }
+}
+
+impl Walk {
+    /// Adds the tokens of a part of a piece, which are the first of `ids`: they spell it, or the model says
+    /// the same.
+    fn place(
+        &self,
+        stages: &Stages,
+        piece: &AlignedText,
+        part: Range<usize>,
+        ids: &[u32],
+        found: &mut Vec<Spanned>,
+    ) -> Option<()> {
+        let before = found.len();
+        let spelled = (self.unknown).spell(stages, piece, part.clone(), ids, found);
+        if spelled.is_some() {
+            return spelled;
+        }
+        found.truncate(before);
+        let mut sampler = Sampler::new(Sampling::default());
+        let mut tokens = Vec::new();
+        let model = &stages.model;
+        model
+            .tokenize(piece.as_str(), &mut sampler, &mut tokens)
+            .ok()?;
+        for token in tokens.iter().filter(|it| part.contains(&it.range.start)) {
+            if token.range.end > part.end {
+                return None;
+            }
+            found.push((token.id, piece.span_of(token.range.clone())));
+        }
+        let own = &found[before..];
+        let is_same = own.iter().map(|(id, _)| id).eq(ids.get(..own.len())?);
+        is_same.then_some(())
+    }
+}
+
+impl Call<'_, '_, '_> {
+    /// Adds the span of the next token, in bytes of the section.
+    fn push(&mut self, span: Span) {
+        let id = self.ids[self.next];
+        let start = if self.section.origin.is_some() {
+            0
+        } else {
+            self.section.start
+        };
+        let span = Span::new(start + span.start, start + span.end);
+        let vocab = self.stages.model.vocab();
+        let margins = || Margins::of_bytes(vocab.token(id).unwrap_or_default());
+        self.output.push_trimmed(span, margins);
+        self.next += 1;
+    }
+
+    /// All tokens, which spell what the stages make of the text; `normalizer` is to come yet.
+    fn spelled(&mut self, text: &AlignedText, normalizer: Option<&Normalizer>) -> Option<()> {
+        let before_model = BeforeModel {
+            normalizer,
+            pre_tokenizer: self.stages.pre_tokenizer.as_ref(),
+        };
+        let pieces = before_model.pieces(text.clone()).ok()?;
+        let mut found = std::mem::take(&mut self.found);
+        let mut pace = Pace::default();
+        for piece in pieces.iter() {
+            pace.step();
+            found.clear();
+            let part = 0..piece.as_str().len();
+            let ids = &self.ids[self.next..];
+            self.walk.place(self.stages, piece, part, ids, &mut found)?;
+            found.iter().for_each(|(_, span)| self.push(*span));
+        }
+        Some(())
+    }
+
+    /// The tokens of bytes: their lengths add up, along the text that a form of Unicode leaves, and what
+    /// it changes is asked of it.
+    fn bytes(&mut self) -> Option<()> {
+        let text = self.section.stretch.text;
+        let form = self.stages.normalizer.as_ref().and_then(Form::of);
+        let table = self
+            .walk
+            .tables
+            .of(self.stages, self.output.ruler.unit(), Spaces::Plain)?;
+        let adds_space = self.compiled.adds_space();
+        let next_changed = |from| {
+            let form = form?;
+            let mut unsure = std::iter::successors(form.next_unsure(text, from), |it| {
+                form.next_unsure(text, it.end)
+            });
+            unsure.find(|it| matches!(form.normalized(&text[it.clone()]), Cow::Owned(_)))
+        };
+        let mut changed = next_changed(0);
+        if adds_space || self.output.trimming != Trimming::None {
+            self.window(form, adds_space, changed.as_ref())?;
+        }
+        let mut pace = Pace::default();
+        while self.at < text.len() {
+            pace.step();
+            while let Some(passed) = changed.as_ref().filter(|it| it.end <= self.at) {
+                changed = next_changed(passed.end);
+            }
+            let end = changed.as_ref().map_or(text.len(), |it| it.start);
+            let done = self.run(table, Spaces::Plain, end);
+            pace.steps(done);
+            // The next window begins with a character.
+            while !text.is_char_boundary(self.at) {
+                self.next -= 1;
+                self.at -= self.stages.model.vocab().token(self.ids[self.next])?.len();
+                self.output.spans.pop();
+            }
+            if self.at < text.len() && done < STEPS {
+                self.window(form, false, changed.as_ref())?;
+            }
+        }
+        Some(())
+    }
+
+    /// The next token at least, and those of the stretch that a form changes, if it reaches that.
+    fn window(
+        &mut self,
+        form: Option<Form>,
+        adds_space: bool,
+        changed: Option<&Range<usize>>,
+    ) -> Option<()> {
+        let text = self.section.stretch.text;
+        let vocab = self.stages.model.vocab();
+        let Some(&id) = self.ids.get(self.next) else {
+            return text.is_empty().then_some(());
+        };
+        let reach = self.at + vocab.token(id)?.len();
+        let least = changed.filter(|it| it.start <= reach);
+        let least = least.map_or(self.at, |it| it.end);
+        let is_fixed = |at: &usize| {
+            text.is_char_boundary(*at) && form.is_none_or(|form| form.fixes_at(text, *at))
+        };
+        let mut reach = reach.max(least) + BEHIND;
+        loop {
+            let end = (reach..text.len()).find(is_fixed).unwrap_or(text.len());
+            let mut new = AlignedText::original(&text[self.at..end]);
+            if let Some(form) = form {
+                form.normalize(&mut new).ok()?;
+            }
+            if adds_space && !new.as_str().starts_with(' ') {
+                new.prepend(" ").ok()?;
+            }
+            let bytes = new.as_str().as_bytes();
+            let mut byte = 0;
+            self.found.clear();
+            while let Some(&id) = self.ids.get(self.next + self.found.len())
+                && let Some(token) = vocab.token(id)
+                && !token.is_empty()
+                && bytes[byte..].starts_with(token)
+            {
+                self.found.push((id, new.span_of(byte..byte + token.len())));
+                byte += token.len();
+                let old = if byte == bytes.len() {
+                    end
+                } else {
+                    self.at + new.span_of(byte..byte + 1).start
+                };
+                let is_whole = new.as_str().is_char_boundary(byte);
+                if is_whole && old >= least && (old == text.len() || old < end && is_fixed(&old)) {
+                    let start = self.at;
+                    let found = std::mem::take(&mut self.found);
+                    for (_, span) in &found {
+                        self.push(Span::new(start + span.start, start + span.end));
+                    }
+                    (self.at, self.found) = (old, found);
+                    return Some(());
+                }
+            }
+            if end == text.len() {
+                return None;
+            }
+            reach = end + (end - self.at);
+        }
+    }
+
+    /// Tokens along text that is left as it is up to `end`, as far as nothing is odd about them; says how
+    /// many.
+    fn run(&mut self, table: &Table, spaces: Spaces, end: usize) -> usize {
+        let start = self.section.start;
+        let text = self.section.stretch.text.as_bytes();
+        let ids = &self.ids[self.next..self.ids.len().min(self.next + STEPS)];
+        let stretch = Stretch { text, end };
+        let mut at = At {
+            byte: self.at,
+            units: self.output.ruler.at(start + self.at),
+        };
+        let Output {
+            spans, trimming, ..
+        } = &mut *self.output;
+        let done = match spaces {
+            Spaces::Dropped => table.run_of_words(&stretch, ids, &mut at, spans),
+            Spaces::Collapsed => table.run::<false, true>(&stretch, ids, &mut at, spans),
+            _ if *trimming != Trimming::None => {
+                table.run::<true, false>(&stretch, ids, &mut at, spans)
+            }
+            _ => table.run::<false, false>(&stretch, ids, &mut at, spans),
+        };
+        self.output.ruler.set(start + at.byte, at.units);
+        self.at = at.byte;
+        self.next += done;
+        done
+    }
+
+    /// Tokens of chunks, each of which begins with spaces.
+    fn chunks(&mut self, spaces: Spaces) -> Option<()> {
+        let text = self.section.stretch.text;
+        let table = self
+            .walk
+            .tables
+            .of(self.stages, self.output.ruler.unit(), spaces)?;
+        // Where the last chunk ends of which all text is kept.
+        let mut end = 0;
+        let mut pace = Pace::default();
+        if self.section.stretch.place != Place::Inner && !text.is_empty() {
+            self.chunk()?;
+        }
+        while self.at < text.len() {
+            pace.step();
+            if end <= self.at {
+                end = self.kept_end();
+            }
+            if end > self.at {
+                let (from, before) = (self.at, self.output.spans.len());
+                let done = self.run(table, spaces, end);
+                pace.steps(done);
+                if self.at == end || done == STEPS {
+                    continue;
+                }
+                // The chunk goes on with something odd: it is asked about as a whole.
+                let mut starts = (from + 1..=self.at.min(end - 1)).rev();
+                let start = starts.find(|at| self.begins_chunk(*at)).unwrap_or(from);
+                let units = self.output.ruler.at(self.section.start + start) as i64;
+                let spans = &mut self.output.spans;
+                while spans.len() > before && spans.last().is_some_and(|[it, _]| *it >= units) {
+                    spans.pop();
+                    self.next -= 1;
+                }
+                self.at = start;
+            }
+            self.chunk()?;
+        }
+        Some(())
+    }
+
+    fn is_space(&self, byte: u8) -> bool {
+        self.walk.is_space[usize::from(byte)]
+    }
+
+    /// Whether a chunk begins at a place of kept text that is not its first.
+    fn begins_chunk(&self, at: usize) -> bool {
+        let text = self.section.stretch.text.as_bytes();
+        self.is_space(text[at]) && !self.is_space(text[at - 1])
+    }
+
+    /// Where the last chunk ends of which all text is kept from here on: here, if the first one holds
+    /// another character. Spaces at the end may be removed.
+    fn kept_end(&self) -> usize {
+        let text = self.section.stretch.text;
+        let normalizer = self.stages.normalizer.as_ref();
+        let is_space = |byte: u8| self.is_space(byte);
+        if self.walk.drops {
+            return self.at;
+        }
+        let mut from = self.at;
+        let mut pace = Pace::default();
+        loop {
+            pace.step();
+            let kept = self.walk.kept.end(normalizer, text, from, is_space);
+            if kept == text.len() && !is_space(text.as_bytes()[kept - 1]) {
+                return kept;
+            }
+            let mut places = (from.max(self.at + 1)..kept).rev();
+            match places.find(|at| self.begins_chunk(*at)) {
+                Some(end) => return end,
+                None if kept == from || kept == text.len() => return self.at,
+                None => from = kept,
+            }
+        }
+    }
+
+    /// The tokens of the chunk that begins here: those that are remembered, if they are the ids' own, or
+    /// what the stages say.
+    fn chunk(&mut self) -> Option<()> {
+        let text = self.section.stretch.text;
+        let normalizer = self.stages.normalizer.as_ref();
+        let is_space = |at: usize| self.is_space(text.as_bytes()[at]);
+        let ends = |at: &usize| {
+            let before = || text[..*at].chars().next_back();
+            is_space(*at)
+                && !is_space(*at - 1)
+                && before().is_some_and(|it| self.walk.kept.has(normalizer, it))
+        };
+        let end = paced(self.at + 1..text.len()).find(ends);
+        let chunk = Chunk {
+            text: &text[self.at..end.unwrap_or(text.len())],
+            begins_with_space: is_space(self.at),
+            place: match self.at {
+                0 => self.section.stretch.place,
+                _ => Place::Inner,
+            },
+            end: match (end, self.section.stretch.is_last) {
+                (Some(_), _) => End::Inner,
+                (None, false) => End::Section,
+                (None, true) => End::Text,
+            },
+        };
+        let start = self.at;
+        self.at += chunk.text.len();
+        let key = chunk.key();
+        let pool = &self.walk.pool;
+        let Chunks(chunks) = &mut **self.chunks.get_or_insert_with(|| pool.take());
+        self.remembered.clear();
+        if chunks.emit(&key, &mut self.remembered) {
+            let (tokens, _) = self.remembered.as_chunks::<2>();
+            let ids = self.ids.get(self.next..self.next + tokens.len());
+            if ids.is_some_and(|ids| tokens.iter().map(|[id, _]| id).eq(ids)) {
+                let remembered = std::mem::take(&mut self.remembered);
+                for place in remembered.iter().skip(1).step_by(2) {
+                    let [from, to] = [place >> 16, place & 0xFFFF].map(|it| start + it as usize);
+                    self.push(Span::new(from, to));
+                }
+                self.remembered = remembered;
+                return Some(());
+            }
+        }
+        let mut found = std::mem::take(&mut self.found);
+        chunk.ask(self.walk, self.stages, &self.ids[self.next..], &mut found)?;
+        self.remembered.clear();
+        for (id, span) in &found {
+            self.remembered
+                .extend([*id, (span.start << 16 | span.end) as u32]);
+            self.push(Span::new(start + span.start, start + span.end));
+        }
+        if let Some(Chunks(chunks)) = self.chunks.as_deref_mut() {
+            // Longer ones are not remembered, so that numbers of 16 bits are enough.
+            chunks.insert(&key, &self.remembered);
+        }
+        self.found = found;
+        Some(())
+    }
+}
+
+/// Whether a model may make no token of a character.
+fn drops_characters(model: &Model) -> bool {
+    let Model::Bpe(bpe) = model else { return false };
+    let options = bpe.options();
+    let is_there = |byte| model.vocab().id(&byte_token(byte)).is_some();
+    let falls_back = options.byte_fallback && (0..=u8::MAX).all(is_there);
+    options.unk_token.is_none() && !falls_back
+}
+
+/// A stretch of a text that becomes the same wherever it stands, but at the ends of a text.
+struct Chunk<'t> {
+    text: &'t str,
+    begins_with_space: bool,
+    place: Place,
+    end: End,
+}
+
+/// What a chunk stands before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// Another one.
+    Inner,
+    /// An added token.
+    Section,
+    /// Nothing.
+    Text,
+}
+
+impl Chunk<'_> {
+    /// What it is remembered by.
+    fn key(&self) -> Cow<'_, [u8]> {
+        let place = match self.place {
+            Place::Inner => 0,
+            Place::First => 1,
+            Place::Section => 2,
+        };
+        match place + 3 * self.end as u8 {
+            0 => self.text.as_bytes().into(),
+            ends => [&[AT_AN_END + ends][..], self.text.as_bytes()]
+                .concat()
+                .into(),
+        }
+    }
+
+    /// The first of these tokens, which are the chunk's, with their places in it, if the stages say the same.
+    fn ask(
+        &self,
+        walk: &Walk,
+        stages: &Stages,
+        ids: &[u32],
+        found: &mut Vec<Spanned>,
+    ) -> Option<()> {
+        let before = match self.place {
+            Place::First => "",
+            Place::Inner if !self.begins_with_space => "x\n",
+            Place::Inner | Place::Section => "x",
+        };
+        let behind = match self.end {
+            End::Inner => " x",
+            End::Section => "x",
+            End::Text => "",
+        };
+        let whole = [before, self.text, behind].concat();
+        // What is cut off counts as an added token.
+        let start = usize::from(self.place == Place::Section);
+        let end = whole.len() - usize::from(self.end == End::Section);
+        let text = AlignedText::original(&whole).slice(start..end);
+        let pieces = stages.before_model().pieces(text).ok()?;
+        let within = before.len()..before.len() + self.text.len();
+        let parts = pieces.iter().map(|it| (it, part_of(it, &within)));
+        let parts = parts.filter(|(_, part)| !part.is_empty());
+        found.clear();
+        for (piece, part) in parts {
+            let rest = &ids[found.len()..];
+            walk.place(stages, piece, part, rest, found)?;
+        }
+        for (_, span) in found {
+            let [start, end] = [span.start, span.end].map(|it| it.checked_sub(within.start));
+            *span = Span::new(start?, end?);
+        }
+        Some(())
+    }
+}
+
+/// The bytes of a piece that came from a part of the original.
+fn part_of(piece: &AlignedText, within: &Range<usize>) -> Range<usize> {
+    let length = piece.as_str().len();
+    let first = |from: usize, least: usize| {
+        let mut places = from..length;
+        let found = places.find(|at| piece.span_of(*at..*at + 1).start >= least);
+        found.unwrap_or(length)
+    };
+    let start = first(0, within.start);
+    start..first(start, within.end)
+}
