@@ -291,7 +291,8 @@ mod tests {
 
     #[test]
     fn broken_files_are_refused() {
-        let cases: [(&str, fn(&mut serde_json::Value), &str); 6] = [
+        type Damage = fn(&mut serde_json::Value);
+        let cases: [(&str, Damage, &str); 6] = [
             ("rank", |it| it["vocab"][7]["rank"] = json!(8), "vocab[7]"),
             (
                 "base64",
