@@ -45,6 +45,12 @@ def llama2() -> jeton.Tokenizer:
 
 
 @cache
+def proto_of(tok: jeton.Tokenizer) -> bytes:
+    """The `.model` of a tokenizer that has one."""
+    assert isinstance(tok.model, models.SentencePiece)
+    return tok.model.proto
+
+
 def small(*, collapses: bool, model_type: str = "bpe") -> jeton.Tokenizer:
     """A model trained here, with bytes, so that all text is known."""
     sentencepiece = pytest.importorskip("sentencepiece")
@@ -230,7 +236,7 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("row", CONFIGURATIONS)
 def test_the_files_beside_a_model_count_as_in_transformers(row: str, tmp_path: Path) -> None:
     transformers = pytest.importorskip("transformers")
-    (tmp_path / "tokenizer.model").write_bytes(small(collapses=False).model.proto)
+    (tmp_path / "tokenizer.model").write_bytes(proto_of(small(collapses=False)))
     config = {"tokenizer_class": "LlamaTokenizer", **CONFIGURATIONS[row]}
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
     theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
@@ -249,7 +255,7 @@ def test_the_files_beside_a_model_count_as_in_transformers(row: str, tmp_path: P
 
 
 def test_a_flag_beside_a_model_is_true_or_false(tmp_path: Path) -> None:
-    (tmp_path / "tokenizer.model").write_bytes(small(collapses=False).model.proto)
+    (tmp_path / "tokenizer.model").write_bytes(proto_of(small(collapses=False)))
     (tmp_path / "tokenizer_config.json").write_text('{"legacy": "yes"}')
     with pytest.raises(jeton.errors.FormatError, match=r"config\.json: legacy: expected true or"):
         jeton.load(tmp_path)

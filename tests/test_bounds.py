@@ -91,7 +91,7 @@ def test_nothing_is_read_in_vain_twice(pattern: str) -> None:
 @pytest.mark.parametrize("part", ["[", "[^", "[a&&", "(?=", "(?:"])
 @pytest.mark.parametrize("kind", ["pre_tokenizer", "normalizer", "decoder"])
 def test_a_pattern_that_is_nested_too_deep_is_refused(kind: str, part: str) -> None:
-    stage = {"type": "Replace", "pattern": {"Regex": part * 3_900}, "content": "x"}
+    stage: dict[str, Any] = {"type": "Replace", "pattern": {"Regex": part * 3_900}, "content": "x"}
     if kind == "pre_tokenizer":
         stage = {**stage, "type": "Split", "behavior": "Isolated", "invert": False}
     content = {**json.loads(characters().to_json()), kind: stage}

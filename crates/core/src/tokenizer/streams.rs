@@ -342,7 +342,7 @@ impl EncodeStream {
     /// A stream of a text in which special tokens are what `special` says.
     ///
     /// # Errors
-    /// As [`Cuts::new`].
+    /// No safe split points are known for this tokenizer, or special tokens are to be an error.
     pub fn new(
         tokenizer: &Tokenizer,
         special: SpecialPolicy,

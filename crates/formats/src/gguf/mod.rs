@@ -1,7 +1,7 @@
 //! GGUF: the tokenizer in a model of llama.cpp, told by what stands before its tensors.
 //!
 //! Look here for which keys mean what. A tokenizer that is read gives llama.cpp's ids, also where these
-//! are not those of the model's own tokenizer; [`pre`] says how llama.cpp splits text. Known
+//! are not those of the model's own tokenizer; `pre` says how llama.cpp splits text. Known
 //! differences remain in what hardly a text holds:
 //!
 //! - of added tokens that overlap, llama.cpp finds the longest first wherever it stands, and jeton that
