@@ -215,21 +215,33 @@ def test_a_model_file_holds_no_legacy(tmp_path: Path) -> None:
 
 
 CONFIGURATIONS: dict[str, dict[str, Any]] = {
-    "nothing said": {},
     "legacy": {"legacy": True},
     "not legacy": {"legacy": False},
-    "no space in front": {"add_prefix_space": False},
-    "legacy without a space in front": {"legacy": True, "add_prefix_space": False},
-    "tokens that the model lacks": {
+    "no space in front": {"legacy": False, "add_prefix_space": False},
+    "a token with a role": {"legacy": False, "pad_token": "<|user|>"},
+    "a token that the model lacks": {
         "legacy": True,
         "added_tokens_decoder": {
             "2": {"content": "</s>", "special": True},
-            "310": {"content": "<|user|>", "special": True},
-            "311": {"content": "<tool>", "special": False, "normalized": False},
+            "309": {"content": "<|user|>", "special": True},
+            "310": {"content": "<tool>", "special": False, "normalized": False},
         },
     },
-    "a token with a role": {"pad_token": "<|user|>"},
 }
+"""What transformers 4 and 5 read alike. Without `legacy` they differ; jeton goes by 4's class."""
+
+
+def test_a_folder_that_does_not_say_is_read_as_by_the_class(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.model").write_bytes(proto_of(small(collapses=False)))
+    texts = ("the</s>there", "a</s> b</s>c")
+
+    def ids_with(**said: Any) -> list[list[int]]:
+        config = json.dumps({"tokenizer_class": "LlamaTokenizer", **said})
+        (tmp_path / "tokenizer_config.json").write_text(config)
+        return [jeton.load(tmp_path).encode(text, special="allow") for text in texts]
+
+    legacy = ids_with(legacy=True)
+    assert ids_with() == ids_with(add_prefix_space=False) == legacy != ids_with(legacy=False)
 
 
 @pytest.mark.filterwarnings("ignore")

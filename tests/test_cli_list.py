@@ -7,13 +7,14 @@ import json
 import jeton
 from command_line import Run, here, run
 from jeton import registry
+from jeton.cli.terminal import width_of
 
 
 def test_jeton_list(run: Run) -> None:
     shown = run("list").stdout
     for name in (*registry.KNOWN, *jeton.patterns(), "text-davinci-003", "gpt-5"):
         assert name in shown
-    assert max(map(len, shown.splitlines())) <= 80
+    assert max(map(width_of, shown.splitlines())) <= 80
     models = run("list", "models").stdout
     assert "gpt-4" in models and "whitespace" not in models
     everything = json.loads(run("list", "--format", "json").stdout)

@@ -49,7 +49,10 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 def folder_of(tok: jeton.Tokenizer, folder: Path) -> Path:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tok.save(folder)
+        try:
+            tok.save(folder)
+        except jeton.errors.UnsupportedError as error:
+            pytest.skip(f"no folder holds it: {error}")
     return folder
 
 

@@ -91,7 +91,7 @@ def _model_rows() -> Iterator[tuple[str, str]]:
 
 
 def _pattern_rows() -> Iterator[tuple[str, str]]:
-    room = columns() - 16
+    room = columns() - 4 - max(map(len, jeton.patterns()))
     for name, pattern in jeton.patterns().items():
         yield styled(name, bold=True), shorten(pattern.origin, room)
         if pattern.aliases:

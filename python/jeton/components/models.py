@@ -239,7 +239,7 @@ class LongestMatch(Model):
 
     >>> import jeton
     >>> vocab = {bytes([byte]): byte + 1 for byte in range(256)} | {b"ab": 257, b"abc": 258}
-    >>> jeton.Tokenizer(LongestMatch(vocab), decoder=jeton.decoders.ByteLevel()).encode("abcab")
+    >>> jeton.Tokenizer(LongestMatch(vocab)).encode("abcab")
     [258, 257]
     """
 
