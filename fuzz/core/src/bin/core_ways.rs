@@ -267,7 +267,11 @@ fn score(input: &mut Unstructured<'_>) -> Chosen<f32> {
 }
 
 fn bpe(input: &mut Unstructured<'_>) -> Chosen<Bpe> {
-    let alphabet = if input.arbitrary()? { Alphabet::Bytes } else { Alphabet::Characters };
+    let alphabet = if input.arbitrary()? {
+        Alphabet::Bytes
+    } else {
+        Alphabet::Characters
+    };
     let byte_fallback = input.arbitrary()?;
     let mut tokens: Vec<Vec<u8>> = match alphabet {
         Alphabet::Bytes => (0..=u8::MAX).map(|byte| vec![byte]).collect(),
@@ -377,7 +381,11 @@ fn sentencepiece_model(input: &mut Unstructured<'_>) -> Chosen<Stages> {
         ..TrainerSpec::default()
     };
     let normalizer = NormalizerSpec {
-        precompiled_charsmap: if input.arbitrary()? { CHARSMAP.to_vec() } else { Vec::new() },
+        precompiled_charsmap: if input.arbitrary()? {
+            CHARSMAP.to_vec()
+        } else {
+            Vec::new()
+        },
         add_dummy_prefix: input.arbitrary()?,
         remove_extra_whitespaces: input.arbitrary()?,
         escape_whitespaces: !input.ratio(1, 4)?,
@@ -389,25 +397,27 @@ fn sentencepiece_model(input: &mut Unstructured<'_>) -> Chosen<Stages> {
 }
 
 fn stages(input: &mut Unstructured<'_>) -> Chosen<Stages> {
-    let mut stages = if input.ratio(1, 4)? { sentencepiece_model(input)? } else {
-            let mut stages = Stages::of_model(model(input)?);
-            stages.normalizer = match &some(input, 3, normalizer)?[..] {
-                [] => None,
-                [one] => Some(one.clone()),
-                several => Some(Normalizer::Sequence(several.to_vec())),
-            };
-            stages.pre_tokenizer = match &some(input, 3, pre_tokenizer)?[..] {
-                [] => None,
-                [one] => Some(one.clone()),
-                several => Some(PreTokenizer::Sequence(several.to_vec())),
-            };
-            stages.decoder = match &some(input, 3, decoder)?[..] {
-                [] => None,
-                [one] => Some(one.clone()),
-                several => Some(Decoder::Sequence(several.to_vec())),
-            };
-            stages
+    let mut stages = if input.ratio(1, 4)? {
+        sentencepiece_model(input)?
+    } else {
+        let mut stages = Stages::of_model(model(input)?);
+        stages.normalizer = match &some(input, 3, normalizer)?[..] {
+            [] => None,
+            [one] => Some(one.clone()),
+            several => Some(Normalizer::Sequence(several.to_vec())),
         };
+        stages.pre_tokenizer = match &some(input, 3, pre_tokenizer)?[..] {
+            [] => None,
+            [one] => Some(one.clone()),
+            several => Some(PreTokenizer::Sequence(several.to_vec())),
+        };
+        stages.decoder = match &some(input, 3, decoder)?[..] {
+            [] => None,
+            [one] => Some(one.clone()),
+            several => Some(Decoder::Sequence(several.to_vec())),
+        };
+        stages
+    };
     let mut added = HashSet::new();
     for content in some(input, 3, spelling)? {
         let known = stages.model.vocab().id(content.as_bytes());
@@ -470,7 +480,11 @@ fn options(input: &mut Unstructured<'_>) -> Chosen<EncodeOptions> {
             },
             _ => Sampling::default(),
         },
-        unit: if input.arbitrary()? { Unit::Bytes } else { Unit::Characters },
+        unit: if input.arbitrary()? {
+            Unit::Bytes
+        } else {
+            Unit::Characters
+        },
     })
 }
 
