@@ -453,6 +453,7 @@ def test_a_page_without_a_tokenizer(browser: Any) -> None:
     with Page({}) as served:
         tab = browser.new_page()
         tab.goto(served.url)
+        expect(tab.locator("textarea[aria-label=Text]")).to_be_visible()
         tab.click("#tab-steps")
         expect(tab.locator("main")).to_contain_text("There is no tokenizer yet")
         tab.fill("[aria-label='The name of a tokenizer']", "jeton-4k")
