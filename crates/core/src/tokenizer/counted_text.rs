@@ -23,14 +23,16 @@ const PART: usize = if cfg!(test) { 48 } else { 1 << 10 };
 ///
 /// ```no_run
 /// # fn example(tokenizer: &jeton_core::Tokenizer) -> jeton_core::Result<()> {
-/// use jeton_core::CountedText;
+/// use jeton_core::{CountedText, EncodeOptions};
 /// use jeton_core::added_tokens::SpecialPolicy;
 ///
 /// let mut text = CountedText::new(tokenizer, SpecialPolicy::Ignore, false)?;
-/// text.append("to be or");
-/// text.append(" not to be");
-/// assert_eq!(text.count(tokenizer)?, tokenizer.encode_ids("to be or not to be")?.len());
-/// assert_eq!(text.count_range(tokenizer, 3..5)?, tokenizer.encode_ids("be")?.len());
+/// text.append(tokenizer, "to be or");
+/// text.append(tokenizer, " not to be");
+/// let plain = EncodeOptions::PLAIN;
+/// let whole = tokenizer.encode_ids("to be or not to be", &plain)?;
+/// assert_eq!(text.count(tokenizer)?, whole.len());
+/// assert_eq!(text.count_range(tokenizer, 3..5)?, tokenizer.encode_ids("be", &plain)?.len());
 /// # Ok(())
 /// # }
 /// ```
