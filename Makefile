@@ -94,6 +94,7 @@ alone: setup  ## the tests that may look beside the project, from a copy with no
 docs: setup $(VENV)/site  ## the site of docs/, into target/site; a broken link is an error
 	$(BIN)/zensical build --strict --clean
 	$(BIN)/python site/search_order.py
+	$(BIN)/python site/lessons.py
 
 docs-serve: docs  ## the same, to look at in a browser
 	@echo "http://127.0.0.1:8000 (Ctrl-C ends it)"

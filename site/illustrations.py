@@ -20,15 +20,12 @@ from jeton.data import pack
 from jeton.explaining.steps import ModelStep, TextStep
 from jeton.explaining.view_frames import frames_of_pieces
 from jeton.human_readable import visible, visible_pieces
-from jeton.learn.merging import frames_of_merging, marked_rows, start_rows
-from jeton.learn.unigram import frames_of_unigram
+from jeton.learn.merging import frames_of_merging, start_rows
 from jeton.reference import byte_level
 from jeton.views.frames import Bar, Bars, Chip, Frame, Mark, Row, Rows, Table
-from jeton.views.page import page
 from pictures import of_frame, of_tokens
 
 FOLDER = Path(__file__).parent.parent / "docs/pictures"
-STEPS = Path(__file__).parent.parent / "docs/course/steps"
 
 
 def tokens() -> str:
@@ -273,34 +270,6 @@ def table_texts() -> dict[str, str]:
     }
 
 
-def lesson_bpe() -> str:
-    return page(low(), "Byte pair encoding: low lower newest widest")
-
-
-def lesson_wordpiece() -> str:
-    words = textbook.HUG_COUNTS
-    steps = list(learn.watch_wordpiece(words, 4))
-    return page(
-        frames_of_merging(marked_rows(words), steps, longest_match=True),
-        "WordPiece, published rule",
-    )
-
-
-def lesson_unigram() -> str:
-    words = textbook.HUG_COUNTS
-    return page(
-        frames_of_unigram(words, list(learn.watch_unigram(words, 10))),
-        "Unigram: hug pug pun bun hugs",
-    )
-
-
-LESSONS: dict[str, Callable[[], str]] = {
-    "bpe": lesson_bpe,
-    "wordpiece": lesson_wordpiece,
-    "unigram": lesson_unigram,
-}
-"""Pages to step through, which chapters of the course hold, by name."""
-
 FIGURES: dict[str, Callable[[], str]] = {
     "tokens": tokens,
     "speed": speed.picture,
@@ -327,14 +296,6 @@ FIGURES: dict[str, Callable[[], str]] = {
 """What draws a picture, by the name of its file."""
 
 
-def write() -> None:
-    """Writes every file."""
+if __name__ == "__main__":
     for name, draw in FIGURES.items():
         (FOLDER / f"{name}.svg").write_text(draw(), encoding="utf-8")
-    STEPS.mkdir(exist_ok=True)
-    for name, write_page in LESSONS.items():
-        (STEPS / f"{name}.html").write_text(write_page(), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write()
