@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jeton import saved_json
-from jeton.cli.command import Command, echo_note
+from jeton.cli.command import Command, echo_note, format_option
 from jeton.cli.printing import put, say, use_colour
 from jeton.cli.streams import refuse_endless
 from jeton.cli.targets import FilePath, check_inputs
@@ -78,12 +78,11 @@ def variables_of(_: click.Context, __: click.Parameter, values: tuple[str, ...])
     metavar="NAME=VALUE",
     help="A variable of the template; VALUE is JSON, or text. Repeatable.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["show", "text", "ids", "json"]),
-    default="show",
-    show_default=True,
+@format_option(
+    "show",
+    "text",
+    "ids",
+    "json",
     help="What is written: the chat for people; its text; its ids; both with spans and origins.",
 )
 def chat(

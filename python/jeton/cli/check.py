@@ -11,7 +11,7 @@ from jeton import saved_json
 from jeton.analysis import Health
 from jeton.analysis import check as check_health
 from jeton.analysis.health.rules import SEVERITIES, Severity, chosen_rules
-from jeton.cli.command import Command
+from jeton.cli.command import Command, format_option
 from jeton.cli.documents import invalid_option
 from jeton.cli.findings import plain, rules_table, shown
 from jeton.cli.printing import say
@@ -75,12 +75,11 @@ def _rule(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -> tupl
     help="Find rows that look untrained in a model's safetensors.",
 )
 @click.option("--tensor", metavar="NAME", help="The table of inputs, if its name is unusual.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "plain", "json", "sarif"]),
-    default="table",
-    show_default=True,
+@format_option(
+    "table",
+    "plain",
+    "json",
+    "sarif",
     help="A table for people, lines for grep, JSON with everything, or SARIF 2.1.0.",
 )
 @output_option

@@ -13,7 +13,7 @@ import signal
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn, TextIO, TypeVar
 
 import click
 
@@ -22,7 +22,9 @@ from jeton.cli.signals import exit_code
 from jeton.cli.streams import BROKEN_PIPE, STDOUT, UNWRITABLE, tell
 from jeton.errors import ChatWarning, FormatWarning, JetonError, TrainingWarning
 
-__all__ = ["Command", "Context", "Group", "decorated", "echo_note", "is_quiet"]
+__all__ = ["Command", "Context", "Group", "decorated", "echo_note", "format_option", "is_quiet"]
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _COMMON = "jeton.cli"
 
@@ -219,6 +221,18 @@ def _set_colour(ctx: click.Context, _: click.Parameter, value: str) -> None:
 def _set_no_colour(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value:
         ctx.color = False
+
+
+def format_option(*forms: str, help: str) -> Callable[[F], F]:
+    """The option `--format`, which arrives as `form`; the first form is the default."""
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(forms),
+        default=forms[0],
+        show_default=True,
+        help=help,
+    )
 
 
 def is_quiet() -> bool:

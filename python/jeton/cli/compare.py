@@ -11,7 +11,7 @@ import jeton
 from jeton import saved_json
 from jeton.analysis import Comparison
 from jeton.analysis import compare as measure
-from jeton.cli.command import Command
+from jeton.cli.command import Command, format_option
 from jeton.cli.comparison import changed, shown, to_csv, to_markdown
 from jeton.cli.documents import invalid_option
 from jeton.cli.named_arguments import (
@@ -61,12 +61,11 @@ Examples:
 )
 @click.option("--field", metavar="NAME", help="The field of JSON lines that holds the text.")
 @invalid_option
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "markdown", "csv", "json"]),
-    default="table",
-    show_default=True,
+@format_option(
+    "table",
+    "markdown",
+    "csv",
+    "json",
     help="A table for people or for a page, a line a value, or JSON with everything.",
 )
 @output_option

@@ -17,7 +17,7 @@ import click
 import jeton
 from jeton import corpus, registry, saved_json
 from jeton.cli.chat import conversation_of
-from jeton.cli.command import Command, echo_note
+from jeton.cli.command import Command, echo_note, format_option
 from jeton.cli.documents import STDIN, Document, Reader, batches, input_options, input_size
 from jeton.cli.printing import put, say, use_colour
 from jeton.cli.progress import Progress
@@ -145,12 +145,11 @@ class Bill:
     metavar="FILE",
     help="A table of prices, JSON or TOML, in the place of jeton's.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "json", "csv", "plain"]),
-    default="table",
-    show_default=True,
+@format_option(
+    "table",
+    "json",
+    "csv",
+    "plain",
     help="What is written: plain is cost, tokens and file, parted by tabs.",
 )
 def cost(

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from jeton import saved_json
-from jeton.cli.command import Command
+from jeton.cli.command import Command, format_option
 from jeton.cli.documents import Reader, batches, input_options, input_size
 from jeton.cli.printing import say, styled
 from jeton.cli.progress import Progress
@@ -64,14 +64,7 @@ class Tally:
 @encoding_options
 @click.option("--total", is_flag=True, help="Only the number of tokens of everything.")
 @click.option("--each", is_flag=True, help="The number of tokens of each document, one a line.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "jsonl"]),
-    default="table",
-    show_default=True,
-    help="A table for people, or a JSON object for each file.",
-)
+@format_option("table", "jsonl", help="A table for people, or a JSON object for each file.")
 def count(
     source: Source,
     paths: tuple[str, ...],

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jeton import saved_json
-from jeton.cli.command import Command, echo_note
+from jeton.cli.command import Command, echo_note, format_option
 from jeton.cli.documents import read_standard_input
 from jeton.cli.printing import for_terminal
 from jeton.cli.targets import FilePath, check_inputs, check_target, force_option
@@ -53,14 +53,7 @@ Examples:
 )
 @click.option("--ids", metavar="IDS", help="Decode these ids, with spaces or commas between them.")
 @click.option("--lines", is_flag=True, help="End each document with a line end.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "jsonl"]),
-    default="text",
-    show_default=True,
-    help='The text itself, or {"text": "…"} for each document.',
-)
+@format_option("text", "jsonl", help='The text itself, or {"text": "…"} for each document.')
 @click.option(
     "--offsets",
     type=FilePath(),

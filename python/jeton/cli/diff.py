@@ -12,7 +12,7 @@ import jeton
 from jeton import saved_json
 from jeton.analysis import Difference, OnlyToken, Stretch
 from jeton.analysis import diff as compare
-from jeton.cli.command import Command
+from jeton.cli.command import Command, format_option
 from jeton.cli.documents import invalid_option
 from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
@@ -55,14 +55,7 @@ Examples:
     show_default=True,
     help="How many of each kind are shown.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="Tables for people, or JSON with everything.",
-)
+@format_option("table", "json", help="Tables for people, or JSON with everything.")
 @output_option
 @force_option
 def diff(

@@ -11,7 +11,7 @@ import click
 
 import jeton
 from jeton.cli.colours import LEGEND, Piece, flow, paint
-from jeton.cli.command import Command
+from jeton.cli.command import Command, format_option
 from jeton.cli.documents import invalid_option, only_document
 from jeton.cli.printing import say, styled, use_colour
 from jeton.cli.progress import Progress
@@ -75,14 +75,7 @@ Examples:
 @click.option(
     "--gotchas", is_flag=True, help="Show what in the text is not as it seems, and what to do."
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["show", "json"]),
-    default="show",
-    show_default=True,
-    help="How gotchas are written: for people, or as one JSON object.",
-)
+@format_option("show", "json", help="How gotchas are written: for people, or as one JSON object.")
 @encoding_options
 def inspect(
     source: Source,

@@ -8,7 +8,7 @@ import click
 
 import jeton
 from jeton import cost, registry, saved_json
-from jeton.cli.command import Command
+from jeton.cli.command import Command, format_option
 from jeton.cli.printing import say, styled
 from jeton.cli.terminal import columns, heading, shorten, table
 
@@ -35,14 +35,7 @@ _SHOWN = _KINDS[:3]
 
 @click.command(cls=Command, help=HELP, short_help="Names of tokenizers, models and patterns.")
 @click.argument("kind", required=False, type=click.Choice(_KINDS))
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="A table for people, or one JSON object.",
-)
+@format_option("table", "json", help="A table for people, or one JSON object.")
 def list(kind: str | None, form: str) -> None:
     kinds = _SHOWN if kind is None else (kind,)
     if form == "json":

@@ -12,7 +12,7 @@ import jeton
 from jeton import saved_json
 from jeton.analysis import FAMILIES, Point, Sweep
 from jeton.analysis import sweep as train
-from jeton.cli.command import Command
+from jeton.cli.command import Command, format_option
 from jeton.cli.documents import documents_option, invalid_option, say_what_documents_are
 from jeton.cli.printing import styled
 from jeton.cli.progress import Progress
@@ -114,12 +114,10 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     help="The output layer has a table of its own, which counts among the parameters.",
 )
 @click.option("--folder", type=FilePath(), metavar="DIR", help="Keep the tokenizers; resume.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "json", "csv"]),
-    default="table",
-    show_default=True,
+@format_option(
+    "table",
+    "json",
+    "csv",
     help="A table for people, JSON with everything, or a line for each tokenizer.",
 )
 @output_option
