@@ -1,8 +1,7 @@
-"""Folders without a `tokenizer.json`: what the class that a configuration names makes of the files.
+"""Loads folders without a `tokenizer.json`, as the class that their configuration names does.
 
-Look here for which classes are known (`classes.py`). What each builds is what transformers' class
-in Python does, or where there is none, its `AutoTokenizer`. A class that is not known is refused by
-name.
+`classes.py` lists the known classes. Each builds what transformers' Python class builds, or what
+`AutoTokenizer` does where there is none. An unknown class is an error that names it.
 """
 
 from jeton.class_folders.classes import CLASSES

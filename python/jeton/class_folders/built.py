@@ -1,4 +1,4 @@
-"""What a class is, and what it builds: the stages, and which ids its tokens have."""
+"""A class of transformers, and the stages that it builds."""
 
 from __future__ import annotations
 
@@ -6,33 +6,34 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+import jeton._core as _core
 from jeton.class_folders.configuration import Configuration, Token
 from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
 
-__all__ = ["Builder", "Built", "Frame", "KnownClass", "template"]
+__all__ = ["Builder", "Built", "Frame", "KnownClass", "named_expression", "template"]
 
 Frame: TypeAlias = Callable[[Mapping[str, tuple[str, int]]], "post_processors.PostProcessor | None"]
-"""The post-processor, of the tokens of roles and others by name, each with its id."""
+"""Makes the post-processor from the tokens by name or role, each with its id."""
 
 
 @dataclass(frozen=True)
 class Built:
-    """Stages without the tokens that are found by their spelling."""
+    """The stages that a class builds, without its added tokens."""
 
     model: models.Model | Callable[[Collection[int]], models.Model]
-    """The model, which may depend on the ids of the tokens that are found by their spelling."""
+    """The model, or what makes it from the ids of the added tokens."""
     ids: Mapping[str, int]
     """The vocabulary, as the class spells it."""
     size: int
-    """How many tokens the class says that it has, from which on new ones get their ids."""
+    """How many tokens the class counts, which is the first id for new ones."""
     normalizer: normalizers.Normalizer | None = None
     pre_tokenizer: pre_tokenizers.PreTokenizer | None = None
     decoder: decoders.Decoder | None = None
     frame: Frame | None = None
     own: Mapping[int, Token] = field(default_factory=dict)
-    """The tokens that the class itself adds, by id."""
+    """The added tokens of the class itself, by id."""
     further: Sequence[str] = ()
-    """The special tokens that the class adds in the end, as language codes."""
+    """Special tokens that the class adds last, such as language codes."""
 
 
 Builder: TypeAlias = Callable[[Configuration, "KnownClass"], Built]
@@ -40,19 +41,19 @@ Builder: TypeAlias = Callable[[Configuration, "KnownClass"], Built]
 
 @dataclass(frozen=True)
 class KnownClass:
-    """What a class builds."""
+    """What a class builds, and its default tokens."""
 
     build: Builder
     roles: Mapping[str, Token | None] = field(default_factory=dict)
-    """The tokens of roles, where the files do not name them."""
+    """The token of each role, unless the files name another."""
     further: tuple[str, ...] = ()
-    """The special tokens without a role, where the files do not list them."""
+    """The special tokens without a role, unless the files list some."""
 
 
 def template(single: str, pair: str) -> Frame:
-    """A frame by names, each with the type of its tokens if that is 1: `"cls $A sep $B:1 sep:1"`.
+    """A frame of tokens by name, `:1` for those of type 1: `"cls $A sep $B:1 sep:1"`.
 
-    What there is no token for is left out.
+    Names without a token are left out.
     """
 
     def frame(tokens: Mapping[str, tuple[str, int]]) -> post_processors.PostProcessor | None:
@@ -78,3 +79,9 @@ def template(single: str, pair: str) -> Frame:
         return post_processors.TemplateProcessing(rows[0], rows[1], tuple(special))
 
     return frame
+
+
+def named_expression(name: str) -> str:
+    """The regular expression of a named pattern that has one."""
+    [expression] = next(it for known, _, _, it in _core.named_patterns() if known == name)
+    return expression

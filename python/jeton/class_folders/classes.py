@@ -1,7 +1,6 @@
-"""The classes that are known, each with the tokens that it takes where a folder is silent.
+"""The known classes, each with the tokens that it has unless a folder names others.
 
-Look here for how one is added: which files it reads and what it builds is said by one of the
-builders beside this.
+To add a class, write its builder in the module for its kind of vocabulary, beside this one.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ __all__ = ["CLASSES", "MODEL_TYPES"]
 
 
 def _roles(**tokens: str | None) -> dict[str, Token | None]:
-    """The tokens of roles; a mask takes the white space in front of it."""
+    """The token of each role; a mask strips the white space in front of it."""
     roles: dict[str, Token | None] = {}
     for role, content in tokens.items():
         token: Token | None = None if content is None else {"content": content}
@@ -27,7 +26,7 @@ def _roles(**tokens: str | None) -> dict[str, Token | None]:
 
 
 def _with_plain_mask(**tokens: str | None) -> dict[str, Token | None]:
-    """The same, but that the mask takes nothing."""
+    """The same, with a mask that strips nothing."""
     roles = _roles(**tokens)
     mask = roles["mask"] or {}
     return {**roles, "mask": {**mask, "lstrip": False}}
@@ -148,4 +147,4 @@ MODEL_TYPES: Mapping[str, str] = {
     "xlm-roberta": "XLMRoberta",
     "xlnet": "XLNet",
 }
-"""The class of a model's type, for a `config.json` where `tokenizer_config.json` names none."""
+"""The class for each `model_type` of `config.json`, where `tokenizer_config.json` names none."""

@@ -1,10 +1,11 @@
-"""What stands beside the vocabulary in a folder: arguments of the class, and its tokens.
+"""The configuration files of a folder: the arguments of its class, and its added tokens.
 
-Look here for which file says more than another, as transformers has it.
+Look here for which file wins over another, as in transformers.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,9 +41,9 @@ class Configuration:
 
     folder: Path
     arguments: Mapping[str, Any]
-    """Those of the class: of the configuration, and of the map of special tokens if it counts."""
+    """Those of the class, from its configuration and, where it counts, the special tokens map."""
     listed: Mapping[int, Token]
-    """The added tokens that are listed with their ids."""
+    """The added tokens that the files list with ids."""
     name: str | None
     """The class, without `Tokenizer` and `Fast` at its end."""
 
@@ -70,39 +71,39 @@ class Configuration:
             name = str(name).removesuffix("Fast").removesuffix("Tokenizer")
         return cls(folder, arguments, _listed(config, json_object(beside, ADDED_TOKENS)), name)
 
-    def flag(self, name: str, otherwise: bool) -> bool:
-        """An argument that is true or false; `None` is as it would be without."""
+    def flag(self, name: str, default: bool) -> bool:
+        """A boolean argument; `None` counts as absent."""
         value = self.arguments.get(name)
         if value is None:
-            return otherwise
+            return default
         if not isinstance(value, bool):
             raise FormatError(f"{CONFIG}: {name}: expected true or false, found {value!r:.60}")
         return value
 
-    def number(self, name: str, otherwise: int) -> int:
-        """An argument that is a number."""
-        value = self.arguments.get(name, otherwise)
+    def number(self, name: str, default: int) -> int:
+        """An integer argument."""
+        value = self.arguments.get(name, default)
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 24:
             raise FormatError(f"{CONFIG}: {name}: expected a number, found {value!r:.60}")
         return value
 
     def text(self, name: str) -> str | None:
-        """An argument that is a text."""
+        """A string argument."""
         value = self.arguments.get(name)
         if value is not None and not isinstance(value, str):
             raise FormatError(f"{CONFIG}: {name}: expected a text, found {value!r:.60}")
         return value
 
     def role(self, role: str, defaults: Mapping[str, Token | None]) -> Token | None:
-        """The token of a role: what the files say, or else the class."""
+        """The token of a role: that of the files, or else of the class."""
         name = f"{role}_token"
-        otherwise = defaults.get(role)
+        default = defaults.get(role)
         if name not in self.arguments:
-            return otherwise
+            return default
         value = self.arguments[name]
         if value is None:
             return None
-        flags = {key: it for key, it in (otherwise or {}).items() if key != "content"}
+        flags = {key: flag for key, flag in (default or {}).items() if key != "content"}
         return _token(value, f"{CONFIG}: {name}", **flags)
 
     def further(self) -> list[Token]:
@@ -121,10 +122,10 @@ class Configuration:
         return any(isinstance(self.arguments.get(name), list) for name in _LISTS)
 
     def file(self, *names: str) -> Path:
-        """The first of these files that is there.
+        """The first of these files that exists.
 
         Raises:
-            FormatError: None is.
+            FormatError: None does.
         """
         for name in names:
             if (self.folder / name).is_file():
@@ -135,11 +136,24 @@ class Configuration:
         )
 
     def read(self, *names: str) -> bytes:
-        """The contents of that file."""
+        """The content of that file."""
         return files.read(self.file(*names))
 
+    def vocabulary(self, *names: str) -> dict[str, int]:
+        """The ids in that file, a JSON object from tokens to ids."""
+        path = self.file(*names)
+        try:
+            vocabulary = json.loads(files.read(path))
+        except (ValueError, RecursionError) as error:
+            raise FormatError(f"{path}: not valid JSON: {error}") from None
+        if not isinstance(vocabulary, dict) or not all(
+            isinstance(id, int) and not isinstance(id, bool) for id in vocabulary.values()
+        ):
+            raise FormatError(f"{path}: expected an object from tokens to ids")
+        return vocabulary
+
     def refuse(self, what: str) -> UnsupportedError:
-        """The error of something that no stage here does."""
+        """The error for what no stage here does."""
         return UnsupportedError(f"{self.folder}: {self.name}Tokenizer: {what}")
 
 
@@ -168,7 +182,7 @@ def _listed(config: Mapping[str, Any], added: Mapping[str, Any]) -> dict[int, To
 
 @dataclass
 class Tokens:
-    """The tokens that are found by their spelling, while their ids are given."""
+    """The added tokens, while they get their ids."""
 
     size: int
     """How many tokens the vocabulary has."""
@@ -176,7 +190,7 @@ class Tokens:
     by_id: dict[int, Token] = field(default_factory=dict)
 
     def put(self, id: int, token: Token) -> None:
-        """Gives a token an id; of two with one id the later counts."""
+        """Gives a token an id; it replaces an earlier token with that id."""
         self.by_id[id] = token
 
     def id(self, content: str) -> int | None:
@@ -187,23 +201,22 @@ class Tokens:
         return self.id_in_vocabulary.get(content)
 
     def add(self, tokens: Iterable[Token | None]) -> None:
-        """Adds special tokens that are not there, with ids of the vocabulary or new ones."""
-        there = {token["content"] for token in self.by_id.values()}
-        names = {*self.id_in_vocabulary, *there}
-        following = max(self.size, len(names))
+        """Adds the special tokens that are missing, with the vocabulary's id or a new one."""
+        present = {token["content"] for token in self.by_id.values()}
+        next_id = max(self.size, len({*self.id_in_vocabulary, *present}))
         for token in tokens:
-            if token is None or token["content"] in there:
+            if token is None or token["content"] in present:
                 continue
-            there.add(token["content"])
+            present.add(token["content"])
             id = self.id_in_vocabulary.get(token["content"])
             if id is None:
-                while following in self.by_id:
-                    following += 1
-                id, following = following, following + 1
+                while next_id in self.by_id:
+                    next_id += 1
+                id, next_id = next_id, next_id + 1
             self.put(id, {**token, "special": True})
 
     def added(self) -> list[AddedToken]:
-        """All, in the order of ids."""
+        """All of them, in the order of their ids."""
         special_names = {"special", "lstrip", "rstrip", "single_word"}
         return [
             AddedToken(

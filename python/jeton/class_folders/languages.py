@@ -1,6 +1,6 @@
-"""The languages of models of translation, each in the order of its ids.
+"""The language codes of translation models, in the order of their ids.
 
-Look here for the codes of mBART, NLLB and M2M-100, as their makers publish them.
+Look here for those of mBART, NLLB and M2M-100, as published with the models.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MBART: Final = tuple(
     lt_LT lv_LV my_MM ne_NP nl_XX ro_RO ru_RU si_LK tr_TR vi_VN zh_CN
     """.split()
 )
-"""Of mBART, of 25 languages."""
+"""mBART, 25 languages."""
 
 MBART50: Final = tuple(
     """
@@ -26,7 +26,7 @@ MBART50: Final = tuple(
     sw_KE ta_IN te_IN th_TH tl_XX uk_UA ur_PK xh_ZA gl_ES sl_SI
     """.split()
 )
-"""Of mBART, of 50."""
+"""mBART, 50 languages."""
 
 NLLB: Final = tuple(
     """
@@ -55,7 +55,7 @@ NLLB: Final = tuple(
     yue_Hant zho_Hans zho_Hant zul_Latn
     """.split()
 )
-"""Of NLLB-200."""
+"""NLLB-200."""
 
 M2M100: Final[Mapping[str, tuple[str, ...]]] = {
     "m2m100": tuple(
@@ -66,10 +66,6 @@ M2M100: Final[Mapping[str, tuple[str, ...]]] = {
         sq sr ss su sv sw ta th tl tn tr uk ur uz vi wo xh yi yo zh zu
         """.split()
     ),
-    "wmt21": tuple(
-        """
-        en ha is ja cs ru zh de
-        """.split()
-    ),
+    "wmt21": ("en", "ha", "is", "ja", "cs", "ru", "zh", "de"),
 }
-"""Of M2M-100 and of the model of WMT 21, by what `language_codes` says."""
+"""M2M-100 and the model of WMT 21, by the value of `language_codes`."""

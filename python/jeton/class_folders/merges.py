@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from jeton.class_folders.built import Built, Frame, KnownClass, template
+from jeton.class_folders.built import Built, Frame, KnownClass, named_expression, template
 from jeton.class_folders.configuration import Configuration
 from jeton.components import Regex, decoders, models, normalizers, pre_tokenizers
 from jeton.errors import FormatError
 from jeton.reference.byte_level import bytes_to_unicode
 
-_QWEN2 = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
-    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
 _CLIP = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 _BYTES = {character: byte for byte, character in bytes_to_unicode().items()}
 
 
 def gpt2(configuration: Configuration, known: KnownClass) -> Built:
-    """GPT-2, and CodeGen, which Phi has too."""
+    """GPT-2, and CodeGen, which Phi uses too."""
     before = ["bos"] * configuration.flag("add_bos_token", False)
     frame = template(" ".join([*before, "$A"]), " ".join([*before, "$A", *before, "$B"]))
     return _built(configuration, frame)
@@ -39,7 +34,7 @@ def deberta(configuration: Configuration, known: KnownClass) -> Built:
 def qwen2(configuration: Configuration, known: KnownClass) -> Built:
     """Qwen 2."""
     steps = (
-        pre_tokenizers.Split(Regex(_QWEN2), "isolated"),
+        pre_tokenizers.Split(Regex(named_expression("qwen2")), "isolated"),
         pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
     )
     return _built(
@@ -51,22 +46,22 @@ def qwen2(configuration: Configuration, known: KnownClass) -> Built:
 
 
 def whisper(configuration: Configuration, known: KnownClass) -> Built:
-    """Whisper, with the tokens that say what is to be done."""
+    """Whisper, with tokens for the language and the task."""
     start = "<|startoftranscript|>"
     language, task = configuration.text("language"), configuration.text("task")
-    said = [start]
+    first = [start]
     if language is not None:
-        said.append(f"<|{language.lower()}|>")
+        first.append(f"<|{language.lower()}|>")
     if task is not None:
-        said.append(f"<|{task}|>")
+        first.append(f"<|{task}|>")
     if not configuration.flag("predict_timestamps", False):
-        said.append("<|notimestamps|>")
-    before = " ".join(said)
+        first.append("<|notimestamps|>")
+    before = " ".join(first)
     return _built(configuration, template(f"{before} $A eos", f"{before} $A $B eos"))
 
 
 def clip(configuration: Configuration, known: KnownClass) -> Built:
-    """CLIP, whose tokens say that they end a word."""
+    """CLIP, whose tokens end in `</w>` at the end of a word."""
     vocabulary, merges = _files(configuration)
     unknown = configuration.role("unk", known.roles)
     model = models.BPE(
@@ -99,7 +94,7 @@ def clip(configuration: Configuration, known: KnownClass) -> Built:
 
 
 def ctrl(configuration: Configuration, known: KnownClass) -> Built:
-    """CTRL: words, whose parts are marked with `@@` where the word goes on."""
+    """CTRL, whose tokens end in `@@` where the word goes on."""
     vocabulary, merges = _files(configuration)
     unknown = configuration.role("unk", known.roles)
     ends = {
@@ -107,12 +102,12 @@ def ctrl(configuration: Configuration, known: KnownClass) -> Built:
         for token, id in vocabulary.items()
     }
     if unknown is None or unknown["content"] not in vocabulary:
-        raise configuration.refuse("its vocabulary lacks the token for what is unknown")
+        raise configuration.refuse("its vocabulary lacks the unknown token")
     ends[unknown["content"]] = ends.pop(f"{unknown['content']}</w>")
     missing = [pair for pair in merges if not {*pair, "".join(pair)} <= ends.keys()]
     if missing:
         raise configuration.refuse(
-            f"{len(missing)} of its merges are not of tokens, {' '.join(missing[0])!r} the first"
+            f"{len(missing)} of its merges are not of tokens, first {' '.join(missing[0])!r}"
         )
     return Built(
         models.BPE(
@@ -130,15 +125,7 @@ def ctrl(configuration: Configuration, known: KnownClass) -> Built:
 
 
 def _files(configuration: Configuration) -> tuple[dict[str, int], list[tuple[str, str]]]:
-    path = configuration.file("vocab.json", "encoder.json")
-    try:
-        vocabulary = json.loads(configuration.read("vocab.json", "encoder.json"))
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"{path}: not valid JSON: {error}") from None
-    if not isinstance(vocabulary, dict) or not all(
-        isinstance(id, int) and not isinstance(id, bool) for id in vocabulary.values()
-    ):
-        raise FormatError(f"{path}: expected an object from tokens to ids")
+    vocabulary = configuration.vocabulary("vocab.json", "encoder.json")
     path = configuration.file("merges.txt", "vocab.bpe")
     try:
         lines = configuration.read("merges.txt", "vocab.bpe").decode().split("\n")
@@ -183,7 +170,7 @@ def _built(
 
 
 def _raw(token: str) -> bytes:
-    """The bytes that a token stands for, or is."""
+    """The bytes of a token: those that GPT-2's characters write, or else its UTF-8."""
     if all(character in _BYTES for character in token):
         return bytes(_BYTES[character] for character in token)
     return token.encode()

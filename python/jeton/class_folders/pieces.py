@@ -1,14 +1,12 @@
 """Classes whose vocabulary is a SentencePiece model.
 
-Look here for ids that are shifted, language codes and two models with one vocabulary. What stands
-between two tokens that are found by their spelling is a text by itself to these classes (`legacy`),
-unless they say otherwise.
+Look here for ids that are shifted, language codes and two models with one vocabulary. Unless they
+say otherwise (`legacy`), these classes treat the text between two added tokens as a text by itself.
 """
 
 from __future__ import annotations
 
 import functools
-import json
 import re
 import sys
 import unicodedata
@@ -41,11 +39,11 @@ def _built(
     before: Sequence[normalizers.Normalizer] = (),
     **rest: Any,
 ) -> Built:
-    """The stages of a model, whose pieces may be put into another order."""
+    """The stages of a model, with its own pieces or others."""
     pieces = file.pieces if pieces is None else pieces
 
     def model(found: Collection[int]) -> models.SentencePiece:
-        # A control piece is found by its spelling only where the class has it as a token.
+        # Only those control pieces that are added tokens of the class are found in text.
         kept = (
             replace(piece, kind=UNUSED) if piece.kind == CONTROL and id not in found else piece
             for id, piece in enumerate(pieces)
@@ -76,7 +74,7 @@ def _ends(configuration: Configuration, *, bos: bool, eos: bool) -> Frame:
 
 
 def llama(configuration: Configuration, known: KnownClass) -> Built:
-    """Llama, Mistral and their kin."""
+    """Llama, Mistral and others like them."""
     legacy = configuration.flag("legacy", True)
     return _built(
         _model(configuration, "tokenizer.model"),
@@ -87,7 +85,7 @@ def llama(configuration: Configuration, known: KnownClass) -> Built:
 
 
 def code_llama(configuration: Configuration, known: KnownClass) -> Built:
-    """Code Llama, without what fills in a middle."""
+    """Code Llama, without infilling."""
     return _built(
         _model(configuration, "tokenizer.model"),
         _ends(configuration, bos=True, eos=False),
@@ -103,7 +101,7 @@ def gemma(configuration: Configuration, known: KnownClass) -> Built:
 
 
 def t5(configuration: Configuration, known: KnownClass) -> Built:
-    """T5, with sentinels behind its pieces; mT5, whose sentinels the configuration counts."""
+    """T5, with sentinels behind its pieces; mT5, whose `extra_ids` says how many it has."""
     file = _model(configuration, "spiece.model")
     legacy = configuration.flag("legacy", True)
     extra = configuration.number("extra_ids", 100)
@@ -135,26 +133,26 @@ def with_cls_and_sep(configuration: Configuration, known: KnownClass) -> Built:
 def deberta_v2(configuration: Configuration, known: KnownClass) -> Built:
     """DeBERTa 2 and 3."""
     if configuration.flag("split_by_punct", False):
-        raise configuration.refuse("split_by_punct splits a text into texts, which no stage does")
+        raise configuration.refuse("split_by_punct makes several texts of one, which no stage does")
     lower = [normalizers.Lowercase()] * configuration.flag("do_lower_case", False)
     return _built(_model(configuration, "spm.model"), _CLS_SEP, before=lower)
 
 
 def albert(configuration: Configuration, known: KnownClass) -> Built:
-    """ALBERT, but that it encodes numbers before a comma once more."""
+    """ALBERT, except that its class encodes a number in front of a comma a second time."""
     before = _cleaning(configuration, lowercase=True)
     return _built(_model(configuration, "spiece.model"), _CLS_SEP, before=before)
 
 
 def xlnet(configuration: Configuration, known: KnownClass) -> Built:
-    """XLNet, as ALBERT; what frames a text stands behind it."""
+    """XLNet, which cleans text as ALBERT does and puts its special tokens behind it."""
     before = _cleaning(configuration, lowercase=False)
     frame = template("$A sep cls", "$A sep $B:1 sep:1 cls")
     return _built(_model(configuration, "spiece.model"), frame, before=before)
 
 
 def _cleaning(configuration: Configuration, *, lowercase: bool) -> list[normalizers.Normalizer]:
-    """What ALBERT and XLNet do to a text first."""
+    """The normalizers of ALBERT and XLNet, before that of the model."""
     steps: list[normalizers.Normalizer] = [
         normalizers.Replace("``", '"'),
         normalizers.Replace("''", '"'),
@@ -173,7 +171,7 @@ def _cleaning(configuration: Configuration, *, lowercase: bool) -> list[normaliz
 
 @functools.cache
 def _combining() -> str:
-    """An expression for the characters that combine with others: not for variation selectors."""
+    """A regular expression for characters with a combining class, without variation selectors."""
     ranges: list[list[int]] = []
     for code in range(sys.maxunicode + 1):
         if unicodedata.combining(chr(code)):
@@ -188,7 +186,7 @@ _FAIRSEQ = ("<s>", "<pad>", "</s>")
 
 
 def _shifted(file: ModelFile) -> list[Piece]:
-    """The pieces as fairseq counts them: four of its own, then those behind the first three."""
+    """The pieces in fairseq's order: four of its own, then the model's behind the first three."""
     unknown = Piece("<unk>", 0.0, UNKNOWN)
     return [*(Piece(name, 0.0, CONTROL) for name in _FAIRSEQ), unknown, *file.pieces[3:]]
 
@@ -206,7 +204,7 @@ def _of_fairseq(
 
 
 def xlm_roberta(configuration: Configuration, known: KnownClass) -> Built:
-    """XLM-RoBERTa, whose ids are one more than those of its model."""
+    """XLM-RoBERTa, whose ids are one more than its model's."""
     return _of_fairseq(configuration, _ROBERTA)
 
 
@@ -222,8 +220,8 @@ def camembert(configuration: Configuration, known: KnownClass) -> Built:
     return _built(file, _ROBERTA, pieces=pieces, own=own)
 
 
-def _languages(configuration: Configuration, language: str, *, legacy: bool) -> Frame:
-    """The frame of a text in a language, whose code stands in front or, as first, behind."""
+def _languages(language: str, *, legacy: bool) -> Frame:
+    """The frame of a text in a language: its code comes first, or in `legacy` last."""
     if legacy:
         return template(f"$A eos {language}", f"$A $B eos {language}")
     return template(f"{language} $A eos", f"{language} $A $B eos")
@@ -231,49 +229,46 @@ def _languages(configuration: Configuration, language: str, *, legacy: bool) -> 
 
 def mbart(configuration: Configuration, known: KnownClass) -> Built:
     """mBART, with a code for each of 25 languages."""
-    source = configuration.text("src_lang") or "en_XX"
-    return _of_fairseq(
-        configuration,
-        _languages(configuration, source, legacy=True),
-        after=_known(configuration, source, languages.MBART),
-    )
+    return _mbart(configuration, languages.MBART, legacy=True)
 
 
 def mbart50(configuration: Configuration, known: KnownClass) -> Built:
     """mBART of 50 languages."""
+    return _mbart(configuration, languages.MBART50, legacy=False)
+
+
+def _mbart(configuration: Configuration, codes: Sequence[str], *, legacy: bool) -> Built:
     source = configuration.text("src_lang") or "en_XX"
-    return _of_fairseq(
-        configuration,
-        _languages(configuration, source, legacy=False),
-        after=_known(configuration, source, languages.MBART50),
-    )
+    frame = _languages(source, legacy=legacy)
+    return _of_fairseq(configuration, frame, after=_known(configuration, source, codes))
 
 
 def nllb(configuration: Configuration, known: KnownClass) -> Built:
     """NLLB, whose languages the configuration may list."""
     source = configuration.text("src_lang") or "eng_Latn"
     legacy = configuration.flag("legacy_behaviour", False)
-    built = _of_fairseq(configuration, _languages(configuration, source, legacy=legacy), mask=False)
+    built = _of_fairseq(configuration, _languages(source, legacy=legacy), mask=False)
     if configuration.listed or configuration.lists_further():
         return replace(built, further=[source])
-    codes = _known(configuration, source, languages.NLLB)
-    return replace(built, further=codes)
+    return replace(built, further=_known(configuration, source, languages.NLLB))
 
 
 def _known(configuration: Configuration, language: str, codes: Sequence[str]) -> Sequence[str]:
     if language not in codes:
-        raise FormatError(f"{configuration.folder}: src_lang: {language!r} is no language of it")
+        raise FormatError(
+            f"{configuration.folder}: src_lang: {language!r} is not a language of the model"
+        )
     return codes
 
 
 def pegasus(configuration: Configuration, known: KnownClass) -> Built:
-    """Pegasus, whose ids are 103 more, with masks and unknown tokens in front."""
+    """Pegasus, whose ids are 103 more than its model's: masks and unknown tokens come first."""
     file = _model(configuration, "spiece.model")
     offset = configuration.number("offset", 103)
     first = ["<pad>", "</s>", "<mask_1>", "<mask_2>"]
     first += [f"<unk_{number}>" for number in range(2, offset)]
     first = first[:offset]
-    # Those of the model are the same tokens to the class, and have its first ids.
+    # Where the model has such a piece too, the class has one token for both, with the first id.
     pieces = [
         *(Piece(name, 0.0, CONTROL) for name in first),
         *(
@@ -286,22 +281,21 @@ def pegasus(configuration: Configuration, known: KnownClass) -> Built:
 
 
 def m2m100(configuration: Configuration, known: KnownClass) -> Built:
-    """M2M-100: a model, a vocabulary that has ids of its own, and codes of languages behind it."""
-    codes = languages.M2M100.get(configuration.text("language_codes") or "m2m100")
+    """M2M-100: a model, a vocabulary with other ids, and language codes behind it."""
     source = configuration.text("src_lang") or "en"
-    if codes is None or source not in codes:
-        raise FormatError(f"{configuration.folder}: src_lang: {source!r} is no language of it")
+    listed = languages.M2M100.get(configuration.text("language_codes") or "m2m100", ())
+    codes = _known(configuration, source, listed)
     file = _model(configuration, "sentencepiece.bpe.model")
     vocabulary = _vocabulary(configuration, "vocab.json")
     own: dict[int, Token] = {
         id: {"content": f"__{code}__"} for id, code in enumerate(codes, len(vocabulary))
     }
-    frame = _languages(configuration, f"__{source}__", legacy=False)
+    frame = _languages(f"__{source}__", legacy=False)
     return _built(file, frame, pieces=_by_vocabulary(configuration, file, vocabulary), own=own)
 
 
 def marian(configuration: Configuration, known: KnownClass) -> Built:
-    """Marian: the model of the source language, with the ids that it shares with the other."""
+    """Marian: the model of the source language, with ids that both languages share."""
     if configuration.flag("separate_vocabs", False):
         raise configuration.refuse("separate_vocabs has one vocabulary for each language")
     file = _model(configuration, "source.spm")
@@ -316,24 +310,18 @@ def marian(configuration: Configuration, known: KnownClass) -> Built:
 
 
 def _vocabulary(configuration: Configuration, name: str) -> dict[str, int]:
-    path = configuration.file(name)
-    try:
-        vocabulary = json.loads(configuration.read(name))
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"{path}: not valid JSON: {error}") from None
-    if not isinstance(vocabulary, dict) or not all(
-        isinstance(id, int) and not isinstance(id, bool) for id in vocabulary.values()
-    ):
-        raise FormatError(f"{path}: expected an object from tokens to ids")
+    vocabulary = configuration.vocabulary(name)
     if sorted(vocabulary.values()) != list(range(len(vocabulary))):
-        raise FormatError(f"{path}: the ids are not 0 to {len(vocabulary) - 1}, each once")
+        raise FormatError(
+            f"{configuration.file(name)}: the ids are not 0 to {len(vocabulary) - 1}, each once"
+        )
     return vocabulary
 
 
 def _by_vocabulary(
     configuration: Configuration, file: ModelFile, vocabulary: Mapping[str, int]
 ) -> list[Piece]:
-    """The pieces in the order of a vocabulary; no text becomes what the model has none for."""
+    """The pieces in the order of a vocabulary; no text becomes a token without a piece."""
     known = {piece.text: piece for piece in file.pieces}
     missing = [
         piece.text for piece in file.pieces if piece.text not in vocabulary and piece.kind == NORMAL

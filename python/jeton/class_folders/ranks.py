@@ -5,31 +5,10 @@ from __future__ import annotations
 import base64
 import binascii
 
-from jeton.class_folders.built import Built, KnownClass
+from jeton.class_folders.built import Built, KnownClass, named_expression
 from jeton.class_folders.configuration import Configuration, Token
 from jeton.components import Regex, decoders, models, normalizers, pre_tokenizers
 from jeton.errors import FormatError
-
-_QWEN = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
-    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
-_KIMI_LETTERS = tuple(
-    rf"[\p{{Lu}}\p{{Lt}}\p{{Lm}}\p{{Lo}}\p{{M}}&&[^\p{{Han}}]]{upper}"
-    rf"[\p{{Ll}}\p{{Lm}}\p{{Lo}}\p{{M}}&&[^\p{{Han}}]]{lower}(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-    for upper, lower in (("*", "+"), ("+", "*"))
-)
-_KIMI = "|".join(
-    (
-        r"[\p{Han}]+",
-        *(rf"[^\r\n\p{{L}}\p{{N}}]?{letters}" for letters in _KIMI_LETTERS),
-        r"\p{N}{1,3}",
-        r" ?[^\s\p{L}\p{N}]+[\r\n]*",
-        r"\s*[\r\n]+",
-        r"\s+(?!\S)",
-        r"\s+",
-    )
-)
 
 
 def qwen(configuration: Configuration, known: KnownClass) -> Built:
@@ -38,7 +17,7 @@ def qwen(configuration: Configuration, known: KnownClass) -> Built:
     names = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
     names += [f"<|extra_{number}|>" for number in range(205)]
     own: dict[int, Token] = {id: {"content": name} for id, name in enumerate(names, len(ranks))}
-    return _built(ranks, _QWEN, own, normalizers.NFC())
+    return _built(ranks, "qwen2", own, normalizers.NFC())
 
 
 def kimi(configuration: Configuration, known: KnownClass) -> Built:
@@ -47,7 +26,7 @@ def kimi(configuration: Configuration, known: KnownClass) -> Built:
     own: dict[int, Token] = {
         id: {"content": f"<|reserved_token_{id}|>"} for id in range(len(ranks), len(ranks) + 256)
     }
-    return _built(ranks, _KIMI, own, None)
+    return _built(ranks, "kimi_k2", own, None)
 
 
 def _ranks(configuration: Configuration, name: str) -> dict[bytes, int]:
@@ -74,7 +53,7 @@ def _built(
         {},
         len(ranks),
         normalizer=normalizer,
-        pre_tokenizer=pre_tokenizers.Matches(Regex(pattern)),
+        pre_tokenizer=pre_tokenizers.Matches(Regex(named_expression(pattern))),
         decoder=decoders.ByteLevel(),
         own=own,
     )

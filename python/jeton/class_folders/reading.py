@@ -1,4 +1,4 @@
-"""From a folder to a tokenizer, by the class that its configuration names."""
+"""Reads a folder into a tokenizer, by the class that its configuration names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def read(folder: Path) -> tuple[Pipeline, list[tuple[str, str]]]:
     """The core's tokenizer of a folder that names a class, and the roles that the class gives.
 
     Raises:
-        UnsupportedError: A class that is not known, or what of it no stage here does.
+        UnsupportedError: The class is not known, or does what no stage here does.
         FormatError: A file that is not what its name says; two tokens with one id.
     """
     configuration = Configuration.of(folder, MODEL_TYPES)

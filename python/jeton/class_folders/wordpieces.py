@@ -10,12 +10,12 @@ from jeton.settings import CONFIG
 
 
 def bert(configuration: Configuration, known: KnownClass) -> Built:
-    """BERT and those of its kind."""
+    """BERT, and classes that build the same."""
     return _built(configuration, known, template("cls $A sep", "cls $A sep $B:1 sep:1"))
 
 
 def mpnet(configuration: Configuration, known: KnownClass) -> Built:
-    """MPNet, framed as RoBERTa."""
+    """MPNet, with the frame of RoBERTa."""
     return _built(configuration, known, template("cls $A sep", "cls $A sep sep $B sep"))
 
 
