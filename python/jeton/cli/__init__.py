@@ -29,7 +29,7 @@ GROUPS = {
     "Judge them": ("check", "compare", "diff", "report", "sweep"),
     "Prepare data": ("prepare", "data"),
 }
-"""The commands, under the headings that `jeton --help` has."""
+"""The commands, under the headings of `jeton --help`."""
 
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 

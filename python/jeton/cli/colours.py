@@ -29,7 +29,7 @@ class Piece:
 
 
 def paint(shown: str, piece: Piece, hue: int) -> str:
-    """A token in its hue, as a special one, or as one that is not to be learnt."""
+    """A token in its hue, or in the colours of a special token or of one that is not learnt."""
     shown = isolated(shown)
     if piece.pale:
         return styled(shown, fg=240, bg=255 if hue % 2 else 253, bold=piece.special)

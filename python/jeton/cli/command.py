@@ -28,20 +28,19 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _COMMON = "jeton.cli"
 
-_FORMER = {
+_RENAMED = {
     "--errors": [["--invalid"]],
     "--jsonl": [["--format", "jsonl"]],
     "--json": [["--progress", "json"], ["--save"], ["--format", "json"]],
 }
-"""Options by the names that they had: what they are now, in the first that a command has."""
-
+"""Old names of options, and what replaces each: the first that a command has."""
 
 _HYPHEN = "\u2011"
-"""Stands for a hyphen while a help text is broken into lines, which never end inside a word."""
+"""Replaces hyphens while a help text is wrapped, so that no line ends inside a word."""
 
 
 class _Formatter(click.HelpFormatter):
-    """Writes help texts without a line break in `--start-from` or `byte-level`."""
+    """Wraps help texts without a break in `--start-from` or `byte-level`."""
 
     def write_text(self, text: str) -> None:
         super().write_text(text.replace("-", _HYPHEN))
@@ -55,7 +54,7 @@ class _Formatter(click.HelpFormatter):
 
 
 class Context(click.Context):
-    """What a command runs in; it knows how help is written."""
+    """The context of a command, whose help texts wrap at spaces only."""
 
     formatter_class = _Formatter
 
@@ -94,22 +93,22 @@ class Command(click.Command):
         ]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, list(self._of_today(args)))
+        return super().parse_args(ctx, list(self._with_new_names(args)))
 
-    def _of_today(self, args: list[str]) -> Iterator[str]:
-        """Arguments in which options have the names of today, which is said."""
+    def _with_new_names(self, args: list[str]) -> Iterator[str]:
+        """The arguments with old names of options replaced, and a note about each."""
         known = {name for param in self.params for name in param.opts}
         for number, argument in enumerate(args):
             if argument == "--":
                 yield from args[number:]
                 return
             name, sign, value = argument.partition("=")
-            today = next((it for it in _FORMER.get(name, []) if it[0] in known), None)
-            if name in known or today is None:
+            new = next((it for it in _RENAMED.get(name, []) if it[0] in known), None)
+            if name in known or new is None:
                 yield argument
                 continue
-            tell(f"note: {name} is written {' '.join(today)} now")
-            yield from [*today[:-1], f"{today[-1]}{sign}{value}"]
+            tell(f"note: {name} is written {' '.join(new)} now")
+            yield from [*new[:-1], f"{new[-1]}{sign}{value}"]
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

@@ -25,7 +25,7 @@ __all__ = ["convert"]
 
 HELP = """Convert a tokenizer, and verify the result.
 
-The format is told by the name of TARGET, in capitals or not: .json is a tokenizer.json,
+The name of TARGET says the format, in capitals or not: .json is a tokenizer.json,
 .tiktoken is ranks, .model is SentencePiece or, for byte-level BPE, ranks; vocab.json is GPT-2's
 pair with merges.txt beside it; .txt is BERT's list, vocab.txt; tekken.json is Mistral's, and
 .gguf llama.cpp's. A TARGET without an ending, or a folder that is there, is a folder as
@@ -36,9 +36,9 @@ What was written is read back and compared on sample text: the text that ships w
 strings made to be difficult. The library that the format belongs to reads the file too and must
 agree, where it is installed: tokenizers for .json, vocab.json and vocab.txt, tiktoken for ranks,
 sentencepiece for its models, mistral-common for tekken.json; a line for each comparison says what
-was compared. A file that differs is not kept. What a format cannot hold exactly is refused by
-name; --approximate takes what comes nearest, where there is such. What a format leaves open, such
-as the pattern of ranks, is named in a warning.
+was compared. A file that differs is not kept. If a format cannot hold something exactly, that is
+an error which names it; --approximate writes what comes nearest, where it can. A warning names
+what a format leaves open, such as the pattern of ranks.
 
 \b
 Examples:
@@ -64,8 +64,8 @@ Examples:
     "--into",
     metavar="MODEL",
     type=FilePath(),
-    help="For a .gguf: write a copy of this model with the tokenizer in the place of its own. Its "
-    "tensors are not touched.",
+    help="For a .gguf: write a copy of this model with the tokenizer in place of its own. The "
+    "tensors stay as they are.",
 )
 def convert(
     source: Source,
@@ -140,7 +140,7 @@ def _verify(tok: jeton.Tokenizer, written: Path) -> list[Check]:
     checks = [
         compare("read back", tok.encode, again.encode, texts),
     ]
-    # llama.cpp puts a space behind each special token in text, which a warning has named.
+    # llama.cpp puts a space behind each special token in text; a warning has said so.
     if not (name.endswith(".gguf") and isinstance(again.model, models.SentencePiece)):
         checks.append(
             compare(

@@ -86,8 +86,8 @@ def decode(
         raise click.UsageError("--format jsonl and --lines exclude each other.")
     if jsonl and invalid == "bytes":
         invalid = "replace"
-    given = None if ids is None else _given_ids(ids)
-    if given is not None:
+    typed = None if ids is None else _ids_from_text(ids)
+    if typed is not None:
         if paths or offsets is not None:
             raise click.UsageError("--ids goes without FILES and --offsets.")
     elif not paths:
@@ -99,7 +99,7 @@ def decode(
     rows = 0
     is_shown = target in (None, "-")
     with output(target, force=force) as file:
-        for document in _documents(paths, offsets) if given is None else [given]:
+        for document in _documents(paths, offsets) if typed is None else [typed]:
             rows += 1
             if invalid == "bytes":
                 data = tok.decode_bytes(document, skip_special_tokens=skip_special_tokens)
@@ -114,7 +114,7 @@ def decode(
         echo_note(f"{target}: {counted(rows, 'document')}")
 
 
-def _given_ids(text: str) -> list[int]:
+def _ids_from_text(text: str) -> list[int]:
     numbers = text.replace(",", " ").split()
     for number in numbers:
         if not (number.isascii() and number.isdigit() and len(number) <= 10):

@@ -228,7 +228,7 @@ def batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
 
 
 def read_standard_input() -> tuple[str, ...]:
-    """The paths of a command line that names none; a person at the keyboard is told."""
+    """The paths when the command line names none; says so if a person is at the keyboard."""
     if sys.stdin is not None and sys.stdin.isatty():
         echo_note("reading from the keyboard; Ctrl-D at the start of a line ends it")
     return (STDIN,)
@@ -264,7 +264,7 @@ invalid_option = click.option(
 def input_options(function: F) -> F:
     """The options of commands that read documents; they arrive as `paths` and `reader`.
 
-    Without FILES that is standard input, unless the command has a `text` from its command line.
+    Without FILES, standard input is read, unless the command line has a `text`.
     """
 
     @functools.wraps(function)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["inspect"]
 
 _MOST_SHOWN = 1_000
-"""How many tokens are shown in running text: some screens of it, however long the text is."""
+"""How many tokens are shown in running text: a few screens, however long the text is."""
 
 HELP = """Show what is in a tokenizer; or, with a text, how it cuts the text.
 

@@ -52,8 +52,10 @@ _MERGES = click.IntRange(0, 200)
     invoke_without_command=True,
     short_help="Watch the algorithms, step by step.",
 )
-@click.option("--exercise", "number", type=int, metavar="N", help="Be asked, and told why.")
-@click.option("--exercises", "is_list", is_flag=True, help="What can be asked.")
+@click.option(
+    "--exercise", "number", type=int, metavar="N", help="Ask question N, and explain the answer."
+)
+@click.option("--exercises", "is_list", is_flag=True, help="List the questions.")
 @click.option(
     "--grade", "graded", type=FilePath(), metavar="FILE", help="Grade your own functions."
 )
@@ -62,8 +64,8 @@ _MERGES = click.IntRange(0, 200)
 def learn(
     ctx: click.Context, number: int | None, is_list: bool, graded: str | None, new: str | None
 ) -> None:
-    asked = [number is not None, is_list, graded is not None, new is not None]
-    if sum(asked) + (ctx.invoked_subcommand is not None) > 1:
+    chosen = [number is not None, is_list, graded is not None, new is not None]
+    if sum(chosen) + (ctx.invoked_subcommand is not None) > 1:
         raise click.UsageError(
             "--exercise, --exercises, --grade, --new and a command exclude each other."
         )
@@ -73,7 +75,7 @@ def learn(
         _run(ctx, grade, graded)
     elif new is not None:
         _run(ctx, begin, new)
-    elif any(asked):
+    elif any(chosen):
         _run(ctx, exercise, *([] if number is None else [str(number)]))
     else:
         _run(ctx, menu)
@@ -98,7 +100,7 @@ def grade(path: str) -> None:
 @click.argument("path", type=FilePath())
 @force_option
 def begin(path: str, force: bool) -> None:
-    """Writes a file in which every function is still to be written."""
+    """Writes a file of empty functions."""
     from jeton.cli import learn_grade
 
     learn_grade.begin(path, force=force)
@@ -231,23 +233,12 @@ def bpe(
     if vocab_size is not None:
         merges = _merges_for(vocab_size, {symbol for row, _ in start for symbol in row})
     steps = list(watch_bpe(words, merges, end=mark, tie_break=tie_break))
-    rule = _OF_PRODUCT["bpe", tie_break]
-    frames = frames_of_merging(start, steps, of_product=rule)
+    on_training = (
+        "jeton train takes the pair with the smallest ids of equals, unless "
+        f"--set tie_break={tie_break}."
+    )
+    frames = frames_of_merging(start, steps, on_training=on_training)
     view.show(frames, _title("BPE", words))
-
-
-_OF_PRODUCT = {
-    ("bpe", "first"): "jeton train takes the pair with the smallest ids of equals, unless "
-    "--set tie_break=first.",
-    ("bpe", "alphabetic"): "jeton train takes the pair with the smallest ids of equals, unless "
-    "--set tie_break=alphabetic.",
-    ("bpe", "lexicographic"): "jeton train takes the pair with the smallest ids of equals, unless "
-    "--set tie_break=lexicographic.",
-    ("wordpiece", "published"): "This is the published rule. jeton train --kind wordpiece takes "
-    "the released one, the most frequent pair, unless --rule published.",
-    ("wordpiece", "released"): "jeton train --kind wordpiece has this rule, too.",
-}
-"""Which rule training has, by the lesson and the rule that it shows."""
 
 
 def _merges_for(vocab_size: int, alphabet: set[str]) -> int:
@@ -299,9 +290,14 @@ def wordpiece(
     steps = list(watch_wordpiece(words, merges, rule=rule))
     tok = textbook.wordpiece(words, len({step.made for step in steps}), rule=rule)
     told = tok.explain(" ".join(list(words)[:6]))
-    of_product = _OF_PRODUCT["wordpiece", rule]
+    on_training = (
+        "jeton train --kind wordpiece has this rule, too."
+        if rule == "released"
+        else "This is the published rule. jeton train --kind wordpiece takes the released one, "
+        "the most frequent pair, unless --rule published."
+    )
     merging = frames_of_merging(
-        marked_rows(words), steps, longest_match=True, of_product=of_product
+        marked_rows(words), steps, longest_match=True, on_training=on_training
     )
     frames = [*merging, *frames_of_pieces(told.model)]
     view.show(frames, _title("WordPiece", words))

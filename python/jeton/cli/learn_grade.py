@@ -1,4 +1,4 @@
-"""What `jeton learn --grade` says of a file of functions, and what `--new` writes into one.
+"""`jeton learn --grade`, which grades a file of functions, and `--new`, which begins one.
 
 Look here for exit codes: 0 where every function that is written is right, 1 where one is not.
 """
@@ -29,7 +29,7 @@ _SIGNS = {
 
 
 def begin(path: str, *, force: bool) -> None:
-    """Writes a file in which every function is still to be written."""
+    """Writes a file of empty functions."""
     check_target(path, inputs=(), force=force)
     with replacing(Path(path), force=force) as file:
         file.write(template().encode())
@@ -37,7 +37,7 @@ def begin(path: str, *, force: bool) -> None:
 
 
 def show_grades(path: str) -> None:
-    """Grades a file, and says of each function what is wrong with it and why."""
+    """Grades a file and prints, for each function, what is wrong with it and why."""
     grades = grade(Path(path))
     right = sum(it.outcome == "right" for it in grades)
     say(heading(f"{Path(path).name}: {right} of {counted(len(grades), 'function')} right"))
@@ -50,7 +50,7 @@ def show_grades(path: str) -> None:
         say(f"  Mend {wrong[0].task.name} first; its page: docs/exercises/{wrong[0].task.name}.md")
         raise click.exceptions.Exit(1)
     if missing is not None:
-        say(f"  Next: {missing.name}. {missing.asked}")
+        say(f"  Next: {missing.name}. {missing.goal}")
         say(f"  def {missing.name}{missing.signature}:")
         return
     say("  All right: that is a tokenizer. jeton.reference has our own pages of each algorithm.")
@@ -58,12 +58,12 @@ def show_grades(path: str) -> None:
 
 def _show(it: Grade) -> None:
     sign, colour = _SIGNS[it.outcome]
-    told = {
+    summary = {
         "right": counted(it.calls, "call"),
         "missing": "to be written",
         "too long": "takes too long",
     }.get(it.outcome, f"call {it.calls:,} goes wrong; the smallest that does:")
-    say(f"  {styled(sign, fg=colour)} {styled(it.task.name.ljust(14), bold=True)} {told}")
+    say(f"  {styled(sign, fg=colour)} {styled(it.task.name.ljust(14), bold=True)} {summary}")
     if it.outcome in ("right", "missing"):
         return
     arguments = ", ".join(map(repr, it.arguments))

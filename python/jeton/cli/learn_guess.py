@@ -28,7 +28,7 @@ def play(start: int | None) -> None:
     """Asks until an empty line, or the end of the input."""
     seed = random.randrange(10_000) if start is None else start
     numbers = random.Random(seed)
-    streak = longest = asked = right = 0
+    streak = longest = guesses = right = 0
     say(heading("Guess the next merge"))
     say("  The most frequent pair of neighbours wins; of equals, the one seen first.")
     say("  Type its two symbols, as in: t h    An empty line ends the game.")
@@ -42,19 +42,19 @@ def play(start: int | None) -> None:
             line = sys.stdin.readline()
             if not line.strip():
                 say()
-                share = f"{right} of {counted(asked, 'guess', 'guesses')} right"
+                share = f"{right} of {counted(guesses, 'guess', 'guesses')} right"
                 say(f"  {share}; the longest streak was {longest}. The same words: --start {seed}")
                 return
-            asked += 1
+            guesses += 1
             if tuple(line.split()) in (step.best, (step.made,)):
                 right, streak = right + 1, streak + 1
                 longest = max(longest, streak)
-                told = styled("Right. ", fg="green", bold=True)
+                verdict = styled("Right. ", fg="green", bold=True)
             else:
                 streak = 0
-                told = styled("Not so. ", fg="red", bold=True)
+                verdict = styled("Not so. ", fg="red", bold=True)
             note = frames_of_merging(step.before, [step])[1].note
-            say(f"  {told}{note}" + (f" Streak: {streak}." if streak > 1 else ""))
+            say(f"  {verdict}{note}" + (f" Streak: {streak}." if streak > 1 else ""))
 
 
 def _round(words: list[str], numbers: random.Random) -> dict[str, int]:

@@ -25,11 +25,11 @@ LESSONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Exercises", "fifteen questions", ("--exercises",)),
     ("Write your own", "seven functions, graded", ("--new", "my_bpe.py")),
 )
-"""What there is: a name, what it shows, and the arguments of `jeton learn` that run it."""
+"""The title of each lesson, what it shows, and the arguments of `jeton learn` that run it."""
 
 
 def choose() -> list[str] | None:
-    """Shows the menu; in a terminal, returns the arguments of what was chosen."""
+    """Shows the menu; in a terminal, returns the arguments of the lesson that the user picks."""
     say(heading("Learn how tokenizers work"))
     rows = [
         (

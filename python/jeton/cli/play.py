@@ -48,7 +48,7 @@ Examples:
     "--host",
     default="127.0.0.1",
     metavar="ADDRESS",
-    help="Listen on this address, or 0.0.0.0 for all. Not this machine's own lets the network in.",
+    help="Listen on this address, or 0.0.0.0 for all. Any but a loopback address lets others in.",
 )
 @click.option("--open/--no-open", "opens", default=True, help="Open the page in a browser.")
 def play(tokenizers: tuple[str, ...], file: str | None, port: int, host: str, opens: bool) -> None:
@@ -62,12 +62,12 @@ def play(tokenizers: tuple[str, ...], file: str | None, port: int, host: str, op
     page = Page(loaded, text=text, host=host, port=port)
     put(page.url)
     if host in ("0.0.0.0", "::"):
-        echo_note("other devices write an address of this machine in the place of its own")
+        echo_note("on other devices, replace the host by an address of this machine")
     if host not in ("127.0.0.1", "localhost", "::1"):
-        echo_note("whoever knows this address and reaches this machine can use the page")
+        echo_note("anyone who knows this address and can reach this machine can use the page")
     echo_note("Ctrl-C ends it")
     if opens:
-        # A browser of the terminal comes back only when it is left.
+        # A browser in the terminal returns only when the user leaves it.
         threading.Thread(target=webbrowser.open, args=[page.url], daemon=True).start()
     with contextlib.suppress(KeyboardInterrupt):
         page.serve()
@@ -81,5 +81,5 @@ def _text_of(path: Path) -> str:
     try:
         return content.decode()
     except UnicodeDecodeError:
-        echo_note(f"{path} is not all UTF-8: what is not is U+FFFD on the page")
+        echo_note(f"{path} is not all UTF-8; the page shows U+FFFD for the rest")
         return content.decode("utf-8", "replace")

@@ -110,7 +110,7 @@ def _validation(_: click.Context, __: click.Parameter, values: tuple[str, ...]) 
     type=click.Choice(LAYOUTS),
     default="jeton",
     show_default=True,
-    help="Whose files are written.",
+    help="Which of the layouts above the files have.",
 )
 @click.option(
     "--shard-tokens",

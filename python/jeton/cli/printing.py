@@ -26,7 +26,7 @@ __all__ = ["for_terminal", "isolated", "own_colours", "put", "say", "shown", "st
 _NUMBER: Final = secrets.randbelow(10**18)
 _ISOLATE, _END = "2068", "2069"
 _ISOLATION: Final = {_ISOLATE: "\u2068", _END: "\u2069"}
-"""What begins and ends a text with an order of its own (FIRST STRONG ISOLATE)."""
+"""FIRST STRONG ISOLATE and its end: text between them has its own direction."""
 _OWN: Final = re.compile(rf"\x1b\[{_NUMBER};([0-9;]*)m")
 
 
@@ -48,9 +48,9 @@ def own_colours(sequences: str) -> str:
 
 
 def isolated(text: str) -> str:
-    """A text that a terminal lays out by itself, if it is written from right to left.
+    """The text, marked for a terminal to lay out apart if it has right-to-left characters.
 
-    Otherwise the numbers and tokens beside it would be drawn in another order than printed.
+    Without the marks, numbers and tokens beside it would be drawn out of order.
     """
     if not any(unicodedata.bidirectional(character) in ("R", "AL", "AN") for character in text):
         return text
@@ -64,7 +64,7 @@ def shown(text: str, *, colour: bool, lines: bool = True, isolates: bool = False
         text: With sequences of `styled`, and with anything else.
         colour: Whether styles become colours; else they are left out.
         lines: Whether line ends and tabs stay; else they are signs too.
-        isolates: Whether what `isolated` marks is isolated; else the marks are left out.
+        isolates: Whether the marks of `isolated` take effect; else they are left out.
 
     >>> shown(styled("a\x1b[2J", bold=True) + "\x1b[1mb\n", colour=True)
     '\x1b[1ma␛[2J\x1b[0m␛[1mb\n'

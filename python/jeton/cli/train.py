@@ -131,7 +131,7 @@ _PATH = FilePath(path_type=Path)
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="A pair must occur so often to be merged.",
+    help="How often a pair must occur to be merged.",
 )
 @click.option("--max-word-length", type=click.IntRange(min=1), help="Longer words are cut.")
 @click.option(
@@ -159,7 +159,7 @@ _PATH = FilePath(path_type=Path)
     type=click.Choice(["error", "drop"]),
     default="error",
     show_default=True,
-    help="What becomes of records and lines that cannot be read.",
+    help="Records and lines that cannot be read: an error, or left out.",
 )
 @progress_option
 @force_option

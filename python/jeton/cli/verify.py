@@ -220,7 +220,7 @@ def _hugging_face(path: Path, tok: jeton.Tokenizer) -> Encode | None:
     theirs.no_truncation()
     theirs.no_padding()
     if getattr(theirs.model, "dropout", None):
-        theirs.model.dropout = None  # it would leave out merges at random; jeton is asked to
+        theirs.model.dropout = None  # it would skip merges at random; jeton only when asked
     return lambda text: theirs.encode(text, add_special_tokens=False).ids
 
 
@@ -244,7 +244,7 @@ def _bert(path: Path, tok: jeton.Tokenizer) -> Encode | None:
 def _gguf(path: Path, tok: jeton.Tokenizer) -> Encode | None:
     import gguf
 
-    # It reads the file, and encodes no text.
+    # gguf reads files and does not encode.
     gguf.GGUFReader(path)
     return None
 
