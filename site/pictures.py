@@ -1,9 +1,9 @@
 """Draws pictures for the documents: what a terminal shows, and steps of algorithms, as SVG.
 
-Look here for the look of a picture. Each is drawn for light and for dark ground in one file, in the
-colours of `jeton.palette`; a page's own switch reaches a picture by `color-scheme`. A
-picture fetches nothing, has a title for people who do not see it, and every text in it has a
-contrast of at least 4.5 to 1.
+Look here for the look of a picture. Each is drawn for light and for dark backgrounds in one file,
+in the colours of `jeton.palette`; a page's own switch reaches a picture by `color-scheme`. A picture
+fetches nothing, has a title for people who do not see it, and every text in it has a contrast of at
+least 4.5 to 1.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ def contrast(one: RGB, other: RGB) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def readable(colour: RGB, ground: RGB) -> RGB:
-    """The colour, or the nearest one towards black or white that can be read on a ground."""
-    end = 0 if sum(ground) > 3 * 127 else 255
+def readable(colour: RGB, background: RGB) -> RGB:
+    """The colour, or the nearest one towards black or white that can be read on a background."""
+    end = 0 if sum(background) > 3 * 127 else 255
     for step in range(21):
         red, green, blue = (round(it + (end - it) * step / 20) for it in colour)
-        if contrast((red, green, blue), ground) >= READABLE:
+        if contrast((red, green, blue), background) >= READABLE:
             return red, green, blue
     return end, end, end
 
@@ -79,7 +79,7 @@ class Drawing:
     classes: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def fill(self, light: str, dark: str) -> str:
-        """The class of a colour on light ground and its fellow on dark."""
+        """The class of a colour on light backgrounds, and of its counterpart on dark ones."""
         return self.classes.setdefault((light, dark), f"c{len(self.classes)}")
 
     def named(self, name: str) -> str:
@@ -121,11 +121,10 @@ class Drawing:
     def svg(self, *, framed: bool = True) -> str:
         """The whole file; `framed` draws a card behind everything."""
         width, height = round(self.width + PAD), round(self.height + PAD * 0.8)
-        card = self.fill(LIGHT["card"], DARK["card"]) if framed else ""
-        line = self.fill(LIGHT["line"], DARK["line"]) if framed else ""
+        card, line = (self.named("card"), self.named("line")) if framed else ("", "")
         light = "\n".join(f".{name} {{ fill: {it[0]} }}" for it, name in self.classes.items())
         dark = "\n".join(f".{name} {{ fill: {it[1]} }}" for it, name in self.classes.items())
-        ground = (
+        background = (
             [
                 f'<rect class="{line}" width="{width}" height="{height}" rx="10"/>',
                 f'<rect class="{card}" x="1" y="1" width="{width - 2}" height="{height - 2}" '
@@ -141,7 +140,7 @@ class Drawing:
                 f'font-size="{SIZE}" xml:space="preserve">',
                 f"<title>{escape(self.title)}</title>",
                 f"<style>\n{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}\n</style>",
-                *ground,
+                *background,
                 *self.shapes,
                 "</svg>",
                 "",
@@ -181,20 +180,20 @@ def of_terminal(text: str, command: str, title: str) -> str:
 
 
 def _segment(drawing: Drawing, x: float, y: float, text: str, style: Style) -> None:
-    grounds, colours, bars = [], [], []
+    backgrounds, colours, bars = [], [], []
     for theme in (_LIGHT_THEME, _DARK_THEME):
         fore: RGB = style.color.get_truecolor(theme) if style.color else theme.foreground_color
         back = style.bgcolor.get_truecolor(theme, False) if style.bgcolor else None
-        ground: RGB = back or theme.background_color
+        background: RGB = back or theme.background_color
         if style.dim:
-            red, green, blue = ((2 * it + at) // 3 for it, at in zip(fore, ground, strict=True))
+            red, green, blue = ((2 * it + at) // 3 for it, at in zip(fore, background, strict=True))
             fore = red, green, blue
-        grounds.append(hexadecimal(ground))
+        backgrounds.append(hexadecimal(background))
         bars.append(hexadecimal(fore))
-        colours.append(hexadecimal(readable(fore, ground)))
+        colours.append(hexadecimal(readable(fore, background)))
     if style.bgcolor:
         width = CELL * cell_len(text)
-        drawing.rect(x, y + 1, width, LINE - 2, drawing.fill(grounds[0], grounds[1]), 3)
+        drawing.rect(x, y + 1, width, LINE - 2, drawing.fill(backgrounds[0], backgrounds[1]), 3)
     for run in re.finditer(r"█+|[^\s█]+(?: [^\s█]+)*", text):
         left, width = x + CELL * cell_len(text[: run.start()]), CELL * cell_len(run[0])
         if run[0][0] == "█":
@@ -288,11 +287,11 @@ def _rows(drawing: Drawing, block: Rows, y: float, columns: int) -> float:
 
 
 def _chip(drawing: Drawing, chip: Chip, number: int, x: float, y: float, width: float) -> None:
-    ground, on = _MARKS.get(chip.mark, (f"h{number % HUES}", "on"))
+    background, on = _MARKS.get(chip.mark, (f"h{number % HUES}", "on"))
     if chip.mark == "dim":
         on = "quiet"
     else:
-        drawing.rect(x, y, width, 24, drawing.named(ground), 5)
+        drawing.rect(x, y, width, 24, drawing.named(background), 5)
     drawing.text(x + width / 2, y + 17, chip.text, drawing.named(on), middle=True)
     if chip.under:
         drawing.text(x + width / 2, y + 39, chip.under, drawing.named("quiet"), middle=True)
@@ -307,8 +306,8 @@ def _bars(drawing: Drawing, block: Bars, y: float, columns: int) -> float:
         best = bar.mark == "best"
         drawing.text(PAD, y + 15, bar.label, drawing.named("text"), bold=best)
         width = max(3.0, room * max(0.0, min(1.0, bar.share)))
-        ground = {"unknown": "bad", "dim": "line", "best": "accent"}.get(bar.mark, "h0")
-        drawing.rect(left, y + 2, width, 18, drawing.named(ground), 4)
+        background = {"unknown": "bad", "dim": "line", "best": "accent"}.get(bar.mark, "h0")
+        drawing.rect(left, y + 2, width, 18, drawing.named(background), 4)
         drawing.text(left + width + 8, y + 15, bar.number, drawing.named("text"), bold=best)
         y += 25
     return y
@@ -345,17 +344,17 @@ def _arcs(drawing: Drawing, block: Arcs, y: float, columns: int) -> float:
     top, lanes = y, 0
     for arc, lane in block.lanes():
         lanes = max(lanes, lane + 1)
-        ground, on = _MARKS.get(arc.mark, ("h0", "on"))
+        background, on = _MARKS.get(arc.mark, ("h0", "on"))
         x, width = PAD + step * arc.start + 2, step * (arc.end - arc.start) - 4
         y = top + 46 * lane
-        drawing.rect(x, y, width, 42, drawing.named(ground), 6)
+        drawing.rect(x, y, width, 42, drawing.named(background), 6)
         for at, text in ((17, arc.label), (34, arc.number)):
             drawing.text(x + width / 2, y + at, text, drawing.named(on), middle=True)
     return top + 46 * lanes
 
 
 def of_tokens(texts: Iterable[tuple[str, int]], title: str, columns: int = 50) -> str:
-    """Tokens of a text on coloured ground, with the id of each below it, in centred lines."""
+    """Tokens of a text on coloured backgrounds, with the id of each below it, in centred lines."""
     lines: list[list[tuple[Chip, float]]] = [[]]
     for text, id in texts:
         width = CELL * max(cell_len(text) + 1.2, len(str(id)) + 0.6) + 4

@@ -492,7 +492,7 @@ def test_a_vast_text_among_others_is_refused(
     assert [*table.texts(1 << 30)] == ["ab" * 4_000] * 3_000
     messages = [[{"role": "user", "content": "ab" * 4_000}]] * 99
     parquet.write_table(pa.table({"messages": messages}), tmp_path / "b.parquet")
-    assert conversations._Table(tmp_path / "b.parquet", ["messages"])._most_rows == 12
+    assert conversations._Table(tmp_path / "b.parquet", ["messages"])._max_rows == 12
 
 
 def test_a_damaged_name_of_a_column(tmp_path: Path) -> None:

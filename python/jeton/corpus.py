@@ -180,7 +180,7 @@ def count(
 
 
 def _readable(texts: list[str]) -> list[str]:
-    """The texts without those in which a surrogate stands alone."""
+    """The texts that have no lone surrogate."""
     return [text for text in texts if text.isascii() or not _SURROGATE.search(text)]
 
 
@@ -354,23 +354,23 @@ def is_table(path: Path) -> bool:
 _LONGEST_CELL = 64 << 20
 """Bytes of the longest text of a table, as of a line of JSON: a small file may hold any number."""
 _ROWS = 256
-"""Rows that are decoded at a time, or fewer: a text in a dictionary may be that of each of them."""
-_MOST_TO_ONE = 200
+"""How many rows are decoded at a time at most: all may have the longest text of a dictionary."""
+_MAX_UNPACKED = 200
 """Bytes that a byte of a large row group may be unpacked to."""
 _DICTIONARY = re.compile(rb"\x15\x04\x15([\x80-\xff]{0,4}[\0-\x7f])")
-"""The beginning of a dictionary in Parquet: that it is one, and its size unpacked, in zigzag."""
+"""The start of a dictionary page in Parquet: its kind, and its unpacked size in zigzag."""
 
 ARROW_ERRORS = (OSError, ValueError, LookupError, TypeError, ArithmeticError, MemoryError)
 """What pyarrow raises of files that are damaged."""
 
 
 def rows_at_once(path: Path, metadata: Any, columns: Iterable[str]) -> int:
-    """How many rows of a table may be decoded at a time, by what it says of itself.
+    """How many rows of a table may be decoded at a time, by its own metadata.
 
     Raises:
-        FormatError: What it says of itself is damaged.
-        UnsupportedError: A row is longer than a line of JSON may be, or a small file holds vastly
-            more.
+        FormatError: The metadata is damaged.
+        UnsupportedError: A row is longer than a line of JSON may be, or a row group is vastly
+            larger than its part of the file.
     """
     wanted, dictionary = set(columns), 1
     with opened(path) as file:
@@ -381,13 +381,13 @@ def rows_at_once(path: Path, metadata: Any, columns: Iterable[str]) -> int:
                 parts = [it for it in parts if it.path_in_schema.split(".")[0] in wanted]
                 dictionary = max(dictionary, sum(_dictionary_size(file, it) for it in parts))
             except ARROW_ERRORS as error:
-                told = " ".join(str(error).split())
-                raise FormatError(f"{path}: row group {number} is damaged: {told}") from None
+                reason = " ".join(str(error).split())
+                raise FormatError(f"{path}: row group {number} is damaged: {reason}") from None
             size = sum(it.total_uncompressed_size for it in parts)
             if size > _LONGEST_CELL * group.num_rows:
                 raise _too_long(path, f"row group {number}")
             packed = sum(it.total_compressed_size for it in parts)
-            if size > max(4 * _LONGEST_CELL, _MOST_TO_ONE * packed):
+            if size > max(4 * _LONGEST_CELL, _MAX_UNPACKED * packed):
                 raise UnsupportedError(
                     f"{path}: row group {number} has {size:,} bytes of text in {packed:,} bytes of "
                     "the file; write it in smaller row groups"
@@ -396,7 +396,7 @@ def rows_at_once(path: Path, metadata: Any, columns: Iterable[str]) -> int:
 
 
 def _dictionary_size(file: BinaryIO, part: Any) -> int:
-    """Bytes of the dictionary of a part of a column, unpacked; 0 if it has none."""
+    """Unpacked bytes of the dictionary of a part of a column; 0 if it has none."""
     starts = (part.dictionary_page_offset, part.data_page_offset)
     file.seek(max(0, min(it for it in starts if it is not None)))
     found = _DICTIONARY.match(file.read(8))
@@ -441,7 +441,7 @@ class Table:
         values = kind.value_type if types.is_dictionary(kind) else kind
         if str(values) not in ("string", "large_string", "string_view", "null"):
             raise FormatError(f"{path}: column {column!r} holds {kind}, not text")
-        self._most_rows = rows_at_once(path, self._table.metadata, [column])
+        self._max_rows = rows_at_once(path, self._table.metadata, [column])
 
     def share(self) -> float:
         """How many bytes of the file have been read, about."""
@@ -457,7 +457,7 @@ class Table:
         """The column as arrays of Arrow, from row `first` on, about so many bytes at a time."""
         groups = [self._table.metadata.row_group(at) for at in range(self._table.num_row_groups)]
         bytes_of_rows = sum(group.total_byte_size for group in groups)
-        rows = max(1, min(self._most_rows, size * self.rows // max(1, bytes_of_rows)))
+        rows = max(1, min(self._max_rows, size * self.rows // max(1, bytes_of_rows)))
         skipped = 0
         while skipped < len(groups) and groups[skipped].num_rows <= first:
             first -= groups[skipped].num_rows
@@ -476,7 +476,7 @@ class Table:
 
     def texts(self, size: int) -> Iterator[str]:
         """The texts; a cell that is null has none."""
-        for array in self._arrays(max(1, min(self._most_rows, size >> 12))):
+        for array in self._arrays(max(1, min(self._max_rows, size >> 12))):
             cells = self._cells(array)
             self._read += len(cells)
             yield from (text for text in cells if text is not None)

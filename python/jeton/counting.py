@@ -224,7 +224,7 @@ def first_stages(
 
 
 def named_pre_tokenizer(pattern: str | Sequence[str]) -> pre_tokenizers.PreTokenizer:
-    """The pre-tokenizer of a pattern, or of several that cut one after another.
+    """The pre-tokenizer of a pattern, or of several that split one after another.
 
     Args:
         pattern: Its name, or an expression in tiktoken's dialect.
@@ -234,8 +234,8 @@ def named_pre_tokenizer(pattern: str | Sequence[str]) -> pre_tokenizers.PreToken
             raise ArgumentError("pattern is empty; 'none' leaves texts whole")
         steps = tuple(map(named_pre_tokenizer, pattern))
         return steps[0] if len(steps) == 1 else pre_tokenizers.Sequence(steps)
-    if not (known := check_text("pattern", pattern)):
+    if not (name := check_text("pattern", pattern)):
         raise ArgumentError("pattern is empty; 'none' leaves texts whole")
-    stages = json.loads(_core.pattern_pre_tokenizer(known))
+    stages = json.loads(_core.pattern_pre_tokenizer(name))
     component: pre_tokenizers.PreTokenizer = read_stored("pre_tokenizer", stages["pre_tokenizer"])
     return component

@@ -48,8 +48,8 @@ _NO_ORIGIN = Origin()
 class Encoding:
     """The tokens of a text, or of a pair of texts, with where each came from.
 
-    All columns have the same length, one entry a token. Of a text that was encoded, each becomes a
-    list when it is first asked for; until then it takes a few bytes per token.
+    All columns have the same length, one entry per token. After encoding, each becomes a list when
+    it is first asked for; until then it takes a few bytes per token.
 
     Attributes:
         ids: The ids.
@@ -112,7 +112,7 @@ class Encoding:
         return encoding
 
     def _masked(self, mask: list[bool]) -> Encoding:
-        """This one, of whose entries some are padding."""
+        """This encoding, after a mask that is false for padding is set."""
         _set(self, "_mask", None if all(mask) else mask)
         return self
 
@@ -184,8 +184,8 @@ class Encoding:
         and `attention_mask` false. `tok(texts, padding=True)` and `TokenBatch.pad` pad many texts.
 
         Args:
-            length: How many entries there are to be; a longer encoding stays as it is.
-            pad_id, pad_token, pad_type_id: What padding has as id, token and type id.
+            length: How many entries to have at least; a longer encoding stays as it is.
+            pad_id, pad_token, pad_type_id: The id, the token and the type id of padding.
             side: Where padding goes.
 
         Raises:
@@ -227,7 +227,7 @@ class Encoding:
         return Encoding(*columns)._masked(extended(self.attention_mask, False))
 
     def truncate(self, max_length: int, *, side: Literal["right", "left"] = "right") -> Encoding:
-        """The first `max_length` entries, or the last ones where the left side is cut off.
+        """The first `max_length` entries, or the last ones if the left side is cut off.
 
         Special tokens count like others, so truncate before `Tokenizer.post_process` adds them.
 
@@ -274,16 +274,16 @@ class Encoding:
         """
         from jeton.arguments import checked_int, one_of
 
-        most = checked_int("max_length", max_length, 1)
-        step = most - checked_int("stride", stride, 0)
+        size = checked_int("max_length", max_length, 1)
+        step = size - checked_int("stride", stride, 0)
         if step < 1:
             raise ArgumentError(f"stride={stride} must be less than max_length={max_length}")
         length = len(self)
-        starts = range(0, max(length - most, 0) + step, step)
+        starts = range(0, max(length - size, 0) + step, step)
         if one_of("side", side, ("right", "left")) == "right":
-            return [self._slice(start, start + most) for start in starts]
+            return [self._slice(start, start + size) for start in starts]
         ends = (length - start for start in starts)
-        return [self._slice(max(end - most, 0), end) for end in ends]
+        return [self._slice(max(end - size, 0), end) for end in ends]
 
     def _slice(self, start: int, stop: int) -> Encoding:
         columns = (getattr(self, name)[start:stop] for name in _COLUMNS)

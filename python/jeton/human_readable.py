@@ -79,7 +79,7 @@ def visible(data: bytes) -> str:
 
 
 def visible_pieces(tokens: Sequence[bytes]) -> list[str]:
-    """The tokens of a text as `visible` has each, and a character in several tokens in all of them.
+    """Each token of a text as `visible` shows it; a character split over tokens is shown in each.
 
     >>> visible_pieces([b"a ", b"\\xe5\\x9b", b"\\xb3", b"b"])
     ['a·', '図‹1/2›', '図‹2/2›', 'b']

@@ -86,7 +86,7 @@ class ModelFile:
 
     @property
     def normalizer(self) -> normalizers.SentencePiece:
-        """What the file does to text first."""
+        """The normalizer that the file describes."""
         found: dict[str, Any] = {}
         for number, wire, data in self.rest:
             if (number, wire) == (_NORMALIZER, _BYTES):

@@ -1,7 +1,7 @@
 """What notebooks show: tables, tokens in colour and findings, as HTML without scripts, all escaped.
 
-Look here for what a `_repr_html_` is made of. Tokens have a light ground and dark letters of their
-own, so that they read well on a light and on a dark page.
+Look here for what a `_repr_html_` is made of. Tokens have a light background and dark letters of
+their own, so that they can be read on a light and on a dark page.
 """
 
 from __future__ import annotations

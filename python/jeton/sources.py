@@ -162,7 +162,7 @@ def _of_path(
 def _with_settings(
     path: Path, core: Pipeline, roles: list[tuple[str, str]], files: dict[str, bytes]
 ) -> tuple[Pipeline, Settings]:
-    """A tokenizer with what programs go by beside it; warns of what that names in vain."""
+    """A tokenizer with its settings; warns of tokens that they name and it lacks."""
     if not (files or roles):
         return core, NO_SETTINGS
     try:

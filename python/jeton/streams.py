@@ -1,6 +1,6 @@
 """Streams: the text of ids while a model writes them, the ids of a text that comes part by part.
 
-`Tokenizer.decode_stream` and `Tokenizer.encode_stream` make them, and `Tokenizer.counted_text` a
+`Tokenizer.decode_stream` and `Tokenizer.encode_stream` make them; `Tokenizer.counted_text` makes a
 text whose tokens are counted while it grows.
 """
 

@@ -241,11 +241,10 @@ _BUILT: Final = {
 
 
 def rebuilt(config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What transformers 5 builds of a `tokenizer.json` by the class that a configuration names.
+    """What transformers 5 builds from a `tokenizer.json`, by the class that a configuration names.
 
-    It takes the vocabulary, merges, added tokens and post-processor of the file; the other
-    stages are of the class. `None` where the class reads the file as it stands, or its stages are
-    not known here.
+    It takes the vocabulary, merges, added tokens and post-processor of the file; the other stages
+    are the class's. `None` if the class reads the file as it is, or its stages are not known here.
 
     Args:
         config: What `tokenizer_config.json` holds.
@@ -301,7 +300,7 @@ def _llama_stages(config: Mapping[str, Any]) -> dict[str, Any]:
     decoders = [_replaced("▁", " "), {"type": "ByteFallback"}, {"type": "Fuse"}]
     if prefix:
         decoders.append({"type": "Strip", "content": " ", "start": 1, "stop": 0})
-    # With `legacy` a space stands behind each token that is found in text.
+    # With `legacy`, text behind an added token gets a space too.
     scheme = "never" if not prefix else "always" if config.get("legacy") else "first"
     return {
         "model": {**_BPE, "fuse_unk": True, "byte_fallback": True},

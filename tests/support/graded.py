@@ -148,7 +148,7 @@ MUTANTS: dict[str, tuple[str, str, str, str]] = {
         "",
         "ValueError",
     ),
-    "one merge too many": ("train", "len(learned) < merges", "len(learned) <= merges", "goes on"),
+    "one merge too many": ("train", "len(learned) < merges", "len(learned) <= merges", "must stop"),
     "words run together": (
         "train",
         "    learned = []\n",
@@ -281,7 +281,7 @@ MUTANTS: dict[str, tuple[str, str, str, str]] = {
         "encode",
         "    for pair in merges:\n",
         "    while merges:\n        pass\n    for pair in merges:\n",
-        "does not end",
+        "no answer",
     ),
 }
 """By what is wrong: the function, what is replaced by what, and a part of what is said of it."""

@@ -130,7 +130,7 @@ class BaseTokenizer(Encodes, Decodes, Saves, metaclass=HidesOtherNames):
 
     def __hash__(self) -> int:
         if self._hash is None:
-            # What a function does is in no bytes.
+            # The bytes do not say what a function does.
             has_bytes = not self._core.holds_functions()
             self._hash = hash(_core.fingerprint(self._core) if has_bytes else self.vocab_size)
         return self._hash

@@ -156,8 +156,8 @@ class Decodes(Core):
                 spelling: to end at the token, pass its id in `stop_ids`.
             stop_ids: Tokens before which the text ends. They end it whether or not they are left
                 out of the text; a text that spells them does not.
-            min_tokens: How many ids come before a stop is looked for. The text that they give holds
-                none, and one that begins in it is none; a character is of the id that completes it.
+            min_tokens: How many ids come before a stop counts: none begins in the text of these
+                ids. A character belongs to the id that completes it.
 
         Raises:
             ArgumentTypeError: `stop` holds something else than `str`, or `stop_ids` than integers.
@@ -199,7 +199,7 @@ class Decodes(Core):
         known = []
         for token in tokens:
             if not isinstance(token, str):
-                # The core says what is wrong with what is no id.
+                # If it is not an id, the core says what is wrong.
                 known.append(token)
                 continue
             id = self._core.bytes_to_id(token.encode())

@@ -202,8 +202,8 @@ class Encodes(HasSettings):
         """A text that grows at either end, and whose tokens are counted without encoding it again.
 
         `append` and `prepend` add to it; `count()` is the number of its tokens, and
-        `count(start, stop)` that of a range of characters by itself. Each is what `Tokenizer.count`
-        gives for that text.
+        `count(start, stop)` that of a range of characters by itself. Each equals `Tokenizer.count`
+        of that text.
 
         Args:
             text: What it begins with.

@@ -60,9 +60,9 @@ class Saves(Changes):
                 end, is a folder. `~` at the beginning of a `str` is a home.
             roles: For a folder or a GGUF: tokens by role, as in `replace`.
             chat_template: For a folder or a GGUF: as in `replace`.
-            into: For a GGUF: a model of which `path` becomes a copy with this tokenizer in the
-                place of its own. Its tensors are copied as they are; it must have one embedding
-                per token.
+            into: For a GGUF: the path of a model. `path` becomes a copy of it with this tokenizer
+                in place of its own. Tensors are copied as they are, so the model must have one
+                embedding per token.
             lossy: Whether to leave things out without a warning.
 
         Raises:
@@ -138,7 +138,7 @@ class Saves(Changes):
             )
 
     def _save_gguf(self, path: str, into: str | None) -> list[str]:
-        """Writes a GGUF; what is not in it."""
+        """Writes a GGUF, and returns what is not in it."""
         template = self._settings.chat_template
         templates = {"default": template} if isinstance(template, str) else template or {}
         left_out = _core.save_gguf(

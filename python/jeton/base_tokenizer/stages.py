@@ -68,19 +68,19 @@ class HasStages(Core):
     def post_process(
         self, encoding: Encoding, pair: Encoding | None = None, *, add_special_tokens: bool = True
     ) -> Encoding:
-        """What `encode_with_spans` makes of a text, or of two, whose tokens are at hand.
+        """Adds special tokens to the encoding of a text or of two, as `encode_with_spans` does.
 
-        The post-processor puts its special tokens around them; without one, two encodings follow
-        each other. `Encoding.truncate` cuts them to size before, `Encoding.pad` pads the result.
+        Without a post-processor, two encodings follow each other. Cut them to size before with
+        `Encoding.truncate`; pad the result with `Encoding.pad`.
 
         Args:
             encoding: The tokens of the text.
-            pair: Those of a second one.
+            pair: The tokens of a second text.
             add_special_tokens: Whether special tokens are added.
 
         Raises:
-            ArgumentTypeError: What is given is no `Encoding`.
-            UnsupportedError: A template that lacks what it names.
+            ArgumentTypeError: `encoding` or `pair` is no `Encoding`.
+            UnsupportedError: A template names a token that it does not define.
 
         Example:
             >>> import jeton

@@ -47,7 +47,7 @@ class HasTokens(Core):
     def token_spelling(self, id: int) -> bytes:
         """A token as the vocabulary spells it, with marks such as `##`, `▁` and `<0xF0>`.
 
-        `token_bytes` is what it gives in text, and `bytes_to_id` leads back from the spelling.
+        `token_bytes` is what it adds to text; `bytes_to_id` gives the id of a spelling.
 
         Raises:
             UnknownTokenError: The id stands for no token.
@@ -60,7 +60,7 @@ class HasTokens(Core):
         return self._known(id, self._core.id_to_bytes(id))
 
     def id_to_bytes(self, id: int) -> bytes:
-        """The former name of `token_spelling`.
+        """The old name of `token_spelling`.
 
         Raises:
             UnknownTokenError: The id stands for no token.

@@ -124,7 +124,7 @@ class Caller:
         return result
 
     def _warn_of_two_begins(self, call: Call) -> None:
-        """Warns where a text, as that of a chat, has the token that the call puts in front too."""
+        """Warns if a text, such as a chat's, begins with the token that the call puts in front."""
         begin = next(iter(self.frame(pair=False, add_special_tokens=True)), None)
         if begin is None or begin.text is not None:
             return

@@ -409,8 +409,8 @@ class _Cutter:
         self.places = _places_of(text, options.boundaries)
         self.levels: tuple[str | int, ...] = (*range(len(self.places)), *_FINER[options.at])
         kind = options.boundaries
-        has_tables = isinstance(kind, str) and kind in structure.TABLES
-        self.tables = structure.TABLES[str(kind)](text) if has_tables else []
+        find = structure.TABLES.get(kind) if isinstance(kind, str) else None
+        self.tables = [] if find is None else find(text)
         self.special = "ignore" if options.special == "raise" else options.special
         self.tokenizer = tokenizer
         self.text = text

@@ -1,8 +1,8 @@
 """Where the parts of Markdown, of code and of HTML begin, coarsest first; the heads of tables.
 
 Look here for what `boundaries="markdown"`, `"code"` and `"html"` mean. Each gives levels of places,
-of which every one holds those of the one before it. What a heading and a block of code of Markdown
-are is CommonMark's (https://spec.commonmark.org), read line by line.
+of which every one holds those of the one before it. Headings and code blocks of Markdown are those
+of CommonMark (https://spec.commonmark.org), read line by line.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ __all__ = ["KINDS", "TABLES", "Table", "head_of"]
 
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")
 _UNDERLINE: Final = re.compile(r" {0,3}(=+|-+)[ \t]*$")
-"""What makes a heading of the paragraph in front of it."""
+"""Makes the paragraph in front of it a heading."""
 _CONTAINER: Final = re.compile(r" {0,3}(?:>|[-+*](?:[ \t]|$)|\d{1,9}[.)](?:[ \t]|$))")
-"""How a quote or an item of a list begins, which goes on up to an empty line."""
+"""The start of a quote or list item, which goes on up to an empty line."""
 _CODE: Final = re.compile(r"(?: {4}| {0,3}\t)")
 _BREAK: Final = re.compile(r" {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$")
 _FIELD: Final = re.compile(r"[\w-]+:")
-"""What the first line of front matter begins with."""
+"""The start of the first line of front matter."""
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 _RULE: Final = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 """The line between the head of a table and its rows."""
@@ -34,7 +34,7 @@ _TAGS: Final = (
     "p|div|ul|ol|dl|table|blockquote|pre|figure|form|h[1-6]",
     "li|tr|td|th|dt|dd",
 )
-"""The elements of HTML whose ends part a text, coarsest first; headings come behind the first."""
+"""The elements of HTML behind which a text is split, coarsest first; headings follow the first."""
 _HTML_HEADING: Final = re.compile(r"<h([1-6])(?=[ \t\r\n>])", re.IGNORECASE)
 _OF_TABLES: Final = re.compile(
     r"<(/?)(table|thead|tr|th|td)(?:[ \t\r\n][^<>]*)?>[ \t\r\n]*", re.IGNORECASE
@@ -65,11 +65,11 @@ def _lines(text: str) -> Iterator[_Line]:
 
 
 def _markdown(text: str) -> list[list[int]]:
-    """In front of headings: of the first rank, then of the second too, …; around blocks of code."""
+    """In front of headings: of level 1, then of level 2 too, …; then around blocks of code."""
     levels: list[list[int]] = [[] for _ in range(7)]
     *by_rank, around_code = levels
     paragraph: int | None = None
-    """Where the one begins that a line goes on with."""
+    """Where the paragraph begins that a line may continue."""
     was_fenced = is_contained = False
     for line in _behind_front_matter([*_lines(text)]):
         content = line.text.rstrip("\r\n")
@@ -94,7 +94,7 @@ def _markdown(text: str) -> list[list[int]]:
 
 
 def _behind_front_matter(lines: list[_Line]) -> list[_Line]:
-    """The lines without the fields between two `---` that a text may begin with."""
+    """The lines without front matter: fields between two `---` that a text may begin with."""
     if len(lines) > 1 and lines[0].text.rstrip() == "---" and _FIELD.match(lines[1].text):
         for number, line in enumerate(lines[1:], 2):
             if line.text.rstrip() in ("---", "..."):
@@ -122,7 +122,7 @@ def _code(text: str) -> list[list[int]]:
 
 
 def _html(text: str) -> list[list[int]]:
-    """Behind sections, then in front of headings by rank, then behind blocks, then entries."""
+    """Behind sections, then in front of headings by level, then behind blocks, then entries."""
     levels = []
     for tags in _TAGS:
         breaks = "|<br ?/?>" if "li" in tags else ""
@@ -149,11 +149,11 @@ KINDS: Final[dict[str, Callable[[str], list[list[int]]]]] = {
 
 
 class Table(NamedTuple):
-    """A table: its head, and where the rows below it stand."""
+    """A table: its head, and where the rows below it are."""
 
     head: str
-    """The names of the columns and the line below them; of HTML, all up to the end of its
-    `<thead>`, or of the first row if it holds `<th>` alone."""
+    """The names of the columns and the line below them; in HTML, all up to the end of `<thead>`,
+    or of the first row if that has only `<th>`."""
     start: int
     end: int
 
@@ -182,7 +182,7 @@ def _markdown_tables(text: str) -> list[Table]:
 
 
 def _html_tables(text: str) -> list[Table]:
-    """The tables of a text of HTML that have a head, in order; not those within others.
+    """The tables of a text of HTML that have a head, in order, without those inside others.
 
     Example:
         >>> _html_tables("<table><tr><th>a</th></tr><tr><td>1</td></tr></table>")
@@ -221,7 +221,7 @@ TABLES: Final[dict[str, Callable[[str], list[Table]]]] = {
     "markdown": _markdown_tables,
     "html": _html_tables,
 }
-"""What texts have tables, and what finds them."""
+"""What finds the tables of a text, for the kinds of text that have tables."""
 
 
 def head_of(place: int, within: Sequence[Table]) -> str:

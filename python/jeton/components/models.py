@@ -232,7 +232,7 @@ class SentencePiece(Model):
 
 @dataclass(frozen=True, repr=False)
 class LongestMatch(Model):
-    """At each place the longest token that the text goes on with: RWKV's world vocabulary.
+    """Takes the longest token at each place of a text, as RWKV's world vocabulary does.
 
     Args:
         vocab: Tokens with their ids, among them each byte.

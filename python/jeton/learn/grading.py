@@ -1,8 +1,8 @@
 """Grades functions that a learner wrote: finds the smallest call that goes wrong, and says why.
 
-Look here for what `jeton learn --grade` asks for. A right answer is never written down: it is what
-the pages of `jeton.reference` give. A task has calls from small to large, drawn with a fixed seed;
-the first that goes wrong is made smaller while it stays wrong.
+Look here for what `jeton learn --grade` asks for. No right answers are stored: the pages of
+`jeton.reference` compute them. A task has calls from small to large, drawn with a fixed seed; the
+first that goes wrong is made smaller while it stays wrong.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ __all__ = ["TASKS", "Grade", "Task", "grade", "template"]
 Arguments: TypeAlias = tuple[Any, ...]
 
 _RANDOM_CALLS = 150
-_MOST_SHRINKING = 400
-"""Calls that are made to find a smaller one: what is left is small enough to think through."""
+_SHRINKING_CALLS = 400
+"""Calls to find a smaller one that goes wrong: by then it is small enough to think through."""
 
 
 @dataclass(frozen=True)
@@ -36,17 +36,17 @@ class Task:
     Attributes:
         name: What it is called.
         signature: Its parameters and what it returns, as written in Python.
-        asked: What it does.
+        goal: What it does.
         right: What a right one returns.
         calls: Arguments to try, small ones first.
-        is_call: Whether arguments make sense, of those that were made smaller.
+        is_call: Whether arguments that were made smaller still make sense.
         why: What a wrong answer shows.
         is_right: Whether an answer is right; by default if it equals that of `right`.
     """
 
     name: str
     signature: str
-    asked: str
+    goal: str
     right: Callable[..., Any]
     calls: Callable[[random.Random], Iterator[Arguments]]
     is_call: Callable[..., bool]
@@ -55,22 +55,22 @@ class Task:
 
     @property
     def returns(self) -> str:
-        """What the signature says is returned."""
+        """The type that the signature returns."""
         return self.signature.rpartition(" -> ")[2]
 
 
 @dataclass(frozen=True)
 class Grade:
-    """How a function did.
+    """The result for a function.
 
     Attributes:
-        task: What was asked.
+        task: The function.
         outcome: It is right, wrong, raised an exception, took too long, or is not there.
         calls: How many calls were made before one went wrong.
         arguments: Those of the smallest call that went wrong.
         right: What it should have returned.
-        got: What it returned; of an exception what it says.
-        why: What that shows.
+        got: What it returned, or the text of its exception.
+        why: What that shows, for the learner.
     """
 
     task: Task
@@ -96,9 +96,9 @@ def grade(path: Path) -> list[Grade]:
 
 
 def template() -> str:
-    """A file with every function still to be written."""
+    """A file of empty functions."""
     functions = [
-        f'def {task.name}{task.signature}:\n    """{task.asked}"""\n    raise NotImplementedError\n'
+        f'def {task.name}{task.signature}:\n    """{task.goal}"""\n    raise NotImplementedError\n'
         for task in TASKS
     ]
     return "\n\n".join(
@@ -109,15 +109,15 @@ def template() -> str:
 def _graded(task: Task, answers: Answers) -> Grade:
     if task.name not in answers.functions:
         return Grade(task, "missing")
-    made = 0
+    calls = 0
     for arguments in task.calls(random.Random(46)):
-        made += 1
+        calls += 1
         wrong = _wrong(task, answers, arguments)
         if wrong is not None:
             if wrong.outcome == "raised" and "NotImplementedError" in str(wrong.got):
                 return Grade(task, "missing")
-            return _smallest(task, answers, wrong, made)
-    return Grade(task, "right", made)
+            return _smallest(task, answers, wrong, calls)
+    return Grade(task, "right", calls)
 
 
 def _wrong(task: Task, answers: Answers, arguments: Arguments) -> Grade | None:
@@ -125,7 +125,15 @@ def _wrong(task: Task, answers: Answers, arguments: Arguments) -> Grade | None:
     answer: Answer = answers.ask(task.name, arguments)
     right = task.right(*arguments)
     if answer.kind == "too long":
-        return Grade(task, "too long", 0, arguments, right, None, "It does not end, or nearly so.")
+        return Grade(
+            task,
+            "too long",
+            0,
+            arguments,
+            right,
+            None,
+            "It gives no answer, or none within ten seconds.",
+        )
     if answer.kind == "raised":
         why = f"It raises an exception at {answer.place}." if answer.place else ""
         return Grade(task, "raised", 0, arguments, right, answer.value, why)
@@ -161,9 +169,9 @@ def _kind(value: Any) -> str:
     return "nothing (None)" if value is None else f"a {type(value).__name__}"
 
 
-def _smallest(task: Task, answers: Answers, wrong: Grade, made: int) -> Grade:
+def _smallest(task: Task, answers: Answers, wrong: Grade, calls: int) -> Grade:
     """The wrong call, made smaller as long as it stays wrong."""
-    left = _MOST_SHRINKING
+    left = _SHRINKING_CALLS
     again = wrong.outcome != "too long"
     while again and left > 0:
         again = False
@@ -179,7 +187,7 @@ def _smallest(task: Task, answers: Answers, wrong: Grade, made: int) -> Grade:
                 break
             if left <= 0:
                 break
-    return Grade(task, wrong.outcome, made, wrong.arguments, wrong.right, wrong.got, wrong.why)
+    return Grade(task, wrong.outcome, calls, wrong.arguments, wrong.right, wrong.got, wrong.why)
 
 
 def _smaller(value: Any) -> Iterator[Any]:
@@ -255,9 +263,7 @@ def _train_why(arguments: Arguments, right: list[Pair], got: list[Pair]) -> str:
         min(len(right), len(got)),
     )
     if at == len(right):
-        return (
-            f"After {at} merges it goes on, where there is no pair left or enough were asked for."
-        )
+        return f"It must stop after {at} merges: no pair is left, or no more were asked for."
     rows = [([bytes([it]) for it in word], n) for word, n in _bytes(words).items()]
     for pair in right[:at]:
         rows = [(byte_level.merge(row, pair), n) for row, n in rows]
@@ -270,7 +276,7 @@ def _train_why(arguments: Arguments, right: list[Pair], got: list[Pair]) -> str:
         return f"{wins}; it stops before that."
     theirs = got[at]
     if theirs not in counts:
-        return f"{wins}; {_pair(theirs)} are nowhere neighbours in a word then."
+        return f"{wins}; {_pair(theirs)} are not neighbours in any word then."
     if counts[theirs] == counts[right[at]]:
         return f"{wins}, as often as {_pair(theirs)}; of equals the pair seen first wins."
     return (
@@ -311,11 +317,11 @@ def _encode_calls(numbers: random.Random) -> Iterator[Arguments]:
 
 
 def _are_merges(piece: bytes, merges: list[Pair]) -> bool:
-    made: set[bytes] = set()
+    tokens: set[bytes] = set()
     for left, right in merges:
-        if not all(len(it) == 1 or it in made for it in (left, right)) or left + right in made:
+        if not all(len(it) == 1 or it in tokens for it in (left, right)) or left + right in tokens:
             return False
-        made.add(left + right)
+        tokens.add(left + right)
     return True
 
 
@@ -325,7 +331,7 @@ def _encode_why(arguments: Arguments, right: list[bytes], got: list[bytes]) -> s
         return "The tokens do not join to the piece: no byte may be lost or added."
     left = [pair for pair in itertools.pairwise(got) if pair in merges]
     if left:
-        return f"{_pair(left[0])} stand side by side, and their merge is not done."
+        return f"{_pair(left[0])} are still side by side, and there is a merge for them."
     order = {pair: place for place, pair in enumerate(merges)}
     row = [bytes([it]) for it in piece]
     while True:
@@ -483,16 +489,16 @@ def _special_why(arguments: Arguments, right: list[str], got: list[str]) -> str:
     if "".join(got) != text:
         return "The parts do not join to the text: the special tokens are parts, too."
     if "" in got:
-        return "A part is never empty, also between two special tokens that touch."
+        return "A part is never empty, not even between two special tokens that touch."
     missed = [it for it in right if it in special and it not in got]
     for token in missed:
         if any(other != token and token.startswith(other) for other in special):
             return f"Of special tokens that begin at one place the longest wins: {token!r}."
     if missed and any(it in string.punctuation for it in missed[0]):
-        return f"{missed[0]!r} is found as it is written: in a regex, escape it."
+        return f"{missed[0]!r} is plain text, not a pattern: in a regex, escape it."
     if [it for it in got if it in special and it not in right]:
         return "The leftmost special token is split off first, and its characters are used up."
-    return "Each special token is a part of its own, and what stands between two is one part."
+    return "Each special token is a part of its own, and what is between two is one part."
 
 
 # Merges from ranks.
@@ -524,15 +530,13 @@ def _are_ranks(table: dict[bytes, int]) -> bool:
 
 def _ranks_why(arguments: Arguments, right: list[Pair], got: list[Pair]) -> str:
     (table,) = arguments
-    made = {left + right_part for left, right_part in right}
+    tokens = {left + part for left, part in right}
     for pair in got:
-        if pair[0] + pair[1] not in made:
-            return (
-                f"{pair[0] + pair[1]!r} has no merge: by lower ranks its bytes are not two parts."
-            )
+        if pair[0] + pair[1] not in tokens:
+            return f"{pair[0] + pair[1]!r} has no merge: lower ranks do not merge it to two parts."
     if sorted(right) == sorted(got):
         return "The merges are in the order of the ranks of what they make."
-    of = {left + right_part: (left, right_part) for left, right_part in got}
+    of = {left + part: (left, part) for left, part in got}
     token = next(left + part for left, part in right if of.get(left + part) != (left, part))
     parts = ranks.parts(token, table, below=table[token])
     return (
@@ -561,7 +565,7 @@ def _viterbi_calls(numbers: random.Random) -> Iterator[Arguments]:
     ]
     for number in range(_RANDOM_CALLS):
         pieces = ["a", "b", "c", *(_word(numbers, "abc", 4) for _ in range(2 + number // 15))]
-        # Sums of sixty-fourths are exact, so that no answer hangs on rounding.
+        # Sums of sixty-fourths are exact, so rounding decides nothing.
         scores = {piece: -numbers.randint(20, 400) / 64 for piece in pieces}
         yield _word(numbers, "abc", 2 + number // 10), scores
 
@@ -571,7 +575,7 @@ def _is_scored(text: str, scores: dict[str, float]) -> bool:
 
 
 def _is_best(arguments: Arguments, right: list[str], got: list[str]) -> bool:
-    """Whether the pieces are a way through the text that is as good as the best."""
+    """Whether the pieces join to the text, with a sum as great as the best."""
     text, scores = arguments
     if "".join(got) != text or not all(it in scores for it in got):
         return False
@@ -588,10 +592,10 @@ def _viterbi_why(arguments: Arguments, right: list[str], got: list[str]) -> str:
         return "The pieces do not join to the text."
     unknown = [it for it in got if it not in scores]
     if unknown:
-        return f"{unknown[0]!r} has no score: it is no piece."
+        return f"{unknown[0]!r} has no score, so it is not a piece."
     return (
         f"The sum of your scores is {_sum(got, scores):g}, that of the best "
-        f"{_sum(right, scores):g}: neither the longest nor the best first piece need lead there."
+        f"{_sum(right, scores):g}: the longest or the best first piece may not lead there."
     )
 
 
@@ -661,4 +665,4 @@ TASKS: tuple[Task, ...] = (
         _is_best,
     ),
 )
-"""The functions, in the order in which they are best written."""
+"""The functions, in the order to write them in."""

@@ -1,8 +1,8 @@
-"""A learner's file in a process of its own, which is asked one call after another.
+"""Runs a learner's file in a process of its own, and calls its functions one by one.
 
-Look here for what happens when a function does not end, prints, or takes the process down. The
-other side is this file itself, run by `python -m`: questions and answers are pickled, and standard
-output is the answers' alone; what the file prints goes to standard error.
+Look here for what happens when a function does not end, prints, or crashes the process. The other
+side is this file itself, run by `python -m`. Questions and answers are pickled; only answers go to
+standard output, and what the learner's file prints goes to standard error.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Answer:
-    """What a call came to: a value, the text of an exception, or nothing in time."""
+    """The result of a call: a value, the text of an exception, or nothing in time."""
 
     kind: Literal["value", "raised", "too long"]
     value: Any = None
@@ -77,7 +77,7 @@ class Answers:
         self.functions = frozenset(first.value)
 
     def _exchange(self, question: object) -> Answer | None:
-        """Sends a question, if it is one, and waits for what comes back; `None` if nothing does."""
+        """Sends a question unless it is `None`, and waits for an answer; `None` if none comes."""
         process = self._process
         assert process is not None and process.stdin is not None and process.stdout is not None
         guard = threading.Timer(self.seconds, process.kill)
@@ -108,7 +108,7 @@ def _serve(path: str, questions: BinaryIO, answers: BinaryIO) -> None:
         try:
             data = pickle.dumps(answer)
         except Exception as error:
-            data = pickle.dumps(Answer("raised", f"an answer of no use: {error}"))
+            data = pickle.dumps(Answer("raised", f"an answer that cannot be pickled: {error}"))
         answers.write(data)
         answers.flush()
 
@@ -130,18 +130,18 @@ def _serve(path: str, questions: BinaryIO, answers: BinaryIO) -> None:
 
 
 def _raised(error: BaseException, path: str) -> Answer:
-    told = " ".join("".join(traceback.format_exception_only(error)).split())
+    message = " ".join("".join(traceback.format_exception_only(error)).split())
     lines = [it.lineno for it in traceback.extract_tb(error.__traceback__) if it.filename == path]
     if isinstance(error, SyntaxError):
         lines = [error.lineno]
-    return Answer("raised", told, f"line {lines[-1]}" if lines else "")
+    return Answer("raised", message, f"line {lines[-1]}" if lines else "")
 
 
 if __name__ == "__main__":
-    # Answers go where standard output was; what the file prints, to standard error.
+    # Answers go to what was standard output; what the file prints goes to standard error.
     channel = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    # Under its own name, so that what is pickled is of the module that the other side has.
+    # By its own name, so that pickled classes are those of the module on the other side.
     from jeton.learn import grading_process
 
     grading_process._serve(sys.argv[1], sys.stdin.buffer, channel)

@@ -211,7 +211,7 @@ def frames_of_merging(
     steps: list[MergeStep],
     *,
     longest_match: bool = False,
-    of_product: str = "",
+    on_training: str = "",
 ) -> list[Frame]:
     """What a view shows: the words, each merge, and what was learned.
 
@@ -220,7 +220,7 @@ def frames_of_merging(
         steps: The merges.
         longest_match: Whether a new word is split by the longest match, as by WordPiece, and not by
             the merges.
-        of_product: How training itself differs from what is shown.
+        on_training: How `jeton train` differs from what is shown.
     """
     alphabet = sorted({symbol for row, _ in words for symbol in row})
     frames = [
@@ -243,7 +243,7 @@ def frames_of_merging(
     frames.append(
         Frame(
             "What was learned",
-            f"{counted(len(steps), 'merge')}; a new word is split by {how}. {of_product}".rstrip(),
+            f"{counted(len(steps), 'merge')}; a new word is split by {how}. {on_training}".rstrip(),
             (Table(("", "left", "right", "token"), learned), _words(steps[-1].after)),
         )
     )
@@ -294,7 +294,7 @@ def _bars(step: MergeStep) -> Bars:
 
 
 def _words_of_step(step: MergeStep) -> Rows:
-    """The words that a merge changes, before and after in one line; and those that it leaves."""
+    """The words that a merge changes, before and after, and how many it leaves as they are."""
     both = list(zip(step.before, step.after, strict=True))
     changed = [(before, after) for before, after in both if before != after]
     shown = [

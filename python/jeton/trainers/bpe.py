@@ -55,7 +55,7 @@ class BPETrainer(WordTrainer):
         pattern: How text is cut into words, which no merge crosses: the name of a known pattern
             (`"gpt2"`, `"gpt4"`, `"gpt4o"`, `"llama3"`, `"qwen2"`, `"whitespace"`, `"none"`, …), or
             an expression in tiktoken's dialect whose matches are the words; or several of them in
-            a list, which cut one after another (`jeton.patterns()["deepseek_v3"].expressions`).
+            a list, which split one after another (`jeton.patterns()["deepseek_v3"].expressions`).
         normalizer: What happens to text first. With SentencePiece's alphabet one of its rules, by
             name or as a `Precompiled` map, as for `UnigramTrainer`: by default `"nmt_nfkc"`.
         pre_tokenizer: How text is cut, where a pattern cannot say it; instead of `pattern`.

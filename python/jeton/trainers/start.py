@@ -20,7 +20,7 @@ class Start:
 
     tokenizer: Tokenizer | None
     merges: list[tuple[bytes, bytes]]
-    is_pieces: bool = False
+    is_sentencepiece: bool = False
     """Whether the tokenizer was a SentencePiece model."""
 
     @classmethod
@@ -29,14 +29,14 @@ class Start:
         if given is None:
             return cls(None, [])
         if isinstance(given, Tokenizer):
-            is_pieces = isinstance(given.model, models.SentencePiece)
+            is_sentencepiece = isinstance(given.model, models.SentencePiece)
             given = _by_merges(given)
             if not isinstance(given.model, models.BPE):
                 raise ArgumentTypeError(
                     f"start_from: this tokenizer's model is {type(given.model).__name__}, and has "
                     "no merges to continue from"
                 )
-            return cls(given, list(given.merges), is_pieces)
+            return cls(given, list(given.merges), is_sentencepiece)
         if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
             raise ArgumentTypeError(
                 f"start_from must be a Tokenizer or a list of merges, not {type(given).__name__}"
@@ -50,9 +50,9 @@ class Start:
             return {}
         model = self.tokenizer.model
         assert isinstance(model, models.BPE)
-        is_pieces = self.is_pieces or model.byte_fallback
+        has_marks = self.is_sentencepiece or model.byte_fallback
         return {
-            "alphabet": "sentencepiece" if is_pieces else model.alphabet,
+            "alphabet": "sentencepiece" if has_marks else model.alphabet,
             "byte_fallback": model.byte_fallback,
             "unk_token": model.unk_token,
             "continuing_subword_prefix": model.continuing_subword_prefix,
@@ -124,8 +124,8 @@ def _by_merges(tokenizer: Tokenizer) -> Tokenizer:
         return Tokenizer.from_json(tokenizer.to_json())
     except UnsupportedError as error:
         raise ArgumentError(
-            f"start_from: this SentencePiece model has no equal with merges: {error}; if it "
-            'merges, start_from=tok.approximation("tokenizer.json") continues what is closest to it'
+            f"start_from: this SentencePiece model has no equal with merges: {error}; if it is a "
+            'BPE, start_from=tok.approximation("tokenizer.json") continues from the closest one'
         ) from None
 
 

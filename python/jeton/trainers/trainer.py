@@ -94,9 +94,9 @@ class Trainer:
                 file gives, and runs of line ends are learnt. `"line"`, each line with its line end,
                 as `tokenizers` reads files; `sentencepiece` takes lines too. Then no word spans
                 lines, and the lines of one file may be in several.
-            bad_records: What becomes of a record, a row, a line or a text that cannot be read:
-                `"error"` with the place, or `"drop"`, which leaves it out; a warning says how many
-                there were. A file that is one document is an error always.
+            bad_records: Whether a record, row, line or text that cannot be read is an error with
+                its place (`"error"`) or is left out (`"drop"`), with a warning that says how many.
+                A file that is one document is always an error.
             memory: How much memory counting and training may take beside the interpreter, pyarrow
                 and texts that are given as such: `"4GB"`, or in bytes, at least `"32MB"`. Past it,
                 counts go to disk and are merged from there, with the same result. The distinct

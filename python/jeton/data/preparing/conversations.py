@@ -234,7 +234,7 @@ class _Table:
             raise FormatError(f"{path}: not a Parquet file: {told}") from None
         for name in columns:
             _check_column(f"{path}: ", name, names)
-        self._most_rows = min(_ROWS, rows_at_once(path, self._file.metadata, columns))
+        self._max_rows = min(_ROWS, rows_at_once(path, self._file.metadata, columns))
         self.rows = int(self._file.metadata.num_rows)
 
     def records(self, first: int) -> Iterator[dict[str, Any]]:
@@ -247,7 +247,7 @@ class _Table:
         wanted = list(range(skipped, len(groups)))
         try:
             for batch in self._file.iter_batches(
-                batch_size=self._most_rows, row_groups=wanted, columns=self._columns
+                batch_size=self._max_rows, row_groups=wanted, columns=self._columns
             ):
                 records = batch.slice(first).to_pylist()
                 first = max(0, first - len(batch))

@@ -80,7 +80,7 @@ class Journal:
         found = self.work.lstat()
         if not stat.S_ISDIR(found.st_mode):
             raise FileError(f"{self.work}: is not a folder; remove it to begin")
-        # A file of one's own says who one is: file systems may map owners.
+        # A new file shows who this user is: file systems may map owners.
         with tempfile.TemporaryFile(dir=self.work) as own:
             if os.fstat(own.fileno()).st_uid != found.st_uid:
                 raise FileError(f"{self.work}: belongs to another user; prepare in another folder")
