@@ -13,7 +13,7 @@ import numpy as np
 import jeton._core as _core
 from jeton.chat.control import control_tokens_of
 from jeton.chat.encoding import Encoded, encoded, encoded_ids
-from jeton.chat.given import Given
+from jeton.chat.given import PLAIN, Given
 from jeton.chat.limits import current
 from jeton.chat.loss_masks import Answers
 from jeton.chat.messages import Input, Sent, sent_messages
@@ -21,7 +21,7 @@ from jeton.chat.origins import Origin
 from jeton.chat.parts import raw, runs_of
 from jeton.chat.prefixes import Prefixes, Step, compared
 from jeton.chat.renderer import Renderer, questions
-from jeton.chat.rollout import Rollout, extended
+from jeton.chat.rollout import Rollout
 from jeton.chat.schemas import tools_of
 from jeton.chat.templates import name_of, template_of
 from jeton.chat.trust import Trust
@@ -248,8 +248,7 @@ class Chat:
     @property
     def plain_variables(self) -> dict[str, Any]:
         """What else the template was given that is text, a number or a truth."""
-        kinds = (str, bool, int, float, type(None))
-        return {name: it for name, it in self._request.variables if isinstance(it, kinds)}
+        return {name: it for name, it in self._request.variables if isinstance(it, PLAIN)}
 
     @functools.cached_property
     def unprinted(self) -> list[Origin]:
@@ -468,8 +467,8 @@ class Chat:
         before = list(request.messages)
         if request.continue_final_message:
             before = before[:-1]
-        return extended(
-            self, request.of, before, ids, messages, add_generation_prompt=add_generation_prompt
+        return Rollout(self, request.of, before).extend(
+            ids, messages=messages, add_generation_prompt=add_generation_prompt
         )
 
     def truncate(self, max_tokens: int) -> Chat:

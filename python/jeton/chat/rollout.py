@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from jeton.chat.origins import Origin
     from jeton.chat.parsing.parsed import Parsed
 
-__all__ = ["Rewritten", "Rollout", "extended"]
+__all__ = ["Rewritten", "Rollout"]
 
 _MOST_COMPARED: Final = 2_000
 """Ids between which single parts are told apart; in more, the first and the last are."""
@@ -164,20 +164,6 @@ class Rollout:
         answers, tokens, parts = len(self.answers), len(self.ids), len(self.rewritten)
         drift = f", {parts} part{'s' * (parts != 1)} would be rewritten" if parts else ""
         return f"Rollout({answers} answer{'s' * (answers != 1)}, {tokens:,} tokens{drift})"
-
-
-def extended(
-    chat: _Chat,
-    chat_of: ChatOf,
-    messages: list[Any],
-    ids: Iterable[int],
-    new: Iterable[Mapping[str, Any]],
-    *,
-    add_generation_prompt: bool,
-) -> Rollout:
-    """A rollout of a prompt with the first answer; `messages` are those in front of the answer."""
-    first = Rollout(chat, chat_of, messages)
-    return first.extend(ids, messages=new, add_generation_prompt=add_generation_prompt)
 
 
 def _checked(ids: Any) -> list[int]:

@@ -258,7 +258,7 @@ class Chats(BaseTokenizer):
             request.messages,
             most,
             keep,
-            lambda some: whole.of(some),
+            whole.of,
         )
 
     def count_messages(

@@ -7,13 +7,10 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from jeton.chat.parsing.readers import loose
+from jeton.chat.parsing.readers import CONSTANTS, loose
 
 __all__ = ["as_text", "parameters_of", "takes_only_text", "typed"]
 
-_CONSTANTS: Final[dict[str, Any]] = {
-    "true": True, "True": True, "false": False, "False": False, "null": None, "None": None,
-}  # fmt: skip
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "integer": (int,),
     "number": (int, float),
@@ -92,7 +89,7 @@ def typed(text: str, schema: Any) -> tuple[Any, bool]:
     shown = text.strip()
     if not kinds:
         return text, True
-    value: Any = _CONSTANTS.get(shown, text)
+    value: Any = CONSTANTS.get(shown, text)
     if value is text:
         try:
             value = json.loads(shown, strict=False)

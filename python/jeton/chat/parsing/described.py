@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
+from jeton.chat.once import once_per_tokenizer
 from jeton.chat.parsing.formats import Format
 from jeton.chat.parsing.response_templates import Description, DescriptionMachine, description_of
 from jeton.chat.parsing.symbols import Compiled, compiled
@@ -45,25 +45,18 @@ class DescribedTurn:
         return self.compiled.with_symbols(self.description.behind_anchor(spelled))
 
 
-_KNOWN: Final[dict[int, DescribedTurn]] = {}
-"""By the address of the tokenizer."""
-
-
+@once_per_tokenizer
 def described(tok: BaseTokenizer) -> DescribedTurn:
     """The turn that `tok.config` describes.
 
     Raises:
         FormatError: The description is none.
     """
-    key = id(tok)
-    if key not in _KNOWN:
-        format = Format("response_template", {})
-        tokens = {it.content: it.id for it in tok.added_tokens if it.id is not None}
-        marks = [token for token in tokens if not re.fullmatch(r"[\w\s]*", token)]
-        _KNOWN[key] = DescribedTurn(
-            description_of(tok.config["response_template"]),
-            compiled(format, tokens, marks),
-            compiled(format, {}, []),
-        )
-        weakref.finalize(tok, _KNOWN.pop, key, None)
-    return _KNOWN[key]
+    format = Format("response_template", {})
+    tokens = {it.content: it.id for it in tok.added_tokens if it.id is not None}
+    marks = [token for token in tokens if not re.fullmatch(r"[\w\s]*", token)]
+    return DescribedTurn(
+        description_of(tok.config["response_template"]),
+        compiled(format, tokens, marks),
+        compiled(format, {}, []),
+    )

@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator
 from typing import Any, Final, Protocol, TypeVar
 
 __all__ = [
+    "CONSTANTS",
     "Broken",
     "Calls",
     "Source",
@@ -41,7 +42,7 @@ _ESCAPE: Final = re.compile(
     r"\\(?:u([dD][89abAB]..)\\u([dD][c-fC-F]..)|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL
 )
 _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", "\n": ""}
-_WORDS: Final[dict[str, Any]] = {
+CONSTANTS: Final[dict[str, Any]] = {
     "true": True, "True": True, "false": False, "False": False, "null": None, "None": None,
 }  # fmt: skip
 _MOST_DEPTH: Final = 100
@@ -369,8 +370,8 @@ def _value(source: Source, depth: int) -> Steps[Any]:
         source.at += 1
         return (yield from _items(source, {"[": "]", "(": ")", "{": "}"}[character], depth + 1))
     word = yield from _run(source, _WORD)
-    if word in _WORDS:
-        return _WORDS[word]
+    if word in CONSTANTS:
+        return CONSTANTS[word]
     try:
         return int(word)
     except ValueError:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-import weakref
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from jeton.chat.once import once_per_tokenizer
 from jeton.chat.parsing.arguments import parameters_of
 from jeton.chat.parsing.formats import FORMATS, PLAIN, Format
 from jeton.chat.parsing.inference import Answer, inferred
@@ -292,8 +292,13 @@ def _gives_back(compiled: Compiled, probe: _Probe, anchor: str, lead: str) -> bo
 
 
 _CACHED: Final = 64
-_KNOWN: Final[dict[int, dict[Any, Turn]]] = {}
-"""By the address of the tokenizer."""
+
+
+@once_per_tokenizer
+def _turns(tok: BaseTokenizer) -> dict[tuple[str, Variables], Turn]:
+    """Where the turns of templates that were asked before are kept."""
+    del tok
+    return {}
 
 
 def turn_of(
@@ -315,25 +320,9 @@ def turn_of(
     Raises:
         UnsupportedError: It cannot be told.
     """
-    key = id(tok)
-    if key not in _KNOWN:
-        _KNOWN[key] = {}
-        weakref.finalize(tok, _KNOWN.pop, key, None)
-    known = _KNOWN[key]
-    if (template, variables) not in known:
-        if len(known) >= _CACHED:
-            known.clear()
-        known[template, variables] = _found(tok, tokens, renderer, template, variables)
-    return known[template, variables]
-
-
-def _found(
-    tok: BaseTokenizer,
-    tokens: Mapping[str, int],
-    renderer: Renderer,
-    template: str,
-    variables: Variables,
-) -> Turn:
+    known = _turns(tok)
+    if (template, variables) in known:
+        return known[template, variables]
     probes = _probed(renderer, template, variables)
     if _CONTENT not in probes.answers[0].text:
         raise UnsupportedError(
@@ -346,7 +335,9 @@ def _found(
     format = _as_spaced(_format_of(probes, written, tokens, pattern), probes)
     anchor, lead = _anchored(probes, format)
     ends = _all_ends(tok, probes, format, pattern)
-    return Turn(
+    if len(known) >= _CACHED:
+        known.clear()
+    turn = known[template, variables] = Turn(
         compiled(format, tokens, ends, written),
         compiled(format, {}, ends, written + "\n".join(tokens)),
         anchor,
@@ -354,6 +345,7 @@ def _found(
         probes.reasoning_field,
         probes.arguments_as_text,
     )
+    return turn
 
 
 def _as_spaced(format: Format, probes: _Probes) -> Format:
