@@ -26,10 +26,10 @@ import numpy as np
 
 from jeton import cost, palette, samples
 from jeton._core import __version__
-from jeton.arguments import check_kind, check_text
+from jeton.arguments import check_named, check_text
 from jeton.base_tokenizer import BaseTokenizer
 from jeton.chat import TEMPLATES
-from jeton.errors import ArgumentError, ArgumentTypeError, JetonError, UnsupportedError
+from jeton.errors import ArgumentError, JetonError, UnsupportedError
 from jeton.known_names import names
 from jeton.play.chats import parsed_answer, shown_chat
 from jeton.play.documents import Document, Documents, Tokens
@@ -115,12 +115,7 @@ class Page:
             raise UnsupportedError(
                 "the page needs starlette and uvicorn: pip install 'jeton[play]'"
             ) from None
-        if not isinstance(tokenizers, Mapping):
-            kind = type(tokenizers).__name__
-            raise ArgumentTypeError(f"tokenizers must map names to tokenizers, not {kind}")
-        for name, tokenizer in tokenizers.items():
-            check_text("each name of tokenizers", name)
-            check_kind("each of tokenizers", tokenizer, BaseTokenizer, "a Tokenizer")
+        check_named("tokenizers", tokenizers, BaseTokenizer, "a Tokenizer")
         check_text("text", text)
         if len(tokenizers) > MAX_SHOWN:
             raise ArgumentError(

@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Protocol
 
-from jeton.arguments import check_kind, check_text
+from jeton.arguments import check_named
 from jeton.base_tokenizer import BaseTokenizer
-from jeton.errors import ArgumentTypeError
 
 __all__ = ["Plays", "ServedPage"]
 
@@ -59,12 +58,7 @@ class Plays(BaseTokenizer):
             >>> page.close()
         """
         others = {} if beside is None else beside
-        if not isinstance(others, Mapping):
-            kind = type(others).__name__
-            raise ArgumentTypeError(f"beside must map names to tokenizers, not {kind}")
-        for name, tokenizer in others.items():
-            check_text("each name of beside", name)
-            check_kind("each of beside", tokenizer, BaseTokenizer, "a Tokenizer")
+        check_named("beside", others, BaseTokenizer, "a Tokenizer")
         page: type = import_module("jeton.play").Page
         served: ServedPage = page({"tokenizer": self, **others}, text=text).start()
         return served
