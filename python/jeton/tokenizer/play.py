@@ -1,7 +1,7 @@
-"""The page of `jeton play`, opened from a tokenizer at hand: in a notebook, a frame.
+"""`tok.play()`: opens the page of `jeton play` with a tokenizer.
 
-The page is made of everything else in jeton, so its package stands above this one and is found by
-its name when it is asked for.
+The page uses all of jeton, so its package is in a layer above this one and is imported by name when
+it is needed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Plays", "ServedPage"]
 
 
 class ServedPage(Protocol):
-    """What of `jeton.play.Page` is seen from here."""
+    """What this module uses of `jeton.play.Page`."""
 
     url: str
 
@@ -26,7 +26,7 @@ class ServedPage(Protocol):
 
 
 class Plays(BaseTokenizer):
-    """The part of `Tokenizer` that shows itself on a page."""
+    """The part of `Tokenizer` that opens a page."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""A turn that a tokenizer's folder describes by `response_template`, in the place of `Turn`."""
+"""`DescribedTurn`: replaces `Turn` if the tokenizer's folder has a `response_template`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["DescribedTurn", "described"]
 
 @dataclass(frozen=True)
 class DescribedTurn:
-    """How a model writes its turn, by a description; the attributes are those of `Turn`."""
+    """How a model writes its turn, from a description. The attributes are those of `Turn`."""
 
     description: Description
     compiled: Compiled
@@ -31,16 +31,16 @@ class DescribedTurn:
     def machine(
         self, compiled: Compiled, tools: Mapping[str, Mapping[str, Any]] | None
     ) -> DescriptionMachine:
-        """What reads an answer."""
+        """A machine that reads an answer."""
         return DescriptionMachine(self.description, compiled.spellings, tools)
 
     def message_of(self, machine: Any) -> dict[str, Any]:
-        """The message, as transformers gives it."""
+        """The message, as `parse_response` of transformers returns it."""
         message: dict[str, Any] = machine.message
         return message
 
     def behind_anchor(self, text: str) -> str:
-        """What the text of a prompt has of the answer, in symbols."""
+        """The beginning of the answer that is in the text of a prompt, in symbols."""
         spelled = self.compiled.spelled(text)
         return self.compiled.with_symbols(self.description.behind_anchor(spelled))
 
@@ -50,7 +50,7 @@ def described(tok: BaseTokenizer) -> DescribedTurn:
     """The turn that `tok.config` describes.
 
     Raises:
-        FormatError: The description is none.
+        FormatError: The description is invalid.
     """
     format = Format("response_template", {})
     tokens = {it.content: it.id for it in tok.added_tokens if it.id is not None}
