@@ -122,7 +122,7 @@ class Page:
                 f"the page shows up to {MAX_SHOWN} tokenizers, not {len(tokenizers)}"
             )
         if not 0 <= port <= 65535:
-            raise ArgumentError(f"port={port} is none: ports are 0 to 65535")
+            raise ArgumentError(f"port must be 0 to 65535, not {port}")
         secret = secrets.token_urlsafe(16)
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         self._socket = socket.create_server(address[:2], family=family)
@@ -179,7 +179,7 @@ class Page:
 
 
 class _Answers:
-    """What the routes answer with."""
+    """The answers of the routes."""
 
     def __init__(self, tokenizers: Mapping[str, Tokenizer], text: str) -> None:
         self.shelf = Shelf(tokenizers)
@@ -296,7 +296,7 @@ class _Answers:
     def _columns(
         self, document: Document, asked: Question, part: Callable[[Tokens], tuple[int, int]]
     ) -> bytes:
-        """For each card, what is said of it in JSON, and its columns behind all that."""
+        """A head in JSON with an entry per card, and then the columns of each card."""
         special = asked.text("special", "ignore")
         heads: list[dict[str, Any]] = []
         columns = b""
@@ -443,7 +443,7 @@ def _parts(body: bytes) -> dict[str, bytes]:
 
 
 def _units(text: str) -> Callable[[int], int]:
-    """From characters to UTF-16 code units."""
+    """A function from places in characters to places in UTF-16 code units."""
     if text.isascii() or max(text, default="") < "\U00010000":
         return lambda place: place
     wide = np.fromiter((ord(it) > 0xFFFF for it in text), np.int64, len(text))

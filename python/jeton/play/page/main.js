@@ -89,7 +89,7 @@ function dropping() {
   let isInner = false;
   addEventListener("dragstart", () => { isInner = true; });
   addEventListener("dragend", () => { isInner = false; });
-  // What is moved within the page, and text for a field, is the browser's own.
+  // What is dragged within the page, and text dropped on a field, is left to the browser.
   const isOurs = (event) => !isInner && (event.dataTransfer.types.includes("Files") || !event.target.closest?.("input, textarea"));
   addEventListener("dragenter", (event) => { if (isOurs(event)) { event.preventDefault(); depth++; sign.hidden = false; } });
   addEventListener("dragleave", () => { if (--depth <= 0) { depth = 0; sign.hidden = true; } });
