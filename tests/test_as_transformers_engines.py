@@ -1,6 +1,6 @@
-"""What programs that serve and train call of a tokenizer, on what `as_transformers()` gives.
+"""The methods that vLLM, SGLang, TGI and TRL call on a tokenizer, tried on `as_transformers()`.
 
-The names are those that the sources of vLLM, SGLang, TGI and TRL use.
+Which program calls which method is from memory, not from their sources.
 """
 
 from __future__ import annotations

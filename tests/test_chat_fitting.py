@@ -1,4 +1,4 @@
-"""`tok.fit_messages`: a history that fits."""
+"""`tok.fit_messages`: what is dropped so that a history fits."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_no_history_is_torn_apart() -> None:
         try:
             fitted = TOK.fit_messages(messages, limit, template=TEMPLATE, keep=kept)
         except ArgumentError as error:
-            assert "has to stay" in str(error)
+            assert "what must stay has" in str(error)
             continue
         gone = set(fitted.dropped)
         assert fitted.tokens == tokens(fitted.messages) <= limit
@@ -87,7 +87,7 @@ def test_no_history_is_torn_apart() -> None:
 def test_what_is_kept_stays() -> None:
     least = TOK.fit_messages(HISTORY, tokens(HISTORY) - 1, template=TEMPLATE, keep=[1])
     assert least.dropped == [4, 5]
-    with pytest.raises(ArgumentError, match="what has to stay has"):
+    with pytest.raises(ArgumentError, match="what must stay has"):
         TOK.fit_messages(HISTORY, 20, template=TEMPLATE, keep=range(len(HISTORY)))
     assert TOK.fit_messages(HISTORY, 1000, template=TEMPLATE, keep=[-1]).dropped == []
 

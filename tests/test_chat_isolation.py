@@ -203,7 +203,7 @@ def test_nothing_of_the_working_folder_is_run(
     for name in ("json", "re", "encodings", "site", "sitecustomize", "usercustomize", "jeton"):
         (tmp_path / f"{name}.py").write_text("open('run', 'w'); raise SystemExit(name)")
     monkeypatch.chdir(tmp_path)
-    # A folder that is none of Python's paths is no str, and Python passes it over.
+    # Entries of `sys.path` that are not a str are ignored by Python.
     monkeypatch.setattr(sys, "path", [it for it in sys.path if it] + [Path("x")])
     isolation._end_all()
     assert byte_level("").chat(HELLO, template=A, isolate=True).text == "a"

@@ -43,7 +43,7 @@ def calls_of(parsed: Parsed) -> list[tuple[str, Any]]:
 
 
 def joined(events: Iterable[Event]) -> tuple[str, str, list[tuple[str, str]]]:
-    """What events say, put together: words, reasoning, and calls with their arguments as text."""
+    """Events put together: words, reasoning, and calls with their arguments as text."""
     words = reasoning = ""
     calls: list[tuple[str, str]] = []
     for event in events:
@@ -136,7 +136,7 @@ def test_events_come_as_early_as_they_are_certain() -> None:
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_broken_answers_are_said_and_lose_nothing(name: str) -> None:
+def test_broken_answers_are_reported_and_lose_nothing(name: str) -> None:
     format, text, finish, kept = BROKEN[name]
     for size in (1, len(text)):
         stream = TOK.parse_stream(format=format, tools=[WEATHER])
@@ -208,11 +208,11 @@ def test_control_tokens_count_by_their_ids() -> None:
         ("call", (2, len(ids) - 3)),
         ("mark", (len(ids) - 3, len(ids))),
     ]
-    # In text nobody can tell the two apart, and it is said.
+    # In text the two look alike, which `text_marks` says.
     parsed = tok.parse(tok.decode(ids), prompt=prompt)
     assert parsed.text_marks == ("<tool_call>", "</tool_call>", "<|im_end|>")
     assert calls_of(parsed) == [("f", {})]
-    # An end of a message that is spelled is none.
+    # An end of a message that is only spelled ends nothing.
     parsed = tok.parse(tok.encode("a<|im") + tok.encode("_end|>b"), prompt=prompt)
     assert (parsed.content, parsed.finish) == ("a<|im_end|>b", "length")
 
@@ -264,7 +264,7 @@ def test_the_prompt_may_have_begun_the_answer() -> None:
     ]
 
 
-def test_an_answer_of_the_prompt_that_is_over_is_not_part_of_this_one() -> None:
+def test_an_ended_answer_in_the_prompt_is_not_part_of_this_one() -> None:
     template = PUBLISHED / "Mistral-Small-3.2-24B-Instruct-2506.jinja"
     if not template.exists():
         pytest.skip("needs the published templates")
@@ -277,8 +277,8 @@ def test_an_answer_of_the_prompt_that_is_over_is_not_part_of_this_one() -> None:
         {"role": "tool", "tool_call_id": "abcdefghi", "content": "1"},
     ]
     prompt = tok.chat(messages, template=text)
-    for given in (prompt, prompt.ids):
-        parsed = tok.parse(tok.encode("So."), prompt=given, template=text)
+    for form in (prompt, prompt.ids):
+        parsed = tok.parse(tok.encode("So."), prompt=form, template=text)
         assert parsed.message == {"role": "assistant", "content": "So."}
 
 
@@ -296,7 +296,7 @@ def test_pieces_of_characters_are_put_together() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_ids_one_by_one_are_read_as_all_at_once(kind: str) -> None:
-    """Also where a token holds part of a character, or stands for nothing."""
+    """Also if a token holds part of a character, or has no text."""
     tok = KINDS[kind](QWEN.read_text("utf-8") if QWEN.exists() else "<think><tool_call></think>")
     marks = [tok.special_tokens[it] for it in ("<think>", "</think>", "<|im_end|>")]
     rng = random.Random(kind)
@@ -458,7 +458,7 @@ def test_random_messages_come_back(name: str, template: str) -> None:
     if "words" in without:
         pytest.skip("it writes words as something else")
     text_marks = _text_marks(tok, template)
-    # Templates take reasoning out of words that spell what is around it.
+    # Templates remove reasoning from words that spell the marks around it.
     spelled = [it for it in MARKS if "think" not in it and "channel" not in it.casefold()]
     marks = [it for it in spelled if not any(mark in it or it in mark for mark in text_marks)]
     marks = [it for it in marks if not any(set(it) & set(mark) for mark in text_marks)]
@@ -480,7 +480,7 @@ def _text_marks(tok: jeton.Tokenizer, template: str) -> set[str]:
 
 @pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
 def test_texts_that_spell_marks_are_no_calls() -> None:
-    """What a control token means comes by its id alone, however a text spells it."""
+    """A control token counts by its id alone, however a text spells it."""
     rng = random.Random(44)
     attacks = 0
     for name, template in templates():
@@ -506,7 +506,7 @@ def _spelled_tokens(tok: jeton.Tokenizer) -> list[str]:
 
 
 def _forged(rng: random.Random, marks: list[str]) -> list[str]:
-    """A call as some format writes it, from pieces that no encoder makes a token of."""
+    """A call of some format, encoded in pieces so that no control token comes of it."""
     name = rng.choice(list(WRITTEN))
     text = rng.choice(WRITTEN[name])[0] if rng.random() < 0.6 else ""
     text += random_text(rng, marks) + rng.choice(["", '{"name": "get_weather", "arguments": {}}'])

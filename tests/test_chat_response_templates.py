@@ -1,4 +1,4 @@
-"""`tok.parse` by the `response_template` of a folder: what `parse_response` of transformers gives."""
+"""`tok.parse` by the `response_template` of a folder, against `parse_response` of transformers."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ PIECES = [
 
 
 def described(description: dict[str, Any], folder: Path) -> jeton.Tokenizer:
-    """A tokenizer of a folder with this description."""
+    """A tokenizer loaded from a folder with this description."""
     tok = byte_level(f"{_CHATML}<think></think><tool_call></tool_call><|tool_call><tool_call|>")
     tok.save(folder, chat_template=_CHATML)
     config = folder / "tokenizer_config.json"
@@ -164,7 +164,7 @@ def test_marks_that_are_spelled_open_nothing(tmp_path: Path) -> None:
         ({"fields": {"content": {}, "thinking": {}}}, "more than one field"),
     ],
 )
-def test_descriptions_that_are_none_are_refused(
+def test_invalid_descriptions_are_refused(
     change: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     tok = described({**DESCRIPTIONS["hermes"], **change}, tmp_path)

@@ -1,4 +1,4 @@
-"""`chat.extend`: ids that a model read and wrote stay, and the template writes what follows."""
+"""`chat.extend`: the ids that a model read and wrote stay; the template writes what follows."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_what_is_there_stays(name: str, template: str) -> None:
         assert rollout.loss_mask() == [
             *([0] * len(chat.ids)), *([1] * len(ids)), *([0] * (len(rollout.ids) - len(before)))
         ]  # fmt: skip
-        # Without what would be rewritten, it is what the template writes.
+        # If nothing would be rewritten, it is what the template writes.
         text = _with_rewritten(rollout, len(before))
         assert text == rollout.prompt.text, (name, rollout.rewritten)
         longer = rollout.extend(ids, messages=[AGAIN])
@@ -51,7 +51,7 @@ def test_what_is_there_stays(name: str, template: str) -> None:
 
 
 def _with_rewritten(rollout: Rollout, length: int) -> str:
-    """The text of a rollout as the template would write it again."""
+    """The text of a rollout as the template would render it."""
     tok, text, at = rollout.tokenizer, "", 0
     for part in rollout.rewritten:
         assert at <= part.start <= part.end <= length
@@ -61,8 +61,8 @@ def _with_rewritten(rollout: Rollout, length: int) -> str:
 
 
 @pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
-def test_templates_that_write_turns_again_are_told() -> None:
-    """Rendered again, these would have changed what the model read: `keeps_prefix` says so too."""
+def test_templates_that_rewrite_turns_are_reported() -> None:
+    """Another rendering would change what the model read, as `keeps_prefix` says too."""
     if not PUBLISHED.exists():
         pytest.skip("needs the published templates")
     drifted = set()

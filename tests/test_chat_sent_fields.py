@@ -1,4 +1,4 @@
-"""Fields as people send them: arguments as JSON in a text, tokens as variables."""
+"""Fields as programs send them: arguments as a JSON string, tokens as variables."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_variables_that_are_tokens_are_tokens() -> None:
     assert (chat.ids[0], chat.ids[-1]) == (bos, end)
     bare = tok.replace(roles={"bos": None})
     assert bare.chat(HELLO, template=TWO, bos_token="<s>", sep_token="").ids[0] == bos
-    # What is no token of the tokenizer, or no such variable, is text.
+    # Another text, or another variable, stays text.
     chat = tok.chat(HELLO, template=TWO, bos_token="<s>", sep_token="<|im_end|>!")
     assert chat.ids.count(end) == 0
     chat = tok.chat(HELLO, template="{{ name }}{{ messages[0].content }}", name="<|im_end|>")

@@ -1,4 +1,4 @@
-"""The colours: every pair that is read has enough contrast, and all that show tokens take them."""
+"""The palette: text is readable on every ground it is used on, and no other file has hues."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 import jeton
 from jeton import palette
+from pictures import contrast, rgb
 
 PACKAGE = Path(jeton.__file__).parent
 
@@ -24,53 +25,41 @@ PAIRS = [
 ]
 
 
-def luminance(colour: str) -> float:
-    """The relative luminance of WCAG 2."""
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    linear = [it / 12.92 if it <= 0.03928 else ((it + 0.055) / 1.055) ** 2.4 for it in parts]
-    return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-
-
-def contrast(one: str, other: str) -> float:
-    low, high = sorted(map(luminance, (one, other)))
-    return (high + 0.05) / (low + 0.05)
-
-
-def in_terminal(code: int) -> str:
+def in_terminal(code: int) -> tuple[int, int, int]:
     """One of the 216 colours of a terminal's cube."""
     red, rest = divmod(code - 16, 36)
     levels = (0, 95, 135, 175, 215, 255)
-    return "#" + "".join(f"{levels[at]:02x}" for at in (red, rest // 6, rest % 6))
+    return levels[red], levels[rest // 6], levels[rest % 6]
 
 
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("pair", PAIRS, ids=" on ".join)
 def test_contrast(theme: str, pair: tuple[str, str]) -> None:
     ground, text = (THEMES[theme][name] for name in pair)
-    assert contrast(ground, text) >= 4.5
+    assert contrast(rgb(ground), rgb(text)) >= 4.5
 
 
 def test_hues_are_read_better_still() -> None:
-    found = [contrast(theme[f"h{at}"], theme["on"]) for theme in THEMES.values() for at in range(8)]
-    assert min(found) >= 7.5
+    for theme in THEMES.values():
+        assert min(contrast(rgb(theme[f"h{at}"]), rgb(theme["on"])) for at in range(8)) >= 7.5
 
 
 @pytest.mark.parametrize("code", palette.TERMINAL)
 def test_black_is_read_on_the_hues_of_a_terminal(code: int) -> None:
-    assert contrast(in_terminal(code), "#000000") >= 7.5
+    assert contrast(in_terminal(code), (0, 0, 0)) >= 7.5
     assert palette.TERMINAL.count(code) == 1
 
 
 @pytest.mark.parametrize("colour", palette.STRONG.values())
 @pytest.mark.parametrize("ground", ["#ffffff", "#000000"])
 def test_text_on_an_unknown_ground(colour: str, ground: str) -> None:
-    assert contrast(colour, ground) >= 4.5
+    assert contrast(rgb(colour), rgb(ground)) >= 4.5
 
 
 @pytest.mark.parametrize("pair", palette.SERIES)
 def test_lines_of_charts(pair: tuple[str, str]) -> None:
     for colour, theme in zip(pair, THEMES.values(), strict=True):
-        assert contrast(colour, theme["card"]) >= 4.5
+        assert contrast(rgb(colour), rgb(theme["card"])) >= 4.5
 
 
 def test_neighbours_differ_and_a_token_keeps_its_hue() -> None:
@@ -84,7 +73,7 @@ def test_neighbours_differ_and_a_token_keeps_its_hue() -> None:
 
 
 def test_no_other_hues_are_written_down() -> None:
-    """The grounds of tokens stand in one file; a page names them."""
+    """Only `palette.py` has the hues: pages use its variables."""
     hues = {theme[f"h{at}"] for theme in THEMES.values() for at in range(8)}
     for path in PACKAGE.rglob("*"):
         if path.suffix in (".py", ".css", ".js", ".html") and path.name != "palette.py":

@@ -133,14 +133,14 @@ def test_the_address_is_one_that_a_browser_opens(host: str, named: str) -> None:
         assert page.url.startswith(f"http://{named}:")
         assert httpx.get(page.url).status_code == 200
         port = page.url.split("/")[2].rsplit(":", 1)[1]
-        # A name, and an address that is not this machine's, as if it was resolved to this one.
+        # A name, and the address of another machine, as if they resolved to this one.
         for wrong in ("evil.example", "192.0.2.200", named + ".example"):
             answer = httpx.get(page.url, headers={"host": f"{wrong}:{port}"})
             assert answer.status_code == 421
 
 
 def test_every_address_of_this_machine_is_answered(tok: jeton.Tokenizer) -> None:
-    """With `0.0.0.0`, a browser of the network names the address that it came to."""
+    """With `0.0.0.0`, a browser on the network names the address that it connects to."""
     with Page({"mine": tok}, host="0.0.0.0") as page:
         other = page.url.replace("127.0.0.1", "127.0.0.2")
         try:
@@ -155,7 +155,7 @@ def test_every_address_of_this_machine_is_answered(tok: jeton.Tokenizer) -> None
 
 
 @pytest.mark.parametrize("port", [-1, 65536, 10**12])
-def test_ports_that_are_none(port: int) -> None:
+def test_invalid_ports_are_refused(port: int) -> None:
     with pytest.raises(jeton.errors.ArgumentError, match="ports are 0 to 65535"):
         Page({}, port=port)
 
@@ -342,7 +342,7 @@ def test_odd_uploads_have_an_answer(
 
 
 def test_a_file_names_no_other_file(page: Page) -> None:
-    """What an upload says of paths is not followed."""
+    """Paths in an uploaded file are not followed."""
     config = json.dumps({"vocab_file": "/etc/passwd", "tokenizer_class": "BertTokenizer"})
     summary = upload(page, {"tokenizer_config.json": config.encode(), "vocab.txt": b"[UNK]\na\n"})
     assert summary.json()["size"] == 6  # with the four that the class adds
@@ -353,7 +353,7 @@ def model(**model: Any) -> dict[str, bytes]:
     return {"tokenizer.json": json.dumps({"version": "1.0", "model": model}).encode()}
 
 
-def test_merges_of_nothing_do_not_end_in_a_tree_of_them(page: Page) -> None:
+def test_merges_of_empty_tokens_make_no_endless_tree(page: Page) -> None:
     vocab = {"": 0, "a": 1, "b": 2, "ab": 3}
     merges = [["", ""], ["", "a"], ["a", "b"]]
     card = upload(page, model(type="BPE", vocab=vocab, merges=merges)).json()["card"]
@@ -374,7 +374,7 @@ def test_of_long_tokens_the_beginning_is_shown(page: Page) -> None:
 
 
 def test_the_tokenizer_that_was_used_longest_ago_is_forgotten(tok: jeton.Tokenizer) -> None:
-    """A page can train and load for ever; those that it began with stay."""
+    """A page can train and load without end; the tokenizers that it began with stay."""
     shelf = Shelf({"first": tok})
     numbers = [shelf.add(str(at), tok).number for at in range(MAX_CARDS)]
     shelf[numbers[0]]

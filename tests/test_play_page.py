@@ -64,7 +64,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def page(browser: Any, tokenizers: dict[str, jeton.Tokenizer]) -> Iterator[Any]:
-    """The page, open; nothing may be written to its console."""
+    """The opened page; nothing may be written to its console."""
     from jeton.play import Page
 
     context = browser.new_context(viewport={"width": 1300, "height": 900})
@@ -76,7 +76,7 @@ def page(browser: Any, tokenizers: dict[str, jeton.Tokenizer]) -> Iterator[Any]:
         tab.goto(served.url)
         tab.wait_for_selector(".flow .t")
         yield tab
-        # What the server refuses is said on the page, and by the browser, too.
+        # The browser logs what the server refuses; the page shows it.
         assert [it for it in problems if "400" not in it] == []
     context.close()
 
@@ -85,8 +85,8 @@ def write(page: Any, text: str) -> None:
     """Types a text, and waits until its tokens are drawn."""
     page.fill("textarea[aria-label=Text]", text)
     if len(text) < 1000:
-        told = f"{len(text):,} characters"
-        expect(page.locator(".text > .row .num")).to_contain_text(told)
+        size = f"{len(text):,} characters"
+        expect(page.locator(".text > .row .num")).to_contain_text(size)
 
 
 def paste(page: Any, text: str) -> None:
@@ -103,7 +103,7 @@ def drawn(page: Any, card: int = 0) -> str:
 
 
 def waits_for(page: Any, expression: str, seconds: float = 20) -> None:
-    """Waits until an expression is true; the page's policy lets playwright's own loop not in."""
+    """Waits until an expression is true; the page's policy keeps out playwright's own loop."""
     end = time.monotonic() + seconds
     while not page.evaluate(expression):
         assert time.monotonic() < end, expression
@@ -330,8 +330,8 @@ def test_what_is_shared_as_a_file(
         ids = {it["name"]: it["ids"] for it in found["tokenizers"]}
         assert ids == {name: tok.encode(text) for name, tok in tokenizers.items()}
     elif kind == "SVG":
-        told = "".join(ElementTree.fromstring(content).itertext())
-        assert all(name in told for name in tokenizers)
+        text = "".join(ElementTree.fromstring(content).itertext())
+        assert all(name in text for name in tokenizers)
     else:
         again = page.context.new_page()
         again.set_content(content)
@@ -357,7 +357,7 @@ def test_what_is_shared_as_python_runs(
 
 
 def test_the_whole_state_is_shared(page: Any, tokenizers: dict[str, jeton.Tokenizer]) -> None:
-    """The selected token, the model of the price, and what each view was asked."""
+    """The selected token, the model for prices, and the input of each view."""
     write(page, "the weather and the tide")
     page.locator(".card .flow").nth(1).locator(".t").nth(2).click()
     expect(page.locator("#rail")).to_contain_text("token 3 of")
@@ -408,7 +408,7 @@ def test_an_address_that_is_pasted_into_an_open_page(page: Any) -> None:
 
 
 def test_an_address_that_holds_nonsense_opens(page: Any) -> None:
-    """What an address says is taken over as far as it is what the page writes."""
+    """The state of an address is restored as far as it is valid."""
     page.evaluate(
         """async () => {
         const state = { text: "a", view: [], names: [null, {}], model: 7, word: {}, ids: [], picked: { name: "bytes", index: "x" },
@@ -429,7 +429,7 @@ def test_an_address_that_holds_nonsense_opens(page: Any) -> None:
 def test_a_page_that_another_device_opens(
     browser: Any, tokenizers: dict[str, jeton.Tokenizer]
 ) -> None:
-    """It is no secure context: there is no `randomUUID`, and no clipboard."""
+    """It is not a secure context: there is no `randomUUID` and no clipboard."""
     from jeton.play import Page
 
     context = browser.new_context()
@@ -479,19 +479,19 @@ def test_the_selected_token_follows_the_text(page: Any) -> None:
 
 
 def test_line_ends_stay_when_something_else_is_typed(page: Any, tmp_path: Path) -> None:
-    """A text area has one sign for both kinds; the text keeps its own."""
+    """A text area has one character for both kinds; the text keeps its own."""
     (tmp_path / "windows.txt").write_bytes(b"a\r\nb\r\nc\rd")
     page.locator("input[type=file]").set_input_files([str(tmp_path / "windows.txt")])
-    told = page.locator(".text > .row .num")
-    expect(told).to_contain_text("9 characters")
+    size = page.locator(".text > .row .num")
+    expect(size).to_contain_text("9 characters")
     area = page.locator("textarea[aria-label=Text]")
     area.press("Control+End")
     area.press_sequentially("!")
-    expect(told).to_contain_text("10 characters")
+    expect(size).to_contain_text("10 characters")
     area.press("Control+Home")
     area.press("ArrowDown")
     area.press("Backspace")
-    expect(told).to_contain_text("8 characters")
+    expect(size).to_contain_text("8 characters")
     expect(area).to_have_value("ab\nc\nd!")
 
 
@@ -508,7 +508,7 @@ def test_text_that_is_moved_within_the_area_is_no_new_text(page: Any) -> None:
 
 
 def test_what_no_token_holds_is_drawn(browser: Any) -> None:
-    """A tokenizer that loses text: white space, and what it has no sign for."""
+    """With a tokenizer that loses text: white space, and characters it does not know."""
     from jeton.play import Page
 
     tok = jeton.WordPieceTrainer(vocab_size=60).train(["the weather and the tide"] * 3)
@@ -669,7 +669,7 @@ def test_ten_megabytes_stay_usable(page: Any) -> None:
     in_sight = "[...document.querySelectorAll('.flow > div')].find(it => it.near && it.held)"
     waits_for(page, f"{in_sight}?.innerText.includes('weather')")
     assert page.locator(".flow .t").count() < 20_000
-    # Of so long a text the area holds a part, which follows the selected token.
+    # The area holds only a part of so long a text; the part follows the selected token.
     area = page.locator("textarea[aria-label=Text]")
     assert len(area.input_value()) <= 100_000
     page.locator(".flow .t").nth(1500).click()
@@ -677,8 +677,8 @@ def test_ten_megabytes_stay_usable(page: Any) -> None:
     expect(part).not_to_contain_text("characters 1 to")
     page.get_by_role("button", name="Later").click()
     area.press_sequentially("!!!")
-    told = f"{len(text) + 3:,} characters"
-    expect(page.locator(".text > .row .num")).to_contain_text(told)
+    size = f"{len(text) + 3:,} characters"
+    expect(page.locator(".text > .row .num")).to_contain_text(size)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -688,12 +688,12 @@ def test_no_violation_of_accessibility(page: Any, view: str, scheme: str) -> Non
     page.emulate_media(color_scheme=scheme)
     page.click(f"#tab-{view}")
     page.wait_for_load_state("networkidle")
-    # The policy of the page lets no script in; the tools of the browser may.
+    # The policy of the page allows no other script; the tools of the browser may add one.
     script = files(axe.__name__).joinpath("axe.min.js").read_text("utf-8")
     page.evaluate(script)
     found = page.evaluate("axe.run()")["violations"]
-    told = [(it["id"], [node["html"][:120] for node in it["nodes"][:3]]) for it in found]
-    assert told == [], json.dumps(told, indent=1)
+    violations = [(it["id"], [node["html"][:120] for node in it["nodes"][:3]]) for it in found]
+    assert violations == [], json.dumps(violations, indent=1)
 
 
 def test_a_narrow_window_has_one_column(page: Any) -> None:

@@ -1,4 +1,4 @@
-"""`jeton.patch_transformers`: what `AutoTokenizer` loads encodes by jeton, or it says why not."""
+"""`jeton.patch_transformers`: what `AutoTokenizer` loads encodes with jeton, or it says why not."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ NEOX = SHARED / "vocab" / "neox"
 
 @needs(NEOX)
 def test_a_published_tokenizer_has_the_offsets_of_transformers() -> None:
-    """Its normalizer composes characters, of which jeton's spans hold both."""
+    """Its normalizer composes characters; jeton's spans cover both parts."""
     theirs = loaded(NEOX)
     with jeton.patch_transformers() as patch:
         ours = loaded(NEOX)
@@ -133,7 +133,7 @@ def test_what_differs_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(jeton.Tokenizer, "from_json", staticmethod(lambda text: other))
     with jeton.patch_transformers() as patch, pytest.warns(FormatWarning, match="are others than"):
         fast = transformers.AutoTokenizer.from_pretrained(folder)
-    assert patch.encoded_by_jeton == 0 and "are others than jeton's" in patch.refused[0]
+    assert patch.encoded_by_jeton == 0 and "differ from jeton's" in patch.refused[0]
     assert fast("hello")["input_ids"] == tok.encode("hello")
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "check_field_word",
     "check_id",
     "check_kind",
+    "check_named",
     "check_text",
     "checked_characters",
     "checked_errors",
@@ -73,6 +74,17 @@ def check_kind(name: str, value: object, kind: type, expected: str) -> None:
     """Refuses a value of another type, so that nothing compares or converts it first."""
     if not isinstance(value, kind):
         raise ArgumentTypeError(f"{name} must be {expected}, not {type(value).__name__}")
+
+
+def check_named(name: str, values: object, kind: type, expected: str) -> None:
+    """Refuses anything but a mapping from names to values of one type."""
+    if not isinstance(values, Mapping):
+        raise ArgumentTypeError(
+            f"{name} must map each name to {expected}, not {type(values).__name__}"
+        )
+    for key, value in values.items():
+        check_text(f"each name of {name}", key)
+        check_kind(f"each of {name}", value, kind, expected)
 
 
 def shown(owner: object, values: dict[str, Any]) -> str:

@@ -53,7 +53,7 @@ def fast_tokenizer(tokenizer: BaseTokenizer) -> PreTrainedTokenizerFast:
         fast = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True, **of_class)
     model = fast.backend_tokenizer.model
     if getattr(model, "dropout", None):
-        model.dropout = None  # ids would be random, and no call could ask for others
+        model.dropout = None  # ids would be random, and no call could turn that off
     for name in _OF_THE_FOLDER:
         fast.init_kwargs.pop(name, None)
     fast.name_or_path = ""

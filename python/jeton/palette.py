@@ -1,8 +1,8 @@
 """The colours of jeton, the same in terminals, notebooks, reports, lessons and on the page.
 
-A token has one of eight hues. The hue follows from its id, so that a token looks the same wherever
-it is, and an edit of a text leaves the colours of what is far from it alone. Look here for any
-colour before you write one down: `css` gives them to pages, `TERMINAL` to terminals.
+A token has one of eight hues, which follows from its id: a token looks the same everywhere, and an
+edit changes no colours far from it. Look here before you write down a colour: `css` has them for
+pages, `TERMINAL` for terminals.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Final
 
 __all__ = ["DARK", "LIGHT", "SERIES", "STRONG", "TERMINAL", "css", "hues"]
 
+
+def _numbered(letter: str, colours: Iterable[str]) -> dict[str, str]:
+    return {f"{letter}{at}": colour for at, colour in enumerate(colours)}
+
+
 LIGHT: Final[Mapping[str, str]] = {
-    **{
-        f"h{at}": hue
-        for at, hue in enumerate(
-            "#c3e2ff #ffe0c4 #c5e9cb #ffdaf0 #e9deb5 #ede0ff #b4eaec #ffdad6".split()
-        )
-    },
+    **_numbered("h", "#c3e2ff #ffe0c4 #c5e9cb #ffdaf0 #e9deb5 #ede0ff #b4eaec #ffdad6".split()),
     "on": "#1b1d21",
     "ground": "#faf9f6",
     "card": "#ffffff",
@@ -38,12 +38,7 @@ LIGHT: Final[Mapping[str, str]] = {
 """On a light ground: the hues `h0` to `h7` with `on` for text on them, and what is around them."""
 
 DARK: Final[Mapping[str, str]] = {
-    **{
-        f"h{at}": hue
-        for at, hue in enumerate(
-            "#233f5b #65452a #24462c #654055 #473d13 #524569 #034649 #6a403c".split()
-        )
-    },
+    **_numbered("h", "#233f5b #65452a #24462c #654055 #473d13 #524569 #034649 #6a403c".split()),
     "on": "#f2f0ea",
     "ground": "#15171b",
     "card": "#1d2025",
@@ -70,7 +65,7 @@ SERIES: Final = (
     ("#7657b5", "#b09af0"), ("#826617", "#d8b75a"), ("#1c7a86", "#62ccd8"), ("#c0392f", "#f08b80"),
     ("#5d6470", "#a6aebb"), ("#9a4fc0", "#cf97ee"), ("#4c7717", "#a3d163"), ("#9c5273", "#e6a8c4"),
 )  # fmt: skip
-"""Colours of lines and points in charts, light and dark: stronger than hues, told apart alone."""
+"""Colours of lines and points in charts, light and dark: stronger than hues, easy to tell apart."""
 
 
 STRONG: Final[Mapping[str, str]] = {
@@ -81,14 +76,14 @@ STRONG: Final[Mapping[str, str]] = {
     "unknown": "#c2543e",
     "dim": "#767676",
 }
-"""Colours of text and bars on a ground that is not known, as in a terminal, by the mark of what
-they show: on white and on black they have a contrast of 4.5 and more."""
+"""Colours by mark, for text and bars on an unknown ground, as in a terminal: on white and on black
+they have a contrast of at least 4.5."""
 
 
 def hues(ids: Iterable[int]) -> list[int]:
-    """Which of the eight hues each of some neighbouring tokens has.
+    """The hue, 0 to 7, of each token of a sequence.
 
-    It is that of the id, or the next one if the token to the left has it.
+    It is that of the id, or the next one if the token to the left has that.
 
     >>> hues([262, 262, 262, 5])
     [7, 0, 7, 0]
@@ -103,8 +98,8 @@ def hues(ids: Iterable[int]) -> list[int]:
 def css(scope: str = ":root") -> str:
     """The colours as variables of CSS, `--h0` and so on, with a class for each hue.
 
-    They follow what the reader's system asks for; an element of the scope that has the class
-    `light` or `dark` stays so. What is printed is light.
+    They follow the theme of the reader's system, unless an element of the scope has the class
+    `light` or `dark`. In print they are light.
 
     Args:
         scope: A selector of the elements that have the variables.
@@ -112,9 +107,10 @@ def css(scope: str = ":root") -> str:
     >>> css(".jeton").splitlines()[0][:40]
     '.jeton { color-scheme: light; --h0: #c3e'
     """
+    s_light, s_dark = (_numbered("s", colours) for colours in zip(*SERIES, strict=True))
     light, dark = (
         f"color-scheme: {name}; " + " ".join(f"--{key}: {value};" for key, value in colours.items())
-        for name, colours in (("light", {**LIGHT, **_series(0)}), ("dark", {**DARK, **_series(1)}))
+        for name, colours in (("light", {**LIGHT, **s_light}), ("dark", {**DARK, **s_dark}))
     )
     classes = " ".join(
         f"{scope} .h{at} {{ background: var(--h{at}); color: var(--on); }}" for at in range(8)
@@ -125,7 +121,3 @@ def css(scope: str = ":root") -> str:
         f"@media screen {{ {scope}.dark {{ {dark} }} }}\n"
         f"{classes}\n"
     )
-
-
-def _series(theme: int) -> dict[str, str]:
-    return {f"s{at}": colours[theme] for at, colours in enumerate(SERIES)}

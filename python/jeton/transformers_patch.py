@@ -1,6 +1,6 @@
-"""`patch_transformers`: the tokenizers that `AutoTokenizer` loads encode by jeton.
+"""`patch_transformers`: the tokenizers that `AutoTokenizer` loads encode with jeton.
 
-Look here for what is proved before that, and for which calls stay with the library's own code.
+Look here for what is compared before that, and for which calls are left to the library's own code.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from jeton.tokenizer import Tokenizer
 __all__ = ["TransformersPatch", "patch_transformers"]
 
 _CHANGES: Final = ("add_tokens", "add_special_tokens")
-"""Methods after which the ids of texts may be others; so they may after anything is set."""
+"""Methods after which texts may have other ids, as after an attribute is set."""
 _HARMLESS: Final = ("encode_special_tokens",)
 _NASTY: Final = (
     "",
@@ -32,11 +32,11 @@ _PROOF: Final = 4_000
 
 
 class TransformersPatch:
-    """What `patch_transformers` did, and the way back.
+    """What `patch_transformers` did, and how to undo it.
 
     Attributes:
-        encoded_by_jeton: How many tokenizers were loaded that encode by jeton.
-        refused: Why others do not, in the order in which they were loaded.
+        encoded_by_jeton: How many tokenizers were loaded that encode with jeton.
+        refused: Why the others do not, in the order in which they were loaded.
     """
 
     def __init__(self, undo: Callable[[], None]) -> None:
@@ -45,7 +45,7 @@ class TransformersPatch:
         self._undo = undo
 
     def undo(self) -> None:
-        """Has `AutoTokenizer` load as before. Tokenizers that are loaded stay as they are."""
+        """Lets `AutoTokenizer` load as before. Tokenizers that were loaded do not change."""
         self._undo()
 
     def __enter__(self) -> TransformersPatch:
@@ -61,20 +61,19 @@ class TransformersPatch:
 
 
 def patch_transformers() -> TransformersPatch:
-    """Has `AutoTokenizer.from_pretrained` give tokenizers that encode by jeton.
+    """Lets `AutoTokenizer.from_pretrained` return tokenizers that encode with jeton.
 
-    Each is the class of transformers that it would be, with all its methods. Its ids are held
-    against jeton's when it is loaded, on texts of all kinds; where they differ, or the tokenizer
-    is not a fast one, it stays as it is, with a warning that says why. Offsets are the library's.
-    Texts that are truncated, padded, paired or split into words by the call are encoded by the
-    library's own code, and so is everything once the tokenizer is changed so that jeton cannot
-    follow.
+    Each has the class that it would have without the patch, with all its methods. When it is
+    loaded, its ids are compared with jeton's on texts of many kinds; if they differ, or it is not a
+    fast tokenizer, it stays as it is, and a warning says why. Offsets are the library's. Calls that
+    truncate, pad, encode pairs or take words are left to the library's own code, and so is
+    everything once the tokenizer was changed in a way that jeton cannot follow.
 
     Returns:
         What was done; `undo()` takes it back, and so does the end of a `with` block.
 
     Warns:
-        FormatWarning: A tokenizer was loaded that does not encode by jeton, and why.
+        FormatWarning: A tokenizer was loaded that does not encode with jeton; it says why.
 
     Raises:
         UnsupportedError: transformers is not installed.
@@ -100,7 +99,7 @@ def patch_transformers() -> TransformersPatch:
             fast._tokenizer = _Backend(*_proved(getattr(fast, "_tokenizer", None)))
         except JetonError as error:
             patch.refused.append(str(error))
-            warn_caller(f"the tokenizer does not encode by jeton: {error}", FormatWarning)
+            warn_caller(f"the tokenizer does not encode with jeton: {error}", FormatWarning)
         else:
             patch.encoded_by_jeton += 1
         return fast
@@ -117,16 +116,16 @@ def patch_transformers() -> TransformersPatch:
 
 
 def _proved(theirs: Any) -> tuple[Any, Tokenizer, bool]:
-    """A tokenizer of the library, jeton's, which gives the same ids, and whether the offsets are
-    the same too. (jeton's hold all that a token came from, also what a normalizer composed.)
+    """The library's tokenizer, jeton's, which gives the same ids, and whether their offsets are the
+    same too. (jeton's cover all that a token came from, also what a normalizer composed.)
 
     Raises:
-        JetonError: It does not.
+        JetonError: jeton does not give the same ids.
     """
     import tokenizers
 
     if not isinstance(theirs, tokenizers.Tokenizer):
-        raise UnsupportedError("it is no fast tokenizer")
+        raise UnsupportedError("it is not a fast tokenizer")
     values = {**json.loads(theirs.to_str()), "truncation": None, "padding": None}
     if values["model"].get("dropout"):
         raise UnsupportedError("its model has a dropout, so its ids are random")
@@ -137,10 +136,10 @@ def _proved(theirs: Any) -> tuple[Any, Tokenizer, bool]:
             expected = theirs.encode(text, add_special_tokens=adds)
             row = _row(ours, text, adds=adds)
             if row["input_ids"] != expected.ids:
-                raise UnsupportedError(f"its ids of {text[:40]!r} are others than jeton's")
+                raise UnsupportedError(f"its ids of {text[:40]!r} differ from jeton's")
             same_offsets = same_offsets and row["offset_mapping"] == expected.offsets
             if row["token_type_ids"] != expected.type_ids:
-                raise UnsupportedError(f"its type ids of {text[:40]!r} are others than jeton's")
+                raise UnsupportedError(f"its type ids of {text[:40]!r} differ from jeton's")
     return theirs, ours, same_offsets
 
 
@@ -163,13 +162,13 @@ def _row(tok: Tokenizer, text: str, *, adds: bool) -> Any:
 
 
 class _Encoding:
-    """An encoding: ids are jeton's, and what is seldom asked for is the library's."""
+    """An encoding with jeton's ids; what is seldom asked for comes from the library."""
 
     def __init__(self, backend: _Backend, text: str, ids: list[int], adds: bool) -> None:
         self.ids = ids
         self.attention_mask = [1] * len(ids)
         self.overflowing: list[Any] = []
-        self._made_by = backend, text, adds
+        self._source = backend, text, adds
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -177,7 +176,7 @@ class _Encoding:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        backend, text, adds = self._made_by
+        backend, text, adds = self._source
         has_row = name == "type_ids" or (name == "offsets" and backend.same_offsets)
         if has_row and backend.ours is not None:
             row = _row(backend.ours, text, adds=adds)
@@ -194,7 +193,7 @@ class _Backend:
 
     Attributes:
         theirs: The library's, for all but encoding.
-        ours: jeton's; `None` once the other was changed so that the two differ.
+        ours: jeton's; `None` once a change made the two differ.
         same_offsets: Whether the offsets of the two are the same.
     """
 

@@ -1,4 +1,4 @@
-"""Answers of models as text, by format, and messages that go through a template and come back."""
+"""Answers of models as text, by format, and messages to render by a template and parse again."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ TOOL: dict[str, Any] = {
 
 
 def options(template: str) -> dict[str, Any]:
-    """A template, with what it cannot do without; jeton's own take no tools."""
+    """A template with the variables that it needs; jeton's own take no tools."""
     own = template in jeton.chat.TEMPLATES.values()
     variables = {"functions": "f()", "datetime": "today"}
-    given = variables if all(name in template for name in variables) else {}
-    return {"template": template, "tools": None if own else [TOOL, WEATHER], **given}
+    arguments = variables if all(name in template for name in variables) else {}
+    return {"template": template, "tools": None if own else [TOOL, WEATHER], **arguments}
 
 
 _BERGEN = {"city": "Bergen", "days": 3}
@@ -299,7 +299,7 @@ WRITTEN: dict[str, list[tuple[str, str, str, list[tuple[str, Any]]]]] = {
         )
     ],
 }  # fmt: skip
-"""By format: an answer, and its words, its reasoning and its calls."""
+"""By format: answers, each with its words, its reasoning and its calls."""
 
 BROKEN: dict[str, tuple[str, str, str, str]] = {
     # a format, an answer, how it ends, and what of it the message has somewhere
@@ -352,7 +352,7 @@ BROKEN: dict[str, tuple[str, str, str, str]] = {
 
 @dataclass
 class RoundTrip:
-    """A message that went through a template, and what was read back."""
+    """A message that a template rendered, and what it was parsed to."""
 
     parsed: Parsed
     content: str
@@ -361,7 +361,7 @@ class RoundTrip:
 
     @property
     def found(self) -> tuple[str, str, list[tuple[str, Any]]]:
-        """What was read back, in the terms of the three."""
+        """The words, reasoning and calls that were read back."""
         message = self.parsed.message
         reasoning = message.get("reasoning_content", message.get("reasoning", ""))
         return (
@@ -384,12 +384,12 @@ def _rendered(tok: jeton.Tokenizer, messages: list[Message], **options: Any) -> 
 def read_back(
     tok: jeton.Tokenizer, template: str, message: Message, **variables: Any
 ) -> RoundTrip | None:
-    """A message through a template and back; `None` if the template does not take it."""
+    """A message, rendered and parsed; `None` if the template does not take it."""
     asked = [{"role": "user", "content": "Well?"}]
-    given = {**options(template), **variables}
+    arguments = {**options(template), **variables}
     try:
-        prompt = tok.chat(asked, add_generation_prompt=True, **given)
-        whole = _rendered(tok, [*asked, message], **given)
+        prompt = tok.chat(asked, add_generation_prompt=True, **arguments)
+        whole = _rendered(tok, [*asked, message], **arguments)
     except JetonError:
         return None
     shared = next(
@@ -462,11 +462,11 @@ def losses(tok: jeton.Tokenizer, template: str) -> list[str]:
 
 
 def sampled(
-    tok: jeton.Tokenizer, chat: jeton.chat.Chat, message: dict[str, Any], **given: Any
+    tok: jeton.Tokenizer, chat: jeton.chat.Chat, message: dict[str, Any], **arguments: Any
 ) -> list[int] | None:
     """The ids of an answer as a model would have written it, up to its end."""
     try:
-        whole = _rendered(tok, [*HELLO, message], **given)
+        whole = _rendered(tok, [*HELLO, message], **arguments)
     except JetonError:
         return None
     pairs = zip(chat.text, whole.text, strict=False)
@@ -478,9 +478,9 @@ def sampled(
 
 
 def rewritten(tok: jeton.Tokenizer, template: str) -> list[str]:
-    """What of an answer a template would write otherwise once another turn follows."""
-    given = options(template)
-    chat = tok.chat(HELLO, add_generation_prompt=True, **given)
+    """The parts of an answer that a template writes differently once another turn follows."""
+    arguments = options(template)
+    chat = tok.chat(HELLO, add_generation_prompt=True, **arguments)
     found = []
     again = {"role": "user", "content": "And then?"}
     result = {"role": "tool", "name": "look_up", "tool_call_id": "callabc01", "content": "1"}
@@ -489,7 +489,7 @@ def rewritten(tok: jeton.Tokenizer, template: str) -> list[str]:
         ("reasoning", _message("So.", **_REASON), [again]),
         ("a call", _message(**_ONE), [result, _message("So."), again]),
     ):
-        ids = sampled(tok, chat, message, **given)
+        ids = sampled(tok, chat, message, **arguments)
         if not ids:
             continue
         try:
@@ -529,7 +529,7 @@ def _value(rng: random.Random, kind: str, marks: list[str], depth: int = 0) -> A
 def random_message(
     rng: random.Random, marks: list[str], without: list[str], *, avoided: str = ""
 ) -> Message:
-    """A message of what a template prints.
+    """A random message of what a template prints.
 
     Args:
         rng: Where chance comes from.

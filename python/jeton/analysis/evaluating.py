@@ -22,7 +22,7 @@ from jeton.analysis.measured_tokenizer import Judged, Tally, WordKinds, cause_of
 from jeton.analysis.texts import Corpus, Errors, Sample, Watched, ahead, aligned, corpora_of
 from jeton.analysis.values import Curve, Measured, Value
 from jeton.analysis.values_without_text import Morphemes, checked_morphemes, overall_values
-from jeton.arguments import check_kind, check_text, checked_errors
+from jeton.arguments import check_kind, check_named, check_text, checked_errors
 from jeton.corpus import Progress, check_watch
 from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError
 from jeton.tokenizer import Tokenizer
@@ -131,7 +131,8 @@ def _name_of(tok: Tokenizer) -> str:
 
 def _named(tokenizers: Any) -> dict[str, Tokenizer]:
     if isinstance(tokenizers, Mapping):
-        named = {check_text("each name of tokenizers", it): tok for it, tok in tokenizers.items()}
+        check_named("tokenizers", tokenizers, Tokenizer, "a Tokenizer")
+        named = dict(tokenizers)
     elif isinstance(tokenizers, (Tokenizer, str, bytes)) or not isinstance(tokenizers, Iterable):
         told = type(tokenizers).__name__
         raise ArgumentTypeError(f"tokenizers must be a list or a mapping of them, not {told}")
@@ -144,8 +145,6 @@ def _named(tokenizers: Any) -> dict[str, Tokenizer]:
                 number += 1
                 name = f"{_name_of(tok)} ({number})"
             named[name] = tok
-    for tok in named.values():
-        check_kind("each of tokenizers", tok, Tokenizer, "a Tokenizer")
     if not named:
         raise ArgumentError("tokenizers: there is none to measure")
     return named

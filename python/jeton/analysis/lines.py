@@ -40,8 +40,8 @@ class Lines:
         limit: How many bytes are read at most; `None` reads all.
         errors: Bytes of a file that are not UTF-8: `"strict"` raises, `"replace"` puts U+FFFD in
             their place, `"ignore"` leaves them out.
-        with_ends: Lines have their ends, and the blank lines that follow: joined, they are the text
-            but for blank lines in front.
+        with_ends: Whether a line keeps its end and the blank lines that follow: joined, lines are
+            the text without blank lines at its beginning.
 
     Example:
         >>> lines = Lines(["one\\n\\ntwo", "three"])
@@ -105,7 +105,7 @@ class Lines:
             self._watch(Progress("counting", self.bytes, total, self.bytes))
 
     def _of_files(self) -> Iterator[Iterable[str]]:
-        """The documents, each as texts that end with a line."""
+        """The documents, each as texts that end where a line ends."""
         for path in self._paths:
             name = path.with_suffix("") if path.suffix.lower() in (".gz", ".zst") else path
             if is_table(path):

@@ -1,7 +1,7 @@
-"""Arguments of calls that come as JSON in a text, as OpenAI's API has them.
+"""Arguments of tool calls that come as a JSON string, as in OpenAI's API, parsed for templates.
 
-Most templates write arguments as JSON themselves. They would escape such a text once more, or fail
-on it; some print it as it is. Look here for which of the two a template does.
+Most templates write arguments as JSON themselves: they would escape such a string again, or fail on
+it. Some print it unchanged; for those it stays a string.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ __all__ = ["with_parsed_arguments"]
 
 
 def with_parsed_arguments(sent: list[Sent], prints_text: Callable[[], bool]) -> list[Sent]:
-    """The messages, with arguments as dicts that were JSON in a text.
+    """The messages, with arguments parsed where they are a JSON string.
 
     Args:
         sent: The messages.
-        prints_text: Says whether the template prints such a text as it is; then it stays.
+        prints_text: Returns whether the template prints such a string unchanged; if so, it stays.
     """
     parsed = [_parsed(message) for message in sent]
     if all(new is old for new, old in zip(parsed, sent, strict=True)) or prints_text():
@@ -40,7 +40,7 @@ def _parsed(message: Sent) -> Sent:
 
 
 def _call(call: Any) -> Any:
-    """A call whose arguments are a dict, wherever they stand in it."""
+    """The call with its arguments parsed, also those in its `function`."""
     if not isinstance(call, Mapping):
         return call
     if isinstance(call.get("function"), Mapping):

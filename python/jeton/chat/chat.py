@@ -13,7 +13,7 @@ import numpy as np
 import jeton._core as _core
 from jeton.chat.control import control_tokens_of
 from jeton.chat.encoding import Encoded, encoded, encoded_ids
-from jeton.chat.given import Given
+from jeton.chat.given import PLAIN, Given
 from jeton.chat.limits import current
 from jeton.chat.loss_masks import Answers
 from jeton.chat.messages import Input, Sent, sent_messages
@@ -21,7 +21,7 @@ from jeton.chat.origins import Origin
 from jeton.chat.parts import raw, runs_of
 from jeton.chat.prefixes import Prefixes, Step, compared
 from jeton.chat.renderer import Renderer, questions
-from jeton.chat.rollout import Rollout, extended
+from jeton.chat.rollout import Rollout
 from jeton.chat.schemas import tools_of
 from jeton.chat.templates import name_of, template_of
 from jeton.chat.trust import Trust
@@ -45,8 +45,8 @@ __all__ = ["Chat", "Request"]
 _FLAGS: Final = ("add_generation_prompt", "continue_final_message")
 """Parameters of such names that no variable of a template is like one by chance."""
 _SYSTEM: Final = ("system", "developer")
-_MOST_RENDERINGS: Final = 64
-"""How many beginnings of a conversation are rendered to compare them: two a turn."""
+_MAX_RENDERINGS: Final = 64
+"""How many prefixes of a conversation `keeps_prefix` renders: two per turn."""
 
 
 def _warn(losses: str) -> None:
@@ -106,7 +106,7 @@ class Request:
         documents = None if self.documents is None else _documents(self.documents)
         template = template_of(self.tok, self.template, with_tools=tools is not None)
         self._check_variables(template)
-        # As transformers passes them: `bos_token="<s>"` is that token, as the tokenizer's own is.
+        # As in transformers, `bos_token="<s>"` is a control token, like the tokenizer's own.
         specials = self.tok.special_tokens
         own = {
             name: str(it)
@@ -242,14 +242,13 @@ class Chat:
 
     @property
     def isolates(self) -> bool | None:
-        """Whether its template runs in a process of its own, if `tok.chat` was asked for that."""
+        """The `isolate` that `tok.chat` was called with."""
         return self._request.isolate
 
     @property
     def plain_variables(self) -> dict[str, Any]:
-        """What else the template was given that is text, a number or a truth."""
-        kinds = (str, bool, int, float, type(None))
-        return {name: it for name, it in self._request.variables if isinstance(it, kinds)}
+        """The variables of the template that are a str, a number, a bool or `None`."""
+        return {name: it for name, it in self._request.variables if isinstance(it, PLAIN)}
 
     @functools.cached_property
     def unprinted(self) -> list[Origin]:
@@ -324,11 +323,10 @@ class Chat:
         is asked for, that is it. Otherwise it is what came from messages of these roles, with
         what the template wrote inside of each, and behind it up to the first control token, which
         ends the turn; or up to a later one that follows at once, if that ends the text, a turn of
-        the user, or the chat that ends there. What the assistant says begins behind the generation
-        prompt, or behind as much of it as its turn has; if the template shows no prompt, where
-        another answer would begin. What a template says of a call once
-        more, around the result of it, is not learnt. An answer without text has the token that ends
-        it alone, and teaches to say nothing.
+        the user, or the chat that ends there. An answer begins behind the generation prompt, or
+        behind as much of it as the turn has; if the template shows no prompt, where another answer
+        would begin. What a template repeats of a call around its result is not learnt. An answer
+        without text is only the token that ends it, and teaches to say nothing.
 
         Args:
             roles: Whose messages count.
@@ -385,8 +383,8 @@ class Chat:
         Some templates change what they wrote: they leave out the reasoning of turns that are over,
         or put the tools in front of the last question.
 
-        Each turn takes a rendering of all messages up to it, so of a long conversation only the
-        last 32 turns are rendered; `left_out` says how many renderings were not made.
+        Each turn needs a rendering of all messages up to it, so only the last 32 turns of a long
+        conversation are rendered; `left_out` is the number of renderings that were skipped.
 
         Example:
             >>> import jeton
@@ -409,7 +407,7 @@ class Chat:
             if count and (count < len(messages) or self._request.add_generation_prompt)
         ]
         steps: list[tuple[Step, list[int]]] = []
-        for count, prompt in asked[-_MOST_RENDERINGS:]:
+        for count, prompt in asked[-_MAX_RENDERINGS:]:
             try:
                 text = self._given.of_first(count, prompt).text()
             except JetonError:
@@ -417,7 +415,7 @@ class Chat:
             ids = encoded_ids(self._control, raw(text), runs_of(text))
             steps.append((Step(count, prompt), ids))
         whole = Step(len(messages), self._request.add_generation_prompt)
-        left_out = max(len(asked) - _MOST_RENDERINGS, 0)
+        left_out = max(len(asked) - _MAX_RENDERINGS, 0)
         return compared([*steps, (whole, self.ids)], left_out)
 
     def extend(
@@ -427,23 +425,23 @@ class Chat:
         messages: Iterable[Mapping[str, Any]] = (),
         add_generation_prompt: bool = True,
     ) -> Rollout:
-        """This prompt with the ids that a model wrote, and with messages that follow them.
+        """This prompt, the ids that a model sampled, and the messages that follow.
 
-        The ids of this chat, and then those that were sampled, begin the ids of the result,
-        always; the template writes what follows. Where it would write something else if the whole
-        conversation were rendered again, `rewritten` of the result says so. Its loss mask is of
-        what was sampled. `extend` of the result goes on in the same way.
+        The ids of the result always begin with those of this chat and the sampled ones; the
+        template writes only what follows. `rewritten` of the result lists where rendering the whole
+        conversation again would give something else. The loss mask covers what was sampled. For the
+        next turn, call `extend` on the result.
 
         Args:
-            ids: What the model wrote, with the token that ended it, if one did. An answer that
-                stops without one gets the template's, which is not learnt.
+            ids: What the model wrote, with the token that ended it. If there is none, the
+                template's is added; it is not learnt.
             messages: What follows: results of tools, or a turn of the user.
-            add_generation_prompt: Whether the beginning of the next answer follows these.
+            add_generation_prompt: Whether the generation prompt for the next answer follows these.
 
         Raises:
             ArgumentError: This chat asks for no answer; `messages` begins with an answer; the
                 template refuses the conversation.
-            UnsupportedError: It cannot be told how answers through this template are written.
+            UnsupportedError: The format of the template's answers cannot be found out.
 
         Example:
             >>> import jeton
@@ -468,8 +466,8 @@ class Chat:
         before = list(request.messages)
         if request.continue_final_message:
             before = before[:-1]
-        return extended(
-            self, request.of, before, ids, messages, add_generation_prompt=add_generation_prompt
+        return Rollout(self, request.of, before).extend(
+            ids, messages=messages, add_generation_prompt=add_generation_prompt
         )
 
     def truncate(self, max_tokens: int) -> Chat:
@@ -515,7 +513,7 @@ class Chat:
         return best
 
     def of(self, messages: list[Sent]) -> Chat:
-        """The chat of some of its messages."""
+        """The same chat with only some of its messages."""
         return dataclasses.replace(self._request, messages=messages).made()
 
     def __repr__(self) -> str:

@@ -11,13 +11,13 @@ from __future__ import annotations
 import dataclasses
 import re
 import secrets
-import weakref
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
+from jeton.chat.once import once_per_tokenizer
 from jeton.chat.origins import Runs
 from jeton.components import AddedToken
 from jeton.errors import InternalError
@@ -100,18 +100,10 @@ class _Tokens:
         )
 
 
-_KNOWN: dict[int, _Tokens] = {}
-"""By the address of the tokenizer, which is not hashed: that would read all of it."""
-
-
+@once_per_tokenizer
 def known_tokens(tok: BaseTokenizer) -> _Tokens:
     """The added tokens of a tokenizer, read once."""
-    key = id(tok)
-    known = _KNOWN.get(key)
-    if known is None:
-        known = _KNOWN[key] = _Tokens.of(tok)
-        weakref.finalize(tok, _KNOWN.pop, key, None)
-    return known
+    return _Tokens.of(tok)
 
 
 def guarding(tok: BaseTokenizer, names: frozenset[str]) -> BaseTokenizer:

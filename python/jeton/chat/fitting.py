@@ -1,7 +1,7 @@
-"""`tok.fit_messages`: a history that fits into a number of tokens, without torn turns.
+"""`tok.fit_messages`: drops the oldest turns of a conversation until it fits a number of tokens.
 
-Look here for what goes first. A turn is a message of the user with all that follows it up to the
-next one; a call of a tool and its results go together.
+Look here for what is dropped first. A turn is a message of the user and all that follows it up to
+the next one. A call of a tool is dropped together with its results.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class Fitted:
     """Messages that fit.
 
     Attributes:
-        messages: Those that are left, as they were given.
-        dropped: The indices of those that are not.
-        tokens: How many tokens the messages have as a chat.
-        chat: That chat.
+        messages: The messages that are kept, as the caller passed them.
+        dropped: The indices of the others.
+        tokens: The number of tokens of the chat.
+        chat: The kept messages as a chat.
     """
 
     messages: list[Any]
@@ -43,11 +43,11 @@ class Fitted:
 
 @dataclass(frozen=True)
 class _Unit:
-    """Messages that go together."""
+    """Messages that are dropped together."""
 
     all: frozenset[int]
     calls: frozenset[int]
-    """Of an older turn, the calls in it and their results: without them it is shorter."""
+    """The calls of an older turn, with their results, which may be dropped without the rest."""
 
 
 def fitted(
@@ -61,10 +61,10 @@ def fitted(
 
     Args:
         messages: The messages, as the caller gave them.
-        sent: The same.
-        max_tokens: How many tokens they may have.
+        sent: The same messages, checked.
+        max_tokens: The most tokens that they may have.
         keep: The indices of messages that stay.
-        chat_of: Makes the chat of some of them.
+        chat_of: Returns the chat of some of them.
     """
     units = _units(sent, _checked(keep, len(sent)))
 
@@ -77,7 +77,7 @@ def fitted(
 
     low, high = 0, len(units)
     while low < high:
-        # The more units go the shorter it is, so few are tried.
+        # Fewer messages have fewer tokens, so a binary search finds how many units to drop.
         middle = (low + high) // 2
         if len(without(dropped(middle)).ids) <= max_tokens:
             high = middle
@@ -86,11 +86,11 @@ def fitted(
     gone = dropped(low)
     if len(without(gone).ids) > max_tokens:
         raise ArgumentError(
-            f"what has to stay has {len(without(gone).ids):,} tokens, more than "
+            f"what must stay has {len(without(gone).ids):,} tokens, more than "
             f"max_tokens={max_tokens:,} (keep fewer messages, or shorten one)"
         )
     if low and (calls := units[low - 1].calls):
-        # The turn that went last may fit without its calls.
+        # The last turn that was dropped may fit without its calls.
         shorter = dropped(low - 1) | calls
         if len(without(shorter).ids) <= max_tokens:
             gone = shorter
@@ -112,7 +112,7 @@ def _checked(keep: Any, count: int) -> frozenset[int]:
 
 
 def _units(sent: Sequence[Sent], kept: frozenset[int]) -> list[_Unit]:
-    """What may go, in the order in which it does: older turns, and then calls of the last one."""
+    """What may be dropped, in that order: older turns, then calls of the last turn."""
     starts = [at for at, it in enumerate(sent) if it.role == "user"]
     bounds = [*starts, len(sent)] if starts[:1] == [0] else [0, *starts, len(sent)]
     turns = [
@@ -123,8 +123,8 @@ def _units(sent: Sequence[Sent], kept: frozenset[int]) -> list[_Unit]:
     for turn in turns[:-1]:
         calls = [at for group in _calls(sent, turn) for at in group]
         units.append(_Unit(frozenset(turn), frozenset(calls)))
-    # What the model is about to answer stays: a call without an answer goes with its results only
-    # if another message follows them.
+    # What the model is about to answer stays: the last call may only be dropped if a message
+    # follows its results.
     groups = _calls(sent, turns[-1]) if turns else []
     last = len(sent) - 1
     units += [_Unit(frozenset(it), frozenset()) for it in groups if last not in it]

@@ -20,9 +20,9 @@ from jeton.chat.traced import joined
 from jeton.chat.trust import REASONING, Path
 from jeton.message_fields import TEXTS, is_text
 
-__all__ = ["Given"]
+__all__ = ["PLAIN", "Given"]
 
-_PLAIN: Final = (str, bool, int, float, type(None))
+PLAIN: Final = (str, bool, int, float, type(None))
 """The kinds of variables that probes get as well."""
 
 
@@ -78,7 +78,7 @@ class Given:
     @property
     def _plain_variables(self) -> list[tuple[str, Any]]:
         """The variables that probes get as well."""
-        return [(name, it) for name, it in self.variables.items() if isinstance(it, _PLAIN)]
+        return [(name, it) for name, it in self.variables.items() if isinstance(it, PLAIN)]
 
     def _seen_tools(self, tools: list[Any] | None) -> KeptTools | list[Any] | None:
         """The tools as a template sees them, those of the last call if they are the same."""

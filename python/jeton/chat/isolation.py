@@ -37,8 +37,8 @@ memory, *sys.path[:] = sys.argv[1:]
 from jeton.chat.isolation import serve
 serve(int(memory))
 """
-"""What the process runs. Python would look in the working folder first, which may be a stranger's:
-nothing but `sys`, which is in Python itself, is imported before it looks where the caller does."""
+"""What the process runs. Python would search the working folder first, which may hold a stranger's
+files, so nothing but `sys`, which is built in, is imported before the caller's path is set."""
 _START_SECONDS: Final = 60.0
 _GRACE_SECONDS: Final = 2.0
 """How much longer than its limit a template may take until its process is ended."""

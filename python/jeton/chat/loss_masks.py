@@ -263,7 +263,7 @@ class Answers:
         return found
 
     def _first_of_answer(self, part: _Part) -> int:
-        """The first token that a model writes of an answer, which its template may begin."""
+        """The first token of an answer that the model writes: it may be text of the template."""
         spans = self._chat.spans
         begin = self._begin_of_answer(part)
         first = part.start
@@ -273,8 +273,8 @@ class Answers:
         return first
 
     def _begin_of_answer(self, part: _Part) -> int | None:
-        """Where what a model writes begins: behind what the generation prompt has of it, or where
-        another answer would."""
+        """Where the model begins to write: behind the part of the answer that the generation prompt
+        has, or where another answer would begin."""
         run = int(self._run_of[part.start])
         end = self._starts[run]
         while run and self._is_head(self._runs[run - 1][1], part.message):
@@ -294,7 +294,7 @@ class Answers:
 
     @staticmethod
     def _is_head(origin: Origin, message: int) -> bool:
-        """Whether a template may write this in front of what a message says."""
+        """Whether a template may write this in front of the text of a message."""
         of_role = origin.message == message and origin.field == "role"
         return origin.kind == "template" or of_role
 
@@ -319,7 +319,7 @@ class Answers:
             # The template puts a generation prompt behind every question.
             return text[len(question.text) : start]
         else:
-            # That prompt goes on otherwise than the answer.
+            # The prompt and the answer begin alike and then differ.
             shared = len(_shared(text[:start], question.text))
             token = bisect.bisect_right(spans, shared, key=operator.itemgetter(0)) - 1
             return text[spans[token][0] : start]
@@ -332,7 +332,7 @@ class Answers:
 
     @property
     def _prompt_lengths(self) -> list[int]:
-        """How many of its characters an answer may have: all of them, or up to some token."""
+        """How many of its first characters an answer may have: all, or up to the end of a token."""
         return self._prompt_and_lengths[1]
 
     @functools.cached_property
@@ -357,9 +357,9 @@ class Answers:
         return prompt, sorted((it for it in ends if prompt[:it].strip()), reverse=True)
 
     def _without_standing_prompt(self, asked: _Chat) -> str:
-        """A question without the generation prompt of a template that writes it behind each.
+        """The question without the generation prompt, of a template that always writes one.
 
-        Behind a question that another one follows there is none.
+        It writes none between two questions.
         """
         first = self._first_asked or 0
         twice = self._chat_of([*self._messages[: first + 1], self._messages[first]])

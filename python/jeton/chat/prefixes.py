@@ -35,7 +35,7 @@ class Prefixes:
 
     Attributes:
         steps: The renderings, the shortest first.
-        left_out: How many shorter ones were not made.
+        left_out: How many shorter ones were skipped.
     """
 
     def __init__(self, steps: Sequence[Step], left_out: int = 0) -> None:

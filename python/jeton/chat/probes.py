@@ -106,8 +106,8 @@ def takes_parts(
 
 @functools.lru_cache(maxsize=256)
 def prints_arguments_as_text(renderer: Renderer, template: str, variables: Variables) -> bool:
-    """Whether a template prints arguments that are JSON in a text as they are, and writes the same
-    of a dict, or takes none.
+    """Whether a template prints arguments that are a JSON string unchanged, and either prints the
+    same for a dict or fails on one.
     """
     as_dict, as_text = (text_of(renderer, template, [_USER, it], variables) for it in _CALLS)
     arguments = _CALLS[1]["tool_calls"][0]["function"]["arguments"]

@@ -1,8 +1,8 @@
-"""`Rollout`: a conversation as the ids that a model read and wrote, which are never written again.
+"""`Rollout`: a conversation as the ids that a model read and wrote, which never change.
 
-`chat.extend(ids, messages=…)` makes one. The template writes what is new; what stands in front of
-that stays as it is, whatever the template would make of it now. Look here for where the text of the
-template begins behind what a model wrote, and for what it would have written otherwise.
+`chat.extend(ids, messages=…)` makes one. The template writes only what is new; the ids in front of
+it stay, even if the template would write them differently now. Look here for where the template's
+text begins behind an answer, and for how its own rendering would differ.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from jeton.chat.origins import Origin
     from jeton.chat.parsing.parsed import Parsed
 
-__all__ = ["Rewritten", "Rollout", "extended"]
+__all__ = ["Rewritten", "Rollout"]
 
-_MOST_COMPARED: Final = 2_000
-"""Ids between which single parts are told apart; in more, the first and the last are."""
+_MAX_COMPARED: Final = 2_000
+"""The most ids in which each difference is listed; in more, one from first to last is."""
 
 
 class _Chat(Protocol):
@@ -53,11 +53,11 @@ ChatOf = Callable[[list[Any], bool], _Chat]
 
 @dataclass(frozen=True)
 class Rewritten:
-    """A stretch of ids that the template would write otherwise if it wrote all again.
+    """A stretch of ids that would differ if the template wrote the whole conversation again.
 
     Attributes:
         start: The first of these ids.
-        end: Behind the last; equal to `start` where the template would put something between.
+        end: Behind the last; equal to `start` where the template would insert something.
         text: What the template would write in their place.
     """
 
@@ -72,12 +72,12 @@ class Rollout:
     Attributes:
         ids: All ids: of the prompt, of the answers, and of what the template wrote between.
         sampled: Where the answers are in `ids`: start and end of each.
-        answers: What the answers say.
+        answers: The answers, parsed.
         messages: The conversation, with the answers as messages.
-        prompt: The same conversation as the template writes it from the beginning: what
-            `tok.parse` takes for the next answer.
-        rewritten: What of `ids` the template would write otherwise: the reasoning of turns that
-            are over, calls with other white space, an end that the model did not write.
+        prompt: The same conversation, rendered from the beginning: the `prompt` to parse the next
+            answer with.
+        rewritten: Where `ids` differ from that rendering: the reasoning of earlier turns, calls
+            with other white space, an end that the model did not write.
 
     Example:
         >>> import jeton
@@ -116,8 +116,8 @@ class Rollout:
     def loss_mask(self) -> list[int]:
         """1 for each token that the model wrote, else 0.
 
-        What the template wrote in its place, as an end of a turn that the model did not reach, is
-        not learnt.
+        What the template added to an answer, such as the end of a turn that the model did not
+        reach, is not learnt.
         """
         mask = [0] * len(self.ids)
         for start, end in self.sampled:
@@ -131,7 +131,7 @@ class Rollout:
         messages: Iterable[Mapping[str, Any]] = (),
         add_generation_prompt: bool = True,
     ) -> Rollout:
-        """A longer rollout, as `Chat.extend` makes one; this one stays as it is."""
+        """A longer rollout, as by `Chat.extend`; this one does not change."""
         written = _checked(ids)
         new = _listed(messages)
         answer = self.tokenizer.parse(  # type: ignore[attr-defined]
@@ -166,20 +166,6 @@ class Rollout:
         return f"Rollout({answers} answer{'s' * (answers != 1)}, {tokens:,} tokens{drift})"
 
 
-def extended(
-    chat: _Chat,
-    chat_of: ChatOf,
-    messages: list[Any],
-    ids: Iterable[int],
-    new: Iterable[Mapping[str, Any]],
-    *,
-    add_generation_prompt: bool,
-) -> Rollout:
-    """A rollout of a prompt with the first answer; `messages` are those in front of the answer."""
-    first = Rollout(chat, chat_of, messages)
-    return first.extend(ids, messages=new, add_generation_prompt=add_generation_prompt)
-
-
 def _checked(ids: Any) -> list[int]:
     if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Iterable):
         raise ArgumentTypeError(
@@ -198,7 +184,7 @@ def _listed(messages: Any) -> list[Any]:
     if listed and isinstance(listed[0], Mapping) and listed[0].get("role") in ANSWERING:
         raise ArgumentError(
             "messages must be what follows the answer (results of tools, or a turn of the user): "
-            "the answer itself is given as ids"
+            "pass the answer itself as ids"
         )
     return listed
 
@@ -216,13 +202,13 @@ def _messages_of(answer: Parsed) -> Iterator[dict[str, Any]]:
 
 
 def _behind_answer(chat: _Chat, count: int, written: list[int], answer: Parsed) -> tuple[int, bool]:
-    """Which token of a chat follows an answer, and whether the answer has its own end.
+    """The index of the token that follows an answer, and whether the answer has its own end.
 
     Args:
         chat: The chat with the answer, and what follows.
         count: How many messages there are up to the answer.
         written: The answer.
-        answer: What it says.
+        answer: The answer, parsed.
     """
     origins = chat.origins
     is_said = [it.kind == "message" and it.field != "role" for it in origins]
@@ -236,7 +222,7 @@ def _behind_answer(chat: _Chat, count: int, written: list[int], answer: Parsed) 
     last = written[-1] if written else -1
     if not ends:
         return _behind_text(chat, first, behind), True
-    # An answer without text has none between the end of the turn before and its own.
+    # Nothing divides an answer without text from the end of the turn before it.
     is_printed = bool(said) and numbers[said[-1]] == count - 1
     ends = ends if is_printed else ends[-1:]
     if last in marks:
@@ -246,7 +232,7 @@ def _behind_answer(chat: _Chat, count: int, written: list[int], answer: Parsed) 
 
 
 def _behind_text(chat: _Chat, first: int, behind: int) -> int:
-    """Which token follows an answer in a chat whose turns end with no token."""
+    """The index of the token that follows an answer, in a chat whose turns end with none."""
     for at in range(first, behind):
         if chat.ids[at] in chat.control_tokens.values():
             return at
@@ -256,7 +242,7 @@ def _behind_text(chat: _Chat, first: int, behind: int) -> int:
 def _compared(
     tok: BaseTokenizer, ids: list[int], rendered: list[int], is_ended: bool
 ) -> Iterator[Rewritten]:
-    """Where ids that stay differ from what the template would write."""
+    """Where the ids that are kept differ from what the template would write."""
     same = sum(1 for _ in itertools.takewhile(bool, map(operator.eq, ids, rendered)))
     most = min(len(ids), len(rendered)) - same
     behind = (
@@ -272,7 +258,7 @@ def _compared(
     old, new = ids[same : len(ids) - behind], rendered[same : len(rendered) - behind]
     if not old and not new:
         return
-    if max(len(old), len(new)) > _MOST_COMPARED:
+    if max(len(old), len(new)) > _MAX_COMPARED:
         yield Rewritten(same, same + len(old), tok.decode(new))
         return
     for kind, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():

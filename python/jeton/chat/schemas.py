@@ -119,7 +119,7 @@ def tools_of(tools: Any) -> list[Any]:
     """The tools of a call as JSON schemas.
 
     Raises:
-        ArgumentTypeError: No list, or a tool that is neither a dict nor a function.
+        ArgumentTypeError: It is no list, or a tool is neither a dict nor a function.
         ArgumentError: As `schema_of`.
     """
     if isinstance(tools, (str, bytes, dict)) or not isinstance(tools, Iterable):

@@ -76,8 +76,8 @@ def name_of(template: str) -> str | None:
 
 
 def left_to_models(template: str, roles: Sequence[str | None]) -> str | None:
-    """What a model's own template writes in a chat with these roles, and jeton's of this format
-    does not; `None` if there is nothing of the kind.
+    """What the model's own template writes in a chat with these roles and jeton's template of
+    this format does not; `None` if both write the same.
     """
     name = name_of(template)
     if name == "mistral-small" and "system" not in roles:

@@ -54,7 +54,7 @@ def shown_chat(card: Card, asked: Question) -> dict[str, Any]:
 
 
 def parsed_answer(card: Card, asked: Question) -> dict[str, Any]:
-    """The message that `answer`, as a model wrote it behind the chat, is read as.
+    """The message that `answer` is read as: what a model wrote behind the chat.
 
     Control tokens in it are control tokens, as in what a model samples.
     """
@@ -95,4 +95,4 @@ def _parsed(name: str, value: Any) -> Any:
     try:
         return json.loads(value)
     except (ValueError, RecursionError) as error:
-        raise ArgumentError(f"{name} are no JSON: {error}") from None
+        raise ArgumentError(f"{name} are not JSON: {error}") from None

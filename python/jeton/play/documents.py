@@ -1,7 +1,7 @@
-"""The texts of a page: changed by edits, encoded when they are asked for, forgotten in the end.
+"""The texts of a page: changed by edits, encoded when needed, dropped when there are too many.
 
 A browser counts UTF-16 code units, so a text is kept as these, and spans count them. An edit names
-the version that it changes; if that is not the one at hand, the browser sends the whole text.
+the version that it changes; if that is not the current one, the browser sends the whole text.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MAX_TEXT: Final = 32 << 20
 _MAX_DOCUMENTS: Final = 12
 _MAX_NAME: Final = 64
 _MAX_KEPT: Final = 8
-"""Encodings that are kept of a text."""
+"""Encodings that are kept per text."""
 _MAX_KEPT_TOKENS: Final = 32 << 20
 """Tokens of these; the encoding that was asked for last may have more."""
 
@@ -52,7 +52,7 @@ class Tokens:
         return len(self.ids)
 
     def at(self, offset: int) -> int:
-        """Index of the token that holds a place of the text."""
+        """Index of the token at an offset of the text."""
         return max(0, int(np.searchsorted(self.starts, offset, side="right")) - 1)
 
     def columns(self, start: int, stop: int) -> bytes:
@@ -90,13 +90,13 @@ class Document:
             while len(self._encoded) > 1 and (
                 len(self._encoded) > _MAX_KEPT or held > _MAX_KEPT_TOKENS
             ):
-                _, forgotten = self._encoded.popitem(last=False)
-                held -= len(forgotten)
+                _, dropped = self._encoded.popitem(last=False)
+                held -= len(dropped)
         return found
 
 
 class Documents:
-    """The texts of all tabs, those used last."""
+    """The texts of all tabs; those used longest ago are dropped."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -131,15 +131,15 @@ class Documents:
             raise ArgumentError(f"the name of a text has up to {_MAX_NAME} characters")
         if len(units) > 2 * MAX_TEXT:
             raise ArgumentError(f"the text is longer than {MAX_TEXT:,} characters")
-        # A surrogate that stands alone is no text; U+FFFD is as long.
+        # A lone surrogate is not text: it becomes U+FFFD, which is as long.
         document = Document(version, units, units.decode("utf-16-le", "replace"))
         with self._lock:
             self._documents[name] = document
             self._documents.move_to_end(name)
             held = sum(map(len, self._documents.values()))
             while len(self._documents) > _MAX_DOCUMENTS or held > MAX_TEXT:
-                _, forgotten = self._documents.popitem(last=False)
-                held -= len(forgotten)
+                _, dropped = self._documents.popitem(last=False)
+                held -= len(dropped)
         return document
 
 

@@ -93,7 +93,7 @@ class Guard:
     def _refusal(self, scope: Any, headers: dict[bytes, bytes]) -> int:
         """The status of the refusal; 0 if the request is the page's."""
         host = headers.get(b"host")
-        # A name of the internet can resolve to this machine, but is none of its addresses.
+        # A name on the internet can resolve to this machine, but is not one of its addresses.
         if host not in self._hosts and host != _address(scope["server"]):
             return 421
         origin = headers.get(b"origin")

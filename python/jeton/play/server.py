@@ -26,10 +26,10 @@ import numpy as np
 
 from jeton import cost, palette, samples
 from jeton._core import __version__
-from jeton.arguments import check_kind, check_text
+from jeton.arguments import check_named, check_text
 from jeton.base_tokenizer import BaseTokenizer
 from jeton.chat import TEMPLATES
-from jeton.errors import ArgumentError, ArgumentTypeError, JetonError, UnsupportedError
+from jeton.errors import ArgumentError, JetonError, UnsupportedError
 from jeton.known_names import names
 from jeton.play.chats import parsed_answer, shown_chat
 from jeton.play.documents import Document, Documents, Tokens
@@ -115,19 +115,14 @@ class Page:
             raise UnsupportedError(
                 "the page needs starlette and uvicorn: pip install 'jeton[play]'"
             ) from None
-        if not isinstance(tokenizers, Mapping):
-            kind = type(tokenizers).__name__
-            raise ArgumentTypeError(f"tokenizers must map names to tokenizers, not {kind}")
-        for name, tokenizer in tokenizers.items():
-            check_text("each name of tokenizers", name)
-            check_kind("each of tokenizers", tokenizer, BaseTokenizer, "a Tokenizer")
+        check_named("tokenizers", tokenizers, BaseTokenizer, "a Tokenizer")
         check_text("text", text)
         if len(tokenizers) > MAX_SHOWN:
             raise ArgumentError(
                 f"the page shows up to {MAX_SHOWN} tokenizers, not {len(tokenizers)}"
             )
         if not 0 <= port <= 65535:
-            raise ArgumentError(f"port={port} is none: ports are 0 to 65535")
+            raise ArgumentError(f"port must be 0 to 65535, not {port}")
         secret = secrets.token_urlsafe(16)
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         self._socket = socket.create_server(address[:2], family=family)
@@ -184,7 +179,7 @@ class Page:
 
 
 class _Answers:
-    """What the routes answer with."""
+    """The answers of the routes."""
 
     def __init__(self, tokenizers: Mapping[str, Tokenizer], text: str) -> None:
         self.shelf = Shelf(tokenizers)
@@ -301,7 +296,7 @@ class _Answers:
     def _columns(
         self, document: Document, asked: Question, part: Callable[[Tokens], tuple[int, int]]
     ) -> bytes:
-        """For each card, what is said of it in JSON, and its columns behind all that."""
+        """A head in JSON with an entry per card, and then the columns of each card."""
         special = asked.text("special", "ignore")
         heads: list[dict[str, Any]] = []
         columns = b""
@@ -448,7 +443,7 @@ def _parts(body: bytes) -> dict[str, bytes]:
 
 
 def _units(text: str) -> Callable[[int], int]:
-    """From characters to UTF-16 code units."""
+    """A function from places in characters to places in UTF-16 code units."""
     if text.isascii() or max(text, default="") < "\U00010000":
         return lambda place: place
     wide = np.fromiter((ord(it) > 0xFFFF for it in text), np.int64, len(text))

@@ -1,4 +1,4 @@
-"""The tokenizers of a page, each as a card: what the caller gave, a known name, an upload."""
+"""The tokenizers of a page as cards: those of the caller, those loaded by name, and uploads."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 __all__ = ["MAX_CARDS", "Card", "Shelf", "noting"]
 
 MAX_CARDS: Final = 24
-"""Tokenizers that a server keeps beside those that it began with; a tab shows six."""
+"""Tokenizers that a server keeps besides those that it began with; a tab shows six."""
 
 _MEMORY: Final = "/dev/shm"
 """Where files are in memory, on Linux."""
 
 
 class Card:
-    """A tokenizer with what the page asks of it again and again."""
+    """A tokenizer, with the values that the page needs often."""
 
     def __init__(
         self, number: int, name: str, tokenizer: Tokenizer, hint: str, notes: Iterable[str]
@@ -43,7 +43,7 @@ class Card:
         self.hint = hint
         """Where it is from, if its name alone does not load it again."""
         self.notes = [*notes]
-        """What was warned of when it was loaded or trained."""
+        """The warnings of loading or training it."""
         self.tokenizer = tokenizer
 
     @functools.cached_property
@@ -56,19 +56,19 @@ class Card:
     @functools.cached_property
     def pairs(self) -> dict[bytes, tuple[bytes, bytes]]:
         """For each token that a merge makes, the two that it is made of: the first such merge."""
-        made: dict[bytes, tuple[bytes, bytes]] = {}
+        pairs: dict[bytes, tuple[bytes, bytes]] = {}
         for left, right in self.tokenizer.merges:
             if left and right:
-                made.setdefault(left + right, (left, right))
-        return made
+                pairs.setdefault(left + right, (left, right))
+        return pairs
 
     @functools.cached_property
     def scores(self) -> list[float]:
-        """The score of each id; none where the model does not go by scores."""
+        """The score of each id; empty if the model has no scores."""
         return self.tokenizer.scores
 
     def summary(self) -> dict[str, Any]:
-        """What a card says at its head."""
+        """What the head of a card shows."""
         tokenizer = self.tokenizer
         return {
             "card": self.number,
@@ -95,7 +95,7 @@ class Shelf:
         """Numbers of the cards that came later, those used last at the end."""
         for name, tokenizer in tokenizers.items():
             known = name in names() or os.path.exists(name)
-            hint = "" if known else "given by a program"
+            hint = "" if known else "passed by a program"
             number = self.add(name, tokenizer, hint).number
             self._added.pop(number)
 
@@ -115,9 +115,9 @@ class Shelf:
     def add(
         self, name: str, tokenizer: Tokenizer, hint: str = "", notes: Iterable[str] = ()
     ) -> Card:
-        """A card; beyond `MAX_CARDS`, the one that was used longest ago is forgotten.
+        """Adds a card; beyond `MAX_CARDS`, the one that was used longest ago is dropped.
 
-        The same tokenizer under the same name has the card that it had.
+        The same tokenizer under the same name keeps its card.
         """
         name = name[:200]
         with self._lock:
@@ -184,9 +184,9 @@ _noting = threading.Lock()
 
 @contextlib.contextmanager
 def noting() -> Iterator[list[str]]:
-    """Collects what is warned of: it is said on the page, not in the terminal."""
+    """Collects warnings, which are shown on the page and not in the terminal."""
     notes: list[str] = []
-    # Python keeps its filters of warnings for all threads.
+    # The filters of warnings are shared by all threads.
     with _noting, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", FormatWarning)
         warnings.simplefilter("always", TrainingWarning)

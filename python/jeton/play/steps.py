@@ -11,7 +11,7 @@ from jeton.explaining.view_frames import frames_of_encoding
 from jeton.human_readable import without_controls
 from jeton.play.shelf import Card
 from jeton.play.token_details import shown
-from jeton.views.frames import Frame
+from jeton.views.frames import Arcs, Frame
 
 __all__ = ["MAX_EXPLAINED", "frames_as_json", "steps"]
 
@@ -42,9 +42,18 @@ def frames_as_json(frames: list[Frame]) -> list[dict[str, Any]]:
             "title": frame.title,
             "note": frame.note,
             "blocks": [
-                {"kind": type(block).__name__, **dataclasses.asdict(block)}
+                {
+                    "kind": type(block).__name__,
+                    **dataclasses.asdict(block),
+                    **({"arcs": _lanes(block)} if isinstance(block, Arcs) else {}),
+                }
                 for block in frame.blocks
             ],
         }
         for frame in map(without_controls, frames)
     ]
+
+
+def _lanes(block: Arcs) -> list[tuple[dict[str, Any], int]]:
+    """The arcs of a lattice, each with the lane that it is drawn in."""
+    return [(dataclasses.asdict(arc), lane) for arc, lane in block.lanes()]

@@ -1,4 +1,4 @@
-"""What the rail says of one token: its bytes, how it is spelled, and how merges built it."""
+"""What the rail shows of a token: its bytes, how it is spelled, and how merges built it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Tree = dict[str, Any]
 
 
 def shown(token: bytes) -> str:
-    """A token for people to read; of one that is very long, the beginning."""
+    """A token for people to read; only the beginning of a very long one."""
     return visible(token[:_MAX_SHOWN]) + "…" * (len(token) > _MAX_SHOWN)
 
 
@@ -47,7 +47,7 @@ def details(card: Card, id: int) -> dict[str, Any]:
 def neighbours(card: Card, id: int) -> dict[str, Any]:
     """The merges that make a token, and those that it is a part of."""
     token = card.tokenizer.token_spelling(id)
-    made = [pair for pair in card.tokenizer.merges if b"".join(pair) == token]
+    into = [pair for pair in card.tokenizer.merges if b"".join(pair) == token]
     uses = [pair for pair in card.tokenizer.merges if token in pair]
 
     def listed(pairs: list[tuple[bytes, bytes]]) -> list[dict[str, Any]]:
@@ -55,13 +55,13 @@ def neighbours(card: Card, id: int) -> dict[str, Any]:
             {
                 "left": shown(left),
                 "right": shown(right),
-                "made": shown(left + right),
+                "result": shown(left + right),
                 "id": card.tokenizer.id_of(left + right),
             }
             for left, right in pairs[:_MAX_NEIGHBOURS]
         ]
 
-    return {"into": listed(made), "of": listed(uses), "more": max(0, len(uses) - _MAX_NEIGHBOURS)}
+    return {"into": listed(into), "of": listed(uses), "more": max(0, len(uses) - _MAX_NEIGHBOURS)}
 
 
 def _score(card: Card, id: int) -> str | None:

@@ -20,7 +20,7 @@ _MAX_MERGES: Final = 20_000
 _TRAINERS: Final[dict[str, Callable[[int], Trainer]]] = {
     "BPE": lambda size: BPETrainer(vocab_size=size),
     "WordPiece": lambda size: WordPieceTrainer(vocab_size=size),
-    # A little text supports few pieces: all of them are taken.
+    # A short text may support fewer pieces than were asked for.
     "Unigram": lambda size: UnigramTrainer(vocab_size=size, hard_vocab_limit=False),
 }
 
@@ -42,7 +42,7 @@ def trained(shelf: Shelf, text: str, kind: str, size: int) -> dict[str, Any]:
     name = f"{kind} {tokenizer.vocab_size:,}"
     card = shelf.add(name, tokenizer, "trained on the page: save it, and give its path", notes)
     merges = [
-        {"left": shown(left), "right": shown(right), "made": shown(left + right)}
+        {"left": shown(left), "right": shown(right), "result": shown(left + right)}
         for left, right in card.tokenizer.merges[:_MAX_MERGES]
     ]
     return {"card": card.summary(), "merges": merges}

@@ -20,7 +20,7 @@ __all__ = ["SORTS", "Table"]
 SORTS: Final = ("id", "length", "script", "frequency", "text")
 _KINDS: Final = ("text", "bytes", "id", "regex")
 _FOUND: Final = "\U0010fffe"
-"""What no token has: it stands for what a regular expression found."""
+"""A character that no token has, which replaces what a regular expression finds."""
 _HEX: Final = re.compile(r"(?:0x|\\x|\s|,|<0x|>)+", re.IGNORECASE)
 
 
@@ -57,7 +57,7 @@ class Table:
 
     @functools.cached_property
     def unreachable(self) -> dict[int, str]:
-        """Ids that no text was found to give, with the name of the rule that says so."""
+        """Ids that no text gives, as far as was found, with the name of the rule that says so."""
         from jeton.analysis.health import check
 
         health = check(self.card.tokenizer)
@@ -129,7 +129,7 @@ def _script(text: str) -> str:
 
 
 def _search(query: str, kind: str, table: Table) -> Callable[[int], bool]:
-    """Whether the token at a place is looked for."""
+    """A function that says whether the token at a place matches."""
     if kind == "text":
         plain = query.casefold()
         return lambda at: plain in table.texts[at].casefold()
@@ -142,7 +142,7 @@ def _search(query: str, kind: str, table: Table) -> Callable[[int], bool]:
     if kind == "id":
         first, last = _range(query)
         return lambda at: first <= table.ids[at] <= last
-    # jeton's own engine: it gives up where Python's would not end.
+    # jeton's own engine gives up where Python's would run forever.
     replace = normalizers.Replace(Regex(query), _FOUND)
     return lambda at: replace(table.texts[at]) != table.texts[at]
 

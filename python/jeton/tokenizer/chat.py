@@ -115,27 +115,28 @@ class Chats(BaseTokenizer):
         tools: Iterable[Mapping[str, Any] | Callable[..., Any]] | None = None,
         format: str | None = None,
     ) -> Parsed:
-        """The message that a model wrote: its words, its reasoning and its calls of tools.
+        """The message that a model wrote: its words, its reasoning and its tool calls.
 
         A control token ends a message or begins a call by its id alone: text that only spells one
-        is text. Where a format has marks of plain text, `text_marks` of the result lists those
-        that were found. Output that does not keep to the format is no error: `finish` and
-        `problems` say what is wrong, and `parts` has all of the text.
+        stays text. If marks of the format are plain text, `text_marks` of the result lists those
+        that were found. Output that breaks the format raises nothing: `finish` and `problems` say
+        what is wrong, and `parts` has all of the text.
 
         Args:
-            ids: What the model wrote, and nothing in front of that; or its text, in which marks
-                are found by their spelling.
+            ids: What the model wrote, without the prompt; or its text, in which marks are found by
+                their spelling.
             prompt: The chat that it answers, with `add_generation_prompt` or
-                `continue_final_message`; or the ids or the text of that. What it has of the answer
-                belongs to the message, and its tools and its template are taken.
-            template: The template, as in `chat`: its answers tell the format, which need not be
-                named. By default the prompt's, or the tokenizer's own.
+                `continue_final_message`; or the ids or the text of that. If the answer begins in
+                the prompt, that beginning belongs to the message. `template` and `tools` are by
+                default those of the chat.
+            template: The template, as in `chat`; the format is found by it. By default the
+                prompt's, or the tokenizer's own.
             tools: The tools, as in `chat`. Their schemas say which type an argument has where the
                 format does not, and which names a call may have.
             format: A name of `jeton.chat.FORMATS`, for a model without a template.
 
         Raises:
-            UnsupportedError: It cannot be told how answers through this template are written.
+            UnsupportedError: The format of the template's answers cannot be found out.
             UnknownNameError: No format has this name.
             ArgumentError: There is no template.
 
@@ -160,11 +161,11 @@ class Chats(BaseTokenizer):
         tools: Iterable[Mapping[str, Any] | Callable[..., Any]] | None = None,
         format: str | None = None,
     ) -> ParseStream:
-        """A stream that reads a message while a model writes it.
+        """A stream that parses a message while a model writes it.
 
-        `push(ids)` returns what has become certain: text, reasoning, a call that begins, a piece
-        of its arguments as JSON, a call that is over. No event is ever taken back. `finish()` says
-        that there is no more, and `parsed` is then what `parse` gives.
+        `push(ids)` returns what has become certain: text, reasoning, the beginning of a call, a
+        piece of its arguments as JSON, the end of a call. No event is ever taken back. Once
+        `finish()` was called, `parsed` is what `parse` returns.
 
         Args:
             prompt: As in `parse`.
@@ -202,26 +203,26 @@ class Chats(BaseTokenizer):
     ) -> Fitted:
         """The messages of a conversation that fit into a number of tokens.
 
-        The oldest turns go first, each whole: a message of the user with all that follows it. The
-        last of those that would go stays without its calls of tools if it fits so. Then calls of
-        the last turn go, the oldest first. A call goes with its results and never without them;
-        messages of the system stay, and so do the last question and the last message.
+        The oldest turns are dropped first, each whole: a message of the user and all that follows
+        it. The last of these is kept without its tool calls if it fits then. If nothing else is
+        left, calls of the last turn are dropped, the oldest first. A call is dropped together with
+        its results. System messages, the last question and the last message always stay.
 
         Args:
             messages: As in `chat`.
-            max_tokens: How many tokens they may have as a chat.
-            keep: The indices of messages that stay, with their turns; negative ones count from the
-                end.
+            max_tokens: The most tokens that they may have as a chat.
+            keep: The indices of messages that must stay, with their turns; negative ones count
+                from the end.
             template: As in `chat`.
             tools: As in `chat`; they are counted.
             add_generation_prompt: Whether what begins the model's answer is counted.
             variables: What else the template reads.
 
         Returns:
-            `messages`, and in `dropped` the indices of those that went.
+            The messages that are kept, and the indices of those that are dropped.
 
         Raises:
-            ArgumentError: What has to stay has more tokens; a message in `keep` that is none.
+            ArgumentError: What must stay has more tokens, or `keep` has an index of no message.
             As `chat`.
 
         Example:
@@ -258,7 +259,7 @@ class Chats(BaseTokenizer):
             request.messages,
             most,
             keep,
-            lambda some: whole.of(some),
+            whole.of,
         )
 
     def count_messages(

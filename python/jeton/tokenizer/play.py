@@ -1,7 +1,7 @@
-"""The page of `jeton play`, opened from a tokenizer at hand: in a notebook, a frame.
+"""`tok.play()`: opens the page of `jeton play` with a tokenizer.
 
-The page is made of everything else in jeton, so its package stands above this one and is found by
-its name when it is asked for.
+The page uses all of jeton, so its package is in a layer above this one and is imported by name when
+it is needed.
 """
 
 from __future__ import annotations
@@ -10,15 +10,14 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Protocol
 
-from jeton.arguments import check_kind, check_text
+from jeton.arguments import check_named
 from jeton.base_tokenizer import BaseTokenizer
-from jeton.errors import ArgumentTypeError
 
 __all__ = ["Plays", "ServedPage"]
 
 
 class ServedPage(Protocol):
-    """What of `jeton.play.Page` is seen from here."""
+    """What this module uses of `jeton.play.Page`."""
 
     url: str
 
@@ -27,7 +26,7 @@ class ServedPage(Protocol):
 
 
 class Plays(BaseTokenizer):
-    """The part of `Tokenizer` that shows itself on a page."""
+    """The part of `Tokenizer` that opens a page."""
 
     __slots__ = ()
 
@@ -59,12 +58,7 @@ class Plays(BaseTokenizer):
             >>> page.close()
         """
         others = {} if beside is None else beside
-        if not isinstance(others, Mapping):
-            kind = type(others).__name__
-            raise ArgumentTypeError(f"beside must map names to tokenizers, not {kind}")
-        for name, tokenizer in others.items():
-            check_text("each name of beside", name)
-            check_kind("each of beside", tokenizer, BaseTokenizer, "a Tokenizer")
+        check_named("beside", others, BaseTokenizer, "a Tokenizer")
         page: type = import_module("jeton.play").Page
         served: ServedPage = page({"tokenizer": self, **others}, text=text).start()
         return served

@@ -26,7 +26,7 @@ from jeton.views.printed import renderable
 __all__ = ["Learn", "show"]
 
 PLAY_SECONDS = 1.5
-"""How long a step is seen before the next, when they play."""
+"""How long each step is shown while the steps play."""
 
 HELP = """Keys
 
@@ -127,7 +127,7 @@ class Learn(App[None]):
 
     @property
     def is_playing(self) -> bool:
-        """Whether steps go on by themselves."""
+        """Whether the steps play."""
         return self._clock is not None
 
     def compose(self) -> ComposeResult:
@@ -137,7 +137,7 @@ class Learn(App[None]):
         yield _Place(id="place")
 
     def action_step(self, by: int) -> None:
-        """Goes some steps on, or back; what plays pauses."""
+        """Goes some steps on or back, and pauses."""
         self._pause()
         if self.is_helping:
             self.is_helping = False
@@ -145,7 +145,7 @@ class Learn(App[None]):
         self._go(self.at + by)
 
     def action_play(self) -> None:
-        """Lets the steps go on by themselves, from the first if all were seen; or pauses."""
+        """Plays the steps, from the first if the last one is shown; or pauses."""
         if self._clock is not None:
             self._pause()
         else:

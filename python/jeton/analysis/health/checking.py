@@ -66,10 +66,7 @@ _LOOKS: Final[tuple[tuple[frozenset[str], Look], ...]] = (
     (frozenset({"batch-differs"}), encoding_rules.batches),
     (frozenset({"format-loss"}), format_rules.formats),
     (frozenset({"class-differs"}), class_rules.classes),
-    (
-        _OF_TEMPLATES,
-        template_rules.templates,
-    ),
+    (_OF_TEMPLATES, template_rules.templates),
 )
 """What needs only the tokenizer, with the rules that each may find."""
 

@@ -1,7 +1,7 @@
-"""Whether transformers 5 makes other ids of a folder than its `tokenizer.json` says.
+"""Whether the ids of transformers 5 for a folder differ from those of its `tokenizer.json`.
 
-Look here for the texts that are tried. What a class builds is known of a few, see
-`jeton.transformers_classes`; transformers itself is not asked.
+Look here for the texts that are tried. What a class builds is known for a few, see
+`jeton.transformers_classes`; transformers itself is not run.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _TEXTS: Final = (
 
 
 def classes(subject: Subject) -> Iterator[Finding]:
-    """The texts that the class of the folder splits otherwise than the file."""
+    """The texts for which the class of the folder gives other ids than the file."""
     files = subject.tok._settings.files
     config = json_object(files, CONFIG)
     if not config.get("tokenizer_class"):
@@ -51,8 +51,8 @@ def classes(subject: Subject) -> Iterator[Finding]:
         return  # the file cannot be written, or the class cannot hold its vocabulary
     if cases:
         message = (
-            f"by {config['tokenizer_class']} transformers 5 makes other ids of {len(cases)} of "
-            f"{len(_TEXTS)} texts; transformers 4 reads the file as it stands"
+            f"by {config['tokenizer_class']} transformers 5 gives other ids for {len(cases)} of "
+            f"{len(_TEXTS)} texts; transformers 4 reads the file as it is"
         )
         yield Finding("class-differs", message, cases)
 

@@ -99,11 +99,11 @@ _RULES: Final = (
     Rule(
         "class-differs",
         "warning",
-        "transformers 5 makes other ids",
-        "By the class that tokenizer_config.json names, transformers 5 builds stages of its own in "
-        "place of those of tokenizer.json.",
+        "transformers 5 gives other ids",
+        "For the class that tokenizer_config.json names, transformers 5 builds stages of its own "
+        "instead of those in tokenizer.json.",
         "Save the folder again (jeton convert FOLDER NEW): it then names the class that reads the "
-        "file as it stands.",
+        "file as it is.",
     ),
     Rule(
         "duplicate-token",
@@ -314,7 +314,7 @@ _RULES: Final = (
         "warning",
         "a chat template prints values as Python",
         "Lists, dicts and None come out as Python prints them, not as JSON: the model sees "
-        "another notation than it was trained on, and escapes that no reader undoes.",
+        "another notation than in its training, and escapes that no reader undoes.",
         "Write values with | tojson.",
     ),
     Rule(
@@ -330,16 +330,16 @@ _RULES: Final = (
         "template-unclosed",
         "warning",
         "a chat template leaves a mark open",
-        "A mark such as <think> is opened in a turn and never closed: all that follows stands "
-        "inside of it.",
+        "A mark such as <think> is opened in a turn and never closed: all that follows is "
+        "inside it.",
         "Close the mark in the template, or write it only where there is something to put in.",
     ),
     Rule(
         "template-sorts",
         "note",
         "a chat template sorts keys",
-        "Arguments or parameters come in another order than they were given in: a call that "
-        "is read back and written again has other ids.",
+        "Arguments or parameters are not in the order of the dict: a call that is read back "
+        "and written again has other ids.",
         "Write the keys in the order of the dict (without | dictsort).",
     ),
     Rule(

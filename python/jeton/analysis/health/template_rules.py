@@ -1,6 +1,6 @@
-"""Chat templates: what a good one does, tried on small conversations.
+"""Rules for chat templates, tried on small conversations.
 
-Look here for which conversations these are. Each template of the tokenizer is tried by itself.
+Look here for these conversations. Each template of the tokenizer is tried on its own.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _TOOL: Final = {
     },
 }
 _PYTHON: Final = re.compile(r"\{'\w+':|\[\{'|, None\b|: None\b|, True\b|: True\b|: False\b")
-"""What Python prints of a dict or a list, and JSON does not write."""
+"""How Python prints a dict or a list, where JSON differs."""
 _TAG: Final = re.compile(r"<(/?)([a-z][a-z_]*)>")
 _DAYS: Final = (date(2024, 1, 2), date(2025, 11, 12))
 _SHOWN: Final = 80
@@ -60,7 +60,7 @@ _SHOWN: Final = 80
 _MESSAGES: Final = {
     "template-fails": "fails",
     "template-python": "prints values as Python does",
-    "template-rewrites": "writes turns again otherwise",
+    "template-rewrites": "writes earlier turns differently later",
     "template-unclosed": "opens a mark and does not close it",
     "template-sorts": "sorts keys",
     "template-clock": "writes the day",
@@ -87,7 +87,7 @@ def _said(rule: str, cases: list[Case]) -> str:
 
 
 def _tried(tok: Tokenizer, template: str) -> Iterator[tuple[str, str, str]]:
-    """The rules that a template breaks, what is to be said of it, and the text that it wrote."""
+    """The rules that a template breaks, each with what it does and the text that it wrote."""
     from jeton.chat.template_date import stopped
 
     def text(*messages: Any, prompt: bool = False, **more: Any) -> str:

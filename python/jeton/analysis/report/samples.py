@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from jeton.analysis.report.parts import Shown, swatch, told_text
-from jeton.arguments import check_kind, check_text
+from jeton.arguments import check_named, check_text
 from jeton.errors import ArgumentTypeError, JetonError
 from jeton.human_readable import visible
 from jeton.palette import hues
@@ -72,9 +72,7 @@ def sample_lines(
     """
     if not isinstance(texts, Mapping):
         raise ArgumentTypeError(f"lines must map names to lines, not {type(texts).__name__}")
-    for name, tok in tokenizers.items():
-        check_text("each name of tokenizers", name)
-        check_kind("each of tokenizers", tok, Tokenizer, "a Tokenizer")
+    check_named("tokenizers", tokenizers, Tokenizer, "a Tokenizer")
     found = []
     for label, lines in texts.items():
         check_text("each name of lines", label)

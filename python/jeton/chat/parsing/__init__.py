@@ -1,7 +1,7 @@
-"""Answers of models read back: ids to a message, at once or while they come.
+"""Parses what a model wrote: from ids to a message, at once or as a stream.
 
-`tok.parse` and `tok.parse_stream` are the way in. Look here for how the prompt is taken into
-account: what it has of the answer, and the tools that it tells of.
+`tok.parse` and `tok.parse_stream` call this. Look here for what is taken from the prompt: the
+beginning of the answer, the template and the tools.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def parse_stream(
         before = ids[-1] if ids else None
         anchor = turn.compiled.with_symbols(anchor)
         text = _end_of(turn, prompt) if isinstance(prompt, Chat) else _in_symbols(tok, turn, ids)
-    # Of a chat it is the end alone, in which a message that goes on may spell what begins one.
+    # The text of a chat is only its end; in it, a message that goes on may spell the anchor.
     at = text.find(anchor) if isinstance(prompt, Chat) else text.rfind(anchor)
     prefix = text[at + len(anchor) :] if anchor and at >= 0 else ""
     if isinstance(turn, DescribedTurn):
@@ -80,8 +80,8 @@ def parse_stream(
         )
     space = turn.lead
     if at < 0:
-        begun = next((it for it in range(len(anchor), 0, -1) if text.endswith(anchor[:it])), 0)
-        space = f"{anchor[begun:]}{space}" if not anchor[begun:].strip() else space
+        shared = next((it for it in range(len(anchor), 0, -1) if text.endswith(anchor[:it])), 0)
+        space = f"{anchor[shared:]}{space}" if not anchor[shared:].strip() else space
     if not prefix.strip():
         prefix = ""
     prefix = prefix.removeprefix(space)
@@ -89,7 +89,7 @@ def parse_stream(
 
 
 def _described(tok: BaseTokenizer, template: str) -> DescribedTurn | None:
-    """The turn that the folder of the tokenizer describes, if the template is its own."""
+    """The turn as the tokenizer's folder describes it, if the template is the folder's own."""
     own = tok.chat_template
     if own is None or "response_template" not in tok.config:
         return None
@@ -140,7 +140,7 @@ def _in_symbols(tok: BaseTokenizer, turn: Turn | DescribedTurn, ids: list[int]) 
 
 
 def _end_of(turn: Turn | DescribedTurn, chat: Chat) -> str:
-    """What a chat has behind the last message that is no answer, in symbols."""
+    """The text of a chat behind its last message that is not an answer, in symbols."""
     last = len(chat.roles) - 1 if chat.roles[-1] in ("assistant", "model") else len(chat.roles)
     symbols = turn.compiled.symbols
     origins = chat.origins

@@ -1,4 +1,4 @@
-"""Arguments by the schemas of tools: what a text without a type stands for."""
+"""Values of arguments that come as text, by the types in the schemas of tools."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from jeton.chat.parsing.readers import loose
+from jeton.chat.parsing.readers import CONSTANTS, loose
 
 __all__ = ["as_text", "parameters_of", "takes_only_text", "typed"]
 
-_CONSTANTS: Final[dict[str, Any]] = {
-    "true": True, "True": True, "false": False, "False": False, "null": None, "None": None,
-}  # fmt: skip
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "integer": (int,),
     "number": (int, float),
@@ -45,7 +42,7 @@ def parameters_of(tools: Iterable[Mapping[str, Any]] | None) -> dict[str, dict[s
 
 
 def _types(schema: Any) -> list[str]:
-    """The types that a schema allows, none if it does not say."""
+    """The types that a schema allows; none if it names none."""
     if not isinstance(schema, Mapping):
         return []
     declared = schema.get("type")
@@ -61,7 +58,7 @@ def _types(schema: Any) -> list[str]:
 
 
 def takes_only_text(schema: Any) -> bool:
-    """Whether any text stands for itself.
+    """Whether any text is a valid value as it is.
 
     >>> takes_only_text({"type": "string"}), takes_only_text({"type": ["string", "null"]})
     (True, False)
@@ -70,18 +67,18 @@ def takes_only_text(schema: Any) -> bool:
 
 
 def _tried(schema: Any) -> list[str]:
-    """The types other than text that a schema allows; without one, or of unknown types, none."""
+    """The known types other than text that a schema allows."""
     if schema == {}:
         return [*_TYPES][:-1]
     return [it for it in _types(schema) if it in _TYPES and it != "string"]
 
 
 def typed(text: str, schema: Any) -> tuple[Any, bool]:
-    """The value that a text stands for, and whether it is of a type that the schema allows.
+    """The value of a text, and whether its type is one that the schema allows.
 
     Args:
         text: A value as JSON or as Python writes it, or any text.
-        schema: The schema of the parameter; `{}` for one that is not text.
+        schema: The schema of the parameter; `{}` for any type but text.
 
     >>> typed("3", {"type": "integer"}), typed("3", {"type": "string"})
     ((3, True), ('3', True))
@@ -92,7 +89,7 @@ def typed(text: str, schema: Any) -> tuple[Any, bool]:
     shown = text.strip()
     if not kinds:
         return text, True
-    value: Any = _CONSTANTS.get(shown, text)
+    value: Any = CONSTANTS.get(shown, text)
     if value is text:
         try:
             value = json.loads(shown, strict=False)
@@ -110,7 +107,7 @@ def typed(text: str, schema: Any) -> tuple[Any, bool]:
 
 
 def as_text(value: Any, spelled: Callable[[str], str]) -> Any:
-    """A value in which all texts are spelled."""
+    """A value with every text in it spelled by `spelled`."""
     if isinstance(value, str):
         return spelled(value)
     if isinstance(value, list):

@@ -1,13 +1,13 @@
-"""A turn that a tokenizer's folder describes by `response_template`, in the place of `Turn`."""
+"""`DescribedTurn`: replaces `Turn` if the tokenizer's folder has a `response_template`."""
 
 from __future__ import annotations
 
 import re
-import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
+from jeton.chat.once import once_per_tokenizer
 from jeton.chat.parsing.formats import Format
 from jeton.chat.parsing.response_templates import Description, DescriptionMachine, description_of
 from jeton.chat.parsing.symbols import Compiled, compiled
@@ -20,7 +20,7 @@ __all__ = ["DescribedTurn", "described"]
 
 @dataclass(frozen=True)
 class DescribedTurn:
-    """How a model writes its turn, by a description; the attributes are those of `Turn`."""
+    """How a model writes its turn, from a description. The attributes are those of `Turn`."""
 
     description: Description
     compiled: Compiled
@@ -31,39 +31,32 @@ class DescribedTurn:
     def machine(
         self, compiled: Compiled, tools: Mapping[str, Mapping[str, Any]] | None
     ) -> DescriptionMachine:
-        """What reads an answer."""
+        """A machine that reads an answer."""
         return DescriptionMachine(self.description, compiled.spellings, tools)
 
     def message_of(self, machine: Any) -> dict[str, Any]:
-        """The message, as transformers gives it."""
+        """The message, as `parse_response` of transformers returns it."""
         message: dict[str, Any] = machine.message
         return message
 
     def behind_anchor(self, text: str) -> str:
-        """What the text of a prompt has of the answer, in symbols."""
+        """The beginning of the answer that is in the text of a prompt, in symbols."""
         spelled = self.compiled.spelled(text)
         return self.compiled.with_symbols(self.description.behind_anchor(spelled))
 
 
-_KNOWN: Final[dict[int, DescribedTurn]] = {}
-"""By the address of the tokenizer."""
-
-
+@once_per_tokenizer
 def described(tok: BaseTokenizer) -> DescribedTurn:
     """The turn that `tok.config` describes.
 
     Raises:
-        FormatError: The description is none.
+        FormatError: The description is invalid.
     """
-    key = id(tok)
-    if key not in _KNOWN:
-        format = Format("response_template", {})
-        tokens = {it.content: it.id for it in tok.added_tokens if it.id is not None}
-        marks = [token for token in tokens if not re.fullmatch(r"[\w\s]*", token)]
-        _KNOWN[key] = DescribedTurn(
-            description_of(tok.config["response_template"]),
-            compiled(format, tokens, marks),
-            compiled(format, {}, []),
-        )
-        weakref.finalize(tok, _KNOWN.pop, key, None)
-    return _KNOWN[key]
+    format = Format("response_template", {})
+    tokens = {it.content: it.id for it in tok.added_tokens if it.id is not None}
+    marks = [token for token in tokens if not re.fullmatch(r"[\w\s]*", token)]
+    return DescribedTurn(
+        description_of(tok.config["response_template"]),
+        compiled(format, tokens, marks),
+        compiled(format, {}, []),
+    )

@@ -1,12 +1,11 @@
-"""The formats in which models write an answer, as data: marks, and what stands between them.
+"""The formats in which models write an answer, as data: marks, and what is between them.
 
-Look here to add a format, or for how one is written. `turns.py` finds out which one a template has,
-`machine.py` reads ids by it.
+Look here to add a format. `turns.py` finds the format of a template, `machine.py` reads answers by
+it.
 
-A format is a few states. A state says what its text is, and which marks lead to which other state.
-White space at the ends of a mark is what templates write around it: up to that much of it goes with
-the mark, and none has to be there. A mark that ends with a bracket leaves the bracket to what
-follows.
+A format is a few states. A state says what its text is, and which mark leads to which state. White
+space at the ends of a mark is optional: up to that much of it belongs to the mark. If a mark ends
+with a bracket, the bracket belongs to the text that follows.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from typing import Final, Literal
 __all__ = ["END", "FORMATS", "PLAIN", "Format", "Shape", "State", "Takes"]
 
 Takes = Literal[
-    "content",  # text that is said
+    "content",  # words of the answer
     "reasoning",
-    "space",  # nothing but white space
-    "head",  # what chooses the state that follows, by `State.routes`
-    "name",  # of a call, which it begins
+    "space",  # only white space
+    "head",  # text that selects the next state, by `State.routes`
+    "name",  # of a tool; a call begins
     "id",  # of that call
-    "inside",  # nothing but white space, within a call
+    "inside",  # only white space, within a call
     "key",  # of an argument
     "value",  # of an argument
     "json",  # all arguments of a call, as JSON
@@ -35,17 +34,17 @@ Takes = Literal[
 ]
 
 END: Final = "end"
-"""The state behind an answer."""
+"""The state after an answer."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Text that a state may begin with and that leads to another state, though it is no mark.
+    """A beginning of text that leads to another state without a mark.
 
     Attributes:
-        steps: Regular expressions of its parts, one after another. `{names}` in one stands for the
-            names of the tools: without tools there is no such shape.
-        state: Where it leads. The text itself belongs to that state.
+        steps: Regular expressions of its parts, in order. `{names}` is replaced by the names of
+            the tools; without tools the shape never matches.
+        state: The state that it leads to, which the text itself belongs to.
     """
 
     steps: tuple[str, ...]
@@ -54,18 +53,18 @@ class Shape:
 
 @dataclass(frozen=True)
 class State:
-    """What a stretch of an answer is.
+    """One kind of text in an answer, and what ends it.
 
     Attributes:
         takes: What its text is.
-        marks: The marks that end it, and the state that each leads to. `"?"` stands for the state
-            that `routes` choose.
+        marks: The marks that end it, and the state that each leads to. `"?"` is the state that
+            `routes` selects.
         done: Whether an answer that stops here is complete.
-        pattern: Of a name or a key, what its text is made of: a regular expression with the groups
-            `name` and `id`, or `key` and `string`, which says whether the value is text.
-        routes: Of a head, regular expressions and states; the first that matches the whole head
-            is taken. Its group `name` begins a call.
-        shapes: What its text may begin with.
+        pattern: A regular expression for the text of a name or a key, with the groups `name` and
+            `id`, or `key` and `string`, which says whether the value is text.
+        routes: For a head, regular expressions and states; the first that matches the whole head
+            is taken. A group `name` begins a call.
+        shapes: Beginnings of its text that lead to other states.
         trimmed: Whether white space at the beginning of its text is dropped.
     """
 
@@ -80,11 +79,11 @@ class State:
 
 @dataclass(frozen=True)
 class Format:
-    """How an answer is written.
+    """The format of an answer.
 
     Attributes:
-        name: What it is called.
-        states: By name. `"start"` is where an answer begins.
+        name: Its name.
+        states: Its states by name. An answer begins in `"start"`.
     """
 
     name: str
@@ -103,12 +102,12 @@ def _tagged(
     """A format of words, with reasoning and calls between marks.
 
     Args:
-        name: What it is called.
+        name: Its name.
         begin: The mark in front of calls; it leads to the state `calls`.
-        states: What is within calls. `after` is the state behind them.
+        states: The states of calls. They end in the state `after`.
         think: The marks around reasoning.
         marks: Further marks among the words.
-        shapes: What the words may begin with.
+        shapes: Beginnings of the words that lead to other states.
     """
     common = {begin: "calls", **(marks or {})}
     reasoning = {}
@@ -116,7 +115,7 @@ def _tagged(
     if think:
         opening, closing = think
         common[opening] = "reasoning"
-        # Alone, what closes reasoning is how a prompt asks for none.
+        # A prompt that asks for no reasoning has the closing mark alone.
         start = {**common, closing.lstrip(): "start"}
         reasoning = {"reasoning": State("reasoning", {closing: "start"})}
     return Format(
@@ -152,7 +151,7 @@ def _parameters(
 
 
 def _arguments(begin: str, sep: str, end: str, all_end: str, **more: State) -> dict[str, State]:
-    """Calls of a name and arguments as JSON, with marks between."""
+    """Calls as a name and JSON arguments, with marks between them."""
     return {
         "calls": State("space", {begin: "name", all_end: "after"}),
         "name": State("name", {sep: "arguments"}),
@@ -191,7 +190,7 @@ _TYPED: Final = (
 _LISTED: Final = ("\\s*", "\\[", *_JSON_NAME)
 
 PLAIN: Final = Format("plain", {"start": State("content")})
-"""Words alone."""
+"""Only words."""
 
 FORMATS: Final[Mapping[str, Format]] = {
     it.name: it

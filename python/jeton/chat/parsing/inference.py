@@ -1,8 +1,8 @@
-"""A format found in what a template writes, for templates that have none of the known ones.
+"""Infers a format from what a template writes, for templates that have none of the known ones.
 
-Reasoning stands between two marks; so do calls, and each of them, as JSON, as a name and JSON, or
-as a name with a mark around each key and value. What stands between the known parts of answers
-gives the marks. Whether they are right is for the caller to try.
+Reasoning is assumed to be between two marks. So are all calls and each of them, as JSON, as a name
+and JSON, or as a name with marks around each key and value. The text between the known parts of
+rendered answers gives the marks. The caller tries whether they are right.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SEPARATORS: Final = ("", ",", ";")
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer without what begins and ends it, and what it was made of."""
+    """The text of an answer without its beginning and end, and the parts it was rendered from."""
 
     text: str
     content: str
@@ -33,7 +33,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class _Written:
-    """How a call stands in a text: where it begins and ends, and the states that read it."""
+    """A call in a text: where it begins and ends, and the states that read it."""
 
     start: int
     end: int
@@ -42,7 +42,7 @@ class _Written:
 
 
 def inferred(answers: Sequence[Answer]) -> Format | None:
-    """The format of some answers; `None` if it cannot be told."""
+    """The format of some answers; `None` if they do not show it."""
     words = dict[str, str]()
     states = dict[str, State]()
     thought = next((it for it in answers if it.reasoning and it.content and not it.calls), None)
@@ -61,7 +61,7 @@ def inferred(answers: Sequence[Answer]) -> Format | None:
     if written is None:
         return None
     said = next((it for it in answers if it.content and not it.calls and not it.reasoning), one)
-    # What stands in front of any words, as reasoning that is empty, opens no call.
+    # Text in front of all words, such as empty reasoning, is no part of what opens calls.
     head = said.text.partition(said.content)[0].rstrip() if said.content else ""
     opening, rest = one.text[: written.start], one.text[written.end :]
     opening = opening.removeprefix(head)
@@ -86,7 +86,7 @@ def _around_calls(
     close: str,
     end: str,
 ) -> Format | None:
-    """The format with calls: what opens them all and each, what closes each and them all."""
+    """The format with calls, by the marks that open them all, open each, close each, close all."""
     if opening.strip() and begin.strip():
         words[opening] = "calls"
         ending = {end: "after"} if end.strip() else {}
@@ -120,7 +120,7 @@ def _format(words: dict[str, str], states: dict[str, State]) -> Format:
 
 
 def _call(text: str, name: str, arguments: Mapping[str, Any]) -> _Written | None:
-    """How the first call stands in a text."""
+    """The first call in a text."""
     decoder = json.JSONDecoder()
     for at in (match.start() for match in re.finditer(r"[\[{]", text)):
         try:
@@ -155,7 +155,7 @@ def _with_marks(text: str, name: str, arguments: Mapping[str, Any]) -> _Written 
             gaps.append(text[at:behind])
             at = behind + len(part)
     if len(gaps) < 4:
-        # A single argument does not say what ends a value.
+        # A single argument does not show what ends a value.
         return _Written(start, at, "name", {})
     begin_key = _shared_end(gaps[0], gaps[2])
     end_name, end_value = gaps[0][: -len(begin_key)], gaps[2][: len(gaps[2]) - len(begin_key)]
@@ -180,7 +180,7 @@ def _with_marks(text: str, name: str, arguments: Mapping[str, Any]) -> _Written 
 
 
 def _shared_end(text: str, other: str) -> str:
-    """What two texts end with, from the beginning of a mark on."""
+    """The end that two texts share, from the beginning of a mark on."""
     length = 0
     while length < min(len(text), len(other)) and text[-length - 1] == other[-length - 1]:
         length += 1

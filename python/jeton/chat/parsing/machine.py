@@ -1,8 +1,8 @@
-"""The machine that reads an answer as it is written, by a format that is data.
+"""`Machine`: reads an answer by a `Format` while it is written.
 
-Look here for when an event is certain, and for what becomes of text that does not keep to the
-format. It takes text in which control tokens are single symbols (`symbols.py`), so it knows nothing
-of ids; `stream.py` brings these.
+Look here for when an event is certain, and for how text that breaks the format is treated. The
+machine takes text in which control tokens are single symbols (`symbols.py`); it knows nothing of
+ids, which `stream.py` adds.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ __all__ = ["Machine"]
 
 _READERS: Final = ("json", "calls", "keyed", "python", "braces")
 _OF_CALLS: Final = frozenset(("name", "id", "inside", "key", "value", "json"))
-"""What text is within a call."""
+"""Kinds of text within a call."""
 _WORDS: Final = frozenset(("content", "reasoning"))
 _LONGEST_SHAPE: Final = 1024
-"""Characters after which a text that is still open is no shape."""
+"""Characters after which text that may still become a shape is taken for none."""
 
 
-_MOST_COLD: Final = 1 << 15
+_MAX_COLD: Final = 1 << 15
 _LONGEST_COLD: Final = 32
 _HOT_IN_TEXT: Final = re.compile('["\\\\\ud800-\udfff]')
 
@@ -61,20 +61,20 @@ class Machine:
         tools: The parameters of each tool, by its name; `None` if the tools are not known.
 
     Attributes:
-        events: What has become certain; the owner takes them out.
-        content: The pieces of what is said.
+        events: What has become certain; the owner removes them.
+        content: The pieces of the words.
         reasoning: The pieces of the reasoning.
-        calls: The calls that are over.
-        unfinished: The call in whose middle the text ended.
-        stretches: Where those are in the text: start, end, kind, index of the call.
-        is_complete: Whether the answer was over when there was no more text.
-        problems: What is wrong, and the character where.
-        total: How many characters have come, but for those of cold texts.
-        texts: All of them, in pieces.
-        known: What the owner knows of these by their ids.
-        cold: Texts that are nothing but more of what comes now, with their events. The owner may
-            put one of them into `texts` and say its event: `feed` would do no more.
-        text_marks: The marks that were found as text.
+        calls: The calls that have ended.
+        unfinished: The call that was open when the text ended.
+        stretches: Where all these are in the text: start, end, kind, index of the call.
+        is_complete: Whether the answer had ended when the text did.
+        problems: What is wrong, and at which character.
+        total: Characters up to the last text that was not cold.
+        texts: All text, in the pieces that came.
+        known: The owner's table of cold texts by their ids.
+        cold: Texts that only continue what is being read, with their events. The owner may append
+            one to `texts` and report its event itself: `feed` would do the same.
+        text_marks: The marks that were found as plain text.
     """
 
     def __init__(self, compiled: Compiled, tools: Mapping[str, Mapping[str, Any]] | None) -> None:
@@ -105,10 +105,10 @@ class Machine:
         self._begin("start", 0)
         self._settle()
 
-    # What comes in
+    # Input
 
     def skip(self, space: str) -> None:
-        """Drops up to this much white space in front of what comes."""
+        """Drops up to this much white space in front of the next text."""
         self._drop = space
         self._settle()
 
@@ -127,7 +127,7 @@ class Machine:
             return
         if self._is_cold(text):
             said = event(self._kind, text, self._number)
-            if len(self.cold) < _MOST_COLD and len(text) <= _LONGEST_COLD:
+            if len(self.cold) < _MAX_COLD and len(text) <= _LONGEST_COLD:
                 self.cold[text] = said
             self.events.append(said)
             return
@@ -145,7 +145,7 @@ class Machine:
         self._settle()
 
     def _count(self) -> int:
-        """Takes account of the texts that have come. Returns where the last one begins."""
+        """Counts the texts so far. Returns where the last one begins."""
         cold = self.texts[self._counted : -1]
         self._said.extend(cold)
         length = sum(map(len, cold))
@@ -157,7 +157,7 @@ class Machine:
         return start
 
     def _settle(self) -> None:
-        """Notes what text is more of the same, and nothing else."""
+        """Notes which texts would only continue what is being read."""
         self._is_cold = _never
         self.cold, self.known = {}, {}
         self._said, self._number = [], -1
@@ -175,14 +175,14 @@ class Machine:
             self._number = len(self.calls)
 
     def finish(self) -> None:
-        """There is no more text."""
+        """Ends the text."""
         self.texts.append("")
         self._count()
         if self._held:
             held, self._held = self._held, ""
             self._fresh = False
             while held:
-                # What might have gone on as a shape or a mark is what it is.
+                # What might have become a shape or a mark is text now.
                 at = self._read(held, self.total - len(held), last=True)
                 held = held[at:]
         self._close_words(self.total)
@@ -237,7 +237,7 @@ class Machine:
         return at
 
     def _shape(self, text: str) -> str | None:
-        """The state that a text leads to by its shape; empty if none, `None` if that is open."""
+        """The state that a text leads to by its shape; empty if none, `None` if still open."""
         for shape in self.state.spec.shapes:
             answer = self._matches(shape, text)
             if answer is None and len(text) < _LONGEST_SHAPE:
@@ -256,7 +256,7 @@ class Machine:
         steps = [it.replace("{names}", f"(?:{self._names})") for it in shape.steps]
         if re.match("".join(steps), text):
             return True
-        # Parts of the words of a shape are tried character by character.
+        # The text may end within the shape: then it begins one of the steps.
         at = 0
         for step in steps:
             match = re.compile(step).match(text, at)
@@ -279,7 +279,7 @@ class Machine:
 
         Args:
             name: The state; `"?"` for the one that the head chooses.
-            left: Where the state before ends.
+            left: Where the previous state ends.
             place: Where this one begins.
         """
         name = self._leave(name, left)
@@ -317,7 +317,7 @@ class Machine:
             self._reader = readers.braces(self._source, self)
 
     def _leave(self, target: str, place: int) -> str:
-        """Does what is due at the end of a state. Returns the state that follows."""
+        """Ends the state. Returns the one that follows."""
         takes, word = self.state.spec.takes, self._compiled.spelled(self._word)
         self._close_words(place)
         if self._reader is not None and self._source.before >= 0:
@@ -347,7 +347,7 @@ class Machine:
         return "start" if target == "?" else target
 
     def _cut(self, place: int) -> None:
-        """A mark stands where a reader needs more."""
+        """Notes that a mark ended the text of a reader too early."""
         seen = self._slice(self._claimed, place)
         if self._call is not None:
             self.problem("the call is cut off", place)
@@ -386,19 +386,19 @@ class Machine:
         elif self._odd or text.strip():
             if not self._odd:
                 place, text = place + len(text) - len(text.lstrip()), text.lstrip()
-                self.problem("text stands where the format has none", place)
+                self.problem("there is text where the format has none", place)
             self._odd = True
             self._unexpected(text, place)
 
     def _say(self, text: str, place: int) -> None:
-        """Text of the answer, or of its reasoning."""
+        """Reports text of the answer, or of its reasoning."""
         self._from = place if self._from is None else self._from
         text = self._compiled.spelled(text)
         self._words.append(text)
         self.events.append(event(self.state.spec.takes, text))  # type: ignore[arg-type]
 
     def _close_words(self, place: int) -> None:
-        """The words that go on until now end."""
+        """Ends the current stretch of words."""
         if self._from is not None:
             self._stretch(self.state.spec.takes, self._from, place)
         self._from = None
@@ -410,7 +410,7 @@ class Machine:
         stretches.append((start, end, kind, -1))
 
     def _unexpected(self, text: str, place: int) -> None:
-        """Text that has no place in the format is said, so that none is lost."""
+        """Reports text that has no place in the format as content, so that none is lost."""
         if self._call is None:
             self._stretch("content", place, place + len(text))
         text = self._compiled.spelled(text)
@@ -418,13 +418,13 @@ class Machine:
         self.events.append(event("content", text))
 
     def problem(self, what: str, place: int) -> None:
-        """Something is wrong."""
+        """Notes what is wrong, and where."""
         self.problems.append((what, place))
 
     # Readers
 
     def _by_reader(self, buffer: str, at: int, base: int, limit: int) -> int:
-        """Lets a reader go on up to a limit. Returns how far it came."""
+        """Runs the reader up to a limit. Returns how far it came."""
         source = self._source
         if source.before < 0:
             source.before = base + at
@@ -445,7 +445,7 @@ class Machine:
         return limit
 
     def _by_reader_or_mark(self, buffer: str, at: int, base: int) -> int:
-        """Lets a reader go on up to the next control token that ends its state."""
+        """Runs the reader up to the next control token that ends its state."""
         state, limit = self.state, len(buffer)
         match = None if buffer.isascii() else state.find.search(buffer, at)
         while match is not None:
@@ -552,7 +552,7 @@ class Machine:
         if value is None and text.strip() == "null":
             return {}
         if not self._broken:
-            self.problem("the arguments are no JSON object", place)
+            self.problem("the arguments are not a JSON object", place)
         return text
 
     # Arguments one by one
@@ -584,7 +584,7 @@ class Machine:
             return
         text = self._compiled.spelled(text)
         if self._string or (self._string is None and takes_only_text(self._schema())):
-            # Only text may come of it, so that is certain at once.
+            # The value can only be text, so each piece is certain at once.
             piece = json.dumps(text, ensure_ascii=False)[1:-1]
             self.arguments(("" if self._raw else self._before_value() + '"') + piece)
         self._raw.append(text)
@@ -606,7 +606,7 @@ class Machine:
         value, fits = typed(text, {} if self._string is False else self._schema())
         if not fits:
             self.problem(
-                f"the argument {self._key!r:.60} has another type than the tool says", place
+                f"the argument {self._key!r:.60} has a type that the tool does not allow", place
             )
         self._close_value(value, json.dumps(value, ensure_ascii=False))
 

@@ -1,4 +1,4 @@
-"""What an answer says, read back: the message, its parts, and the events of a stream."""
+"""The results of parsing an answer: the message, its parts, and the events of a stream."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Event(NamedTuple):
         kind: `"content"` and `"reasoning"`: more of that text. `"call"`: a call begins.
             `"arguments"`: more of its arguments, as JSON. `"call_end"`: the call is over.
         text: The piece of text; the name of the tool that is called.
-        call: Which call it is, from 0; -1 for what is none.
-        done: The whole call, where it is over.
+        call: Which call it belongs to, from 0; -1 if to none.
+        done: The whole call, of a `"call_end"`.
     """
 
     kind: Kind
@@ -32,7 +32,7 @@ class Event(NamedTuple):
 
 
 def event(kind: Kind, text: str = "", call: int = -1, done: ParsedCall | None = None) -> Event:
-    """An event, in a third of the time that the class takes for it."""
+    """An event, built in a third of the time that a call of the class takes."""
     return _new(Event, (kind, text, call, done))
 
 
@@ -45,8 +45,8 @@ class ParsedCall:
 
     Attributes:
         name: The tool.
-        arguments: Its arguments by name; the text as it stands where it cannot be read.
-        id: What the model calls it by, in formats that have that.
+        arguments: Its arguments by name; their text if it cannot be read.
+        id: The id that the model wrote, in formats that have one.
     """
 
     name: str
@@ -61,10 +61,10 @@ class Part:
     Attributes:
         kind: `"content"`, `"reasoning"`, `"call"`, `"mark"` (what the format writes between those),
             or `"rest"` (what follows the end of the answer).
-        text: The text of its ids, control tokens spelled.
-        span: The ids that hold it, from the first to behind the last; in characters if text was
-            parsed. Two parts share an id that holds the end of one and the beginning of the other.
-        call: Of a call, its index.
+        text: Its text, with control tokens as they are spelled.
+        span: The ids that hold it, from the first to behind the last; characters if text was
+            parsed. An id that holds the end of one part and the beginning of the next is in both.
+        call: The index of the call, if it is one.
     """
 
     kind: PartKind
@@ -75,11 +75,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that an answer does not keep to.
+    """A place where an answer breaks its format.
 
     Attributes:
         what: What is wrong.
-        at: The id where, counted from the first of the answer; in characters if text was parsed.
+        at: The index of the id in the answer, or of the character if text was parsed.
     """
 
     what: str
@@ -93,15 +93,15 @@ class Parsed:
     Attributes:
         message: The message as the template takes it: `role`, `content`, and where there is any,
             the reasoning and `tool_calls`.
-        calls: The calls of tools.
-        unfinished: The call in whose middle the ids stop, with what there is of its arguments as
-            text. The message does not have it.
+        calls: The calls of tools, in order.
+        unfinished: The call that was open when the ids stopped, with its arguments so far as text.
+            It is not in the message.
         finish: `"complete"`: the model ended its turn. `"length"`: the ids stop before that.
-            `"malformed"`: it does not keep to the format; `problems` says where.
+            `"malformed"`: it breaks the format; `problems` says where.
         problems: What is wrong, in order.
         parts: The answer from its first character to its last.
         text_marks: The marks that were found as plain text, because the tokenizer has no token for
-            them: a model that quotes one of those cannot be told from one that means it.
+            them. Whether the model used such a mark or only quoted it cannot be known.
         format: The name of the format.
     """
 
@@ -116,7 +116,7 @@ class Parsed:
 
     @property
     def content(self) -> str:
-        """What is said."""
+        """The words of the answer."""
         return str(self.message.get("content") or "")
 
     def __repr__(self) -> str:

@@ -1,8 +1,8 @@
-"""Readers of calls as they come: JSON, Python's calls, and the braces of Gemma.
+"""Reads calls while they are written: as JSON, in Python's syntax, and in Gemma's braces.
 
-A reader is a generator that takes text from a `Source` and yields where it needs more. It says what
-it read as soon as that is certain, and raises `Broken` at the first character that cannot stand
-there. Look here for which keys of a JSON object hold the name and the arguments of a call.
+A reader is a generator that takes text from a `Source` and yields where it needs more. It reports
+what it read as soon as that is certain, and raises `Broken` at the first character that is wrong.
+Look here for which keys of a JSON object hold the name and the arguments of a call.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator
 from typing import Any, Final, Protocol, TypeVar
 
 __all__ = [
+    "CONSTANTS",
     "Broken",
     "Calls",
     "Source",
@@ -41,14 +42,14 @@ _ESCAPE: Final = re.compile(
     r"\\(?:u([dD][89abAB]..)\\u([dD][c-fC-F]..)|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL
 )
 _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", "\n": ""}
-_WORDS: Final[dict[str, Any]] = {
+CONSTANTS: Final[dict[str, Any]] = {
     "true": True, "True": True, "false": False, "False": False, "null": None, "None": None,
 }  # fmt: skip
-_MOST_DEPTH: Final = 100
+_MAX_DEPTH: Final = 100
 
 
 class Broken(Exception):
-    """What was read is not of the form. The reader stands at the first character that is not."""
+    """The text breaks the syntax; the source is at the first character that does."""
 
 
 class Source:
@@ -58,8 +59,8 @@ class Source:
         text: The piece at hand.
         at: How much of it is read.
         before: How many characters came before it.
-        quote: The mark around text in braces.
-        in_text: Whether it stands in the middle of a text that is said of a call.
+        quote: The mark around strings in Gemma's braces.
+        in_text: Whether it ends within a string in the arguments of a call.
     """
 
     __slots__ = ("at", "before", "in_text", "quote", "text")
@@ -80,13 +81,13 @@ class Source:
 
 
 class Calls(Protocol):
-    """What is said of calls."""
+    """What readers report of calls."""
 
     def begin(self, name: str, start: int) -> None:
         """A call of this tool begins; its text begins at `start`."""
 
     def identify(self, id: str) -> None:
-        """The call that is open has this id, or the one that comes next."""
+        """The open call has this id; if none is open, the next one has it."""
 
     def arguments(self, piece: str) -> None:
         """A piece of its arguments, as JSON."""
@@ -95,17 +96,17 @@ class Calls(Protocol):
         """One of its arguments."""
 
     def end(self, place: int) -> None:
-        """It ends here."""
+        """The open call ends here."""
 
     def nameless(self, start: int, end: int) -> None:
-        """A stretch of text that is an object, but no call."""
+        """A stretch of text is an object, but no call."""
 
     def problem(self, what: str, place: int) -> None:
-        """What is wrong with the text, and where."""
+        """Something is wrong with the text, at this place."""
 
 
 def _peek(source: Source) -> Steps[str]:
-    """The next character that is no white space."""
+    """The next character that is not white space."""
     while True:
         source.at = _SPACE.match(source.text, source.at).end()  # type: ignore[union-attr]
         if source.at < len(source.text):
@@ -133,8 +134,8 @@ def _expect(source: Source, character: str) -> Steps[None]:
 # JSON
 
 
-def _json(source: Source, out: Callable[[str], None], *, said: bool = False) -> Steps[None]:
-    """One value; its text goes out as it comes. `said`: it is said of a call as it comes."""
+def _json(source: Source, out: Callable[[str], None], *, in_call: bool = False) -> Steps[None]:
+    """Reads one value and passes its text to `out`. `in_call`: it is part of a call's arguments."""
     if (yield from _peek(source)) not in '{["':
         word = yield from _run(source, _WORD)
         if not word:
@@ -146,7 +147,7 @@ def _json(source: Source, out: Callable[[str], None], *, said: bool = False) -> 
         character = source.text[source.at]
         if character == '"':
             source.at += 1
-            start = yield from _to_end_of_string(source, start, out, said=said)
+            start = yield from _to_end_of_string(source, start, out, in_call=in_call)
         elif character in "{[":
             depth += 1
             source.at += 1
@@ -155,7 +156,7 @@ def _json(source: Source, out: Callable[[str], None], *, said: bool = False) -> 
             source.at += 1
         else:
             out(source.text[start : source.at])
-            raise Broken(f"{character!r} stands where JSON has none")
+            raise Broken(f"{character!r} is no JSON here")
         if not depth:
             out(source.text[start : source.at])
             return
@@ -169,20 +170,20 @@ def _json(source: Source, out: Callable[[str], None], *, said: bool = False) -> 
 
 
 def json_object(source: Source, out: Callable[[str], None]) -> Steps[None]:
-    """The arguments of a call: an object, a text that holds one, or nothing (`null`)."""
+    """The arguments of a call: an object, a string that holds one, or nothing (`null`)."""
     if (yield from _peek(source)) in '{"':
-        yield from _json(source, out, said=True)
+        yield from _json(source, out, in_call=True)
         return
     word = yield from _run(source, _WORD)
     out(word)
     if word != "null":
-        raise Broken("the arguments are no JSON object")
+        raise Broken("the arguments are not a JSON object")
 
 
 def _to_end_of_string(
-    source: Source, start: int, out: Callable[[str], None], *, said: bool = False
+    source: Source, start: int, out: Callable[[str], None], *, in_call: bool = False
 ) -> Steps[int]:
-    """Reads behind a quote up to the next. Returns where text begins that has not gone out."""
+    """Reads up to the closing quote. Returns where the text begins that `out` has not got."""
     while True:
         source.at = _IN_STRING.match(source.text, source.at).end()  # type: ignore[union-attr]
         escaped = source.text[source.at : source.at + 1] == "\\"
@@ -192,7 +193,7 @@ def _to_end_of_string(
         source.at += escaped
         while source.at >= len(source.text):
             out(source.text[start:])
-            source.in_text = said and not escaped
+            source.in_text = in_call and not escaped
             yield
             source.in_text = False
             start = 0
@@ -200,9 +201,9 @@ def _to_end_of_string(
 
 
 def _string(source: Source) -> Steps[str]:
-    """A text in quotes."""
+    """A string in quotes."""
     if (yield from _peek(source)) != '"':
-        raise Broken("a text in quotes is missing")
+        raise Broken("a string in quotes is missing")
     pieces: list[str] = []
     start = source.at
     source.at += 1
@@ -258,7 +259,7 @@ def _call(source: Source, calls: Calls) -> Steps[None]:
             for piece in early or ():
                 calls.arguments(piece)
         elif key in _ARGUMENTS and name is not None:
-            yield from _json(source, calls.arguments, said=True)
+            yield from _json(source, calls.arguments, in_call=True)
         elif key in _ARGUMENTS:
             early = []
             yield from _json(source, early.append)
@@ -287,7 +288,7 @@ def _keyed(source: Source, calls: Calls) -> Steps[None]:
         start = source.place
         calls.begin((yield from _string(source)), start)
         yield from _expect(source, ":")
-        yield from _json(source, calls.arguments, said=True)
+        yield from _json(source, calls.arguments, in_call=True)
         calls.end(source.place)
 
 
@@ -364,13 +365,13 @@ def _value(source: Source, depth: int) -> Steps[Any]:
     if character == source.quote[0]:
         return (yield from _between_marks(source))
     if character in "[({":
-        if depth == _MOST_DEPTH:
-            raise Broken(f"more than {_MOST_DEPTH} lists in one another")
+        if depth == _MAX_DEPTH:
+            raise Broken(f"more than {_MAX_DEPTH} nested lists")
         source.at += 1
         return (yield from _items(source, {"[": "]", "(": ")", "{": "}"}[character], depth + 1))
     word = yield from _run(source, _WORD)
-    if word in _WORDS:
-        return _WORDS[word]
+    if word in CONSTANTS:
+        return CONSTANTS[word]
     try:
         return int(word)
     except ValueError:
@@ -382,7 +383,7 @@ def _value(source: Source, depth: int) -> Steps[Any]:
 
 
 def loose(text: str, otherwise: Any) -> Any:
-    """A list or a dict as Python prints it; `otherwise` if the text is none."""
+    """A list or a dict as Python prints it; `otherwise` if the text is neither."""
     if text[:1] not in ("[", "{"):
         return otherwise
     source = Source(0, "\ud800")

@@ -1,8 +1,9 @@
-"""Answers by a `response_template`, the description that transformers reads from a folder.
+"""Reads answers by a `response_template`, with which transformers describes them in a folder.
 
-A description has fields, each with what opens and closes it and how its text is read. Values are
-those of `parse_response` in transformers; what that raises an error for is a problem here, and the
-text stays. A mark that spells a control token has to be one. Look here for which keys are known.
+A description has fields; each says what opens and closes it and how its text is read. The values
+are those of `parse_response` in transformers. Where that raises an error, the answer has a problem
+and keeps the text. A mark that is spelled like a control token has to be that token. Look here for
+the keys that are known.
 """
 
 from __future__ import annotations
@@ -44,10 +45,10 @@ class _Delimiter:
 
     pattern: Any
     literals: tuple[str, ...] = ()
-    """Its texts, if it is one of some; of an expression, none."""
+    """The texts that it may be; none if it is an expression."""
 
     def grows(self, match: Any, text: str) -> bool:
-        """Whether more text might make another match of this one."""
+        """Whether more text might change this match."""
         if match.end() == len(text):
             longer = any(a != b and a.startswith(b) for a in self.literals for b in self.literals)
             return match.start() == match.end() or not self.literals or longer
@@ -79,8 +80,8 @@ class Description:
 
     Attributes:
         fields: By name.
-        defaults: What a message has where the answer has nothing.
-        anchor: What an answer begins behind.
+        defaults: Values of a message for fields that the answer does not have.
+        anchor: The expression behind which an answer begins.
     """
 
     fields: Mapping[str, _Field]
@@ -89,20 +90,20 @@ class Description:
 
     @property
     def rest(self) -> _Field | None:
-        """The field of the text that no other opens."""
+        """The field of text outside all others, which nothing opens."""
         return next((it for it in self.fields.values() if it.open is None), None)
 
     def behind_anchor(self, text: str) -> str:
-        """What a prompt has of the answer."""
+        """The beginning of the answer that is in a prompt."""
         ends = [match.end() for match in self.anchor.finditer(text)]
         return text[ends[-1] :] if ends else text
 
 
 def description_of(value: Any) -> Description:
-    """A description as a `tokenizer_config.json` has it.
+    """Checks the description of a `tokenizer_config.json`.
 
     Raises:
-        FormatError: It is none.
+        FormatError: It is invalid, or has a key that jeton does not know.
     """
     if not isinstance(value, dict) or value.get("version", 1) != 1:
         raise _wrong("must be a dict of version 1")
@@ -152,8 +153,8 @@ def _field(name: str, value: Any) -> _Field:
 def _delimiter(name: str, value: Mapping[str, Any], key: str) -> _Delimiter | None:
     library: Any = _expressions or re
     if key in value:
-        given = value[key]
-        texts = [given] if isinstance(given, str) else given
+        source = value[key]
+        texts = [source] if isinstance(source, str) else source
         if not isinstance(texts, list) or not texts or not all(isinstance(it, str) for it in texts):
             raise _wrong(f"field {name!r}: {key} must be a text or several")
         longest_first = sorted(texts, key=len, reverse=True)
@@ -165,7 +166,7 @@ def _delimiter(name: str, value: Mapping[str, Any], key: str) -> _Delimiter | No
     except (library.error, TypeError) as error:
         raise _wrong(
             f"field {name!r}: {key}_pattern cannot be read: {error}"
-            + (" (pip install regex knows more)" if _expressions is None else "")
+            + (" (pip install regex for more syntax)" if _expressions is None else "")
         ) from None
 
 
@@ -232,7 +233,7 @@ def _lines(text: str, options: Mapping[str, Any]) -> Any:
 
 
 class _Listed:
-    """Calls of a text that is whole."""
+    """Collects the calls of a whole text."""
 
     def __init__(self) -> None:
         self.found: list[dict[str, Any]] = []
@@ -279,7 +280,7 @@ _PARSERS: Final[Mapping[str, Callable[[str, Mapping[str, Any]], Any]]] = {
 
 
 def _transformed(transform: Any, scope: Mapping[str, Any]) -> Any:
-    """A value with places filled in, as `{content.name}`."""
+    """A value with its places, such as `{content.name}`, filled in."""
     if isinstance(transform, dict):
         return {key: _transformed(it, scope) for key, it in transform.items()}
     if isinstance(transform, list):
@@ -346,7 +347,7 @@ def _whole(text: str) -> int:
 
 
 def _with_types(value: Any, tools: Mapping[str, Mapping[str, Any]]) -> Any:
-    """Calls whose arguments have the types of the tools, where they are text."""
+    """Calls in which arguments that are text have the types of the tools."""
     if isinstance(value, list):
         return [_with_types(it, tools) for it in value]
     function = value.get("function") if isinstance(value, dict) else None
@@ -378,7 +379,7 @@ class DescriptionMachine:
 
         Args:
             description: The description.
-            spellings: What each symbol is spelled like; empty if all marks are text.
+            spellings: The spelling of each symbol; empty if all marks are text.
             tools: The parameters of each tool.
         """
         self.events: list[Event] = []
@@ -427,7 +428,7 @@ class DescriptionMachine:
             self._read(last=False)
 
     def finish(self) -> None:
-        """There is no more text."""
+        """Ends the text."""
         self._read(last=True)
         for it in self._description.fields.values():
             if not it.optional and it.name not in self.message:
@@ -469,8 +470,8 @@ class DescriptionMachine:
                 self._start = self._base + match.end()
 
     def _next(self, *, last: bool) -> tuple[Any, _Delimiter | None, _Field | None, int]:
-        """The first delimiter that is certain: its match, itself, the field that it opens; and up
-        to where text is certain."""
+        """The first delimiter that is certain: its match, itself and the field that it opens; and
+        where the text that is certain ends."""
         rest = self._description.rest
         watched: list[tuple[_Delimiter, _Field | None]] = []
         if self._field is not None and self._field is not rest:
@@ -502,23 +503,23 @@ class DescriptionMachine:
         return best[1], best[2], best[3], hold
 
     def _match(self, delimiter: _Delimiter, *, last: bool) -> Any:
-        """The first match that spells no control token which is none."""
+        """The first match in which whatever spells a control token is one."""
         at = self._at
         while True:
             if last or _expressions is None:
                 match = delimiter.pattern.search(self._buffer, at)
                 if match is None and not last:
-                    return self._begun(delimiter, at)
+                    return self._open_end(delimiter, at)
             else:
                 match = delimiter.pattern.search(self._buffer, at, partial=True)
             if match is None or getattr(match, "partial", False) or self._is_real(match):
                 return match
             at = match.start() + 1
 
-    def _begun(self, delimiter: _Delimiter, at: int) -> Any:
-        """A text at the end that may go on as a literal."""
-        begun = {it[:length] for it in delimiter.literals for length in range(1, len(it))}
-        found = re.search(f"({'|'.join(map(re.escape, sorted(begun)))})\\Z", self._buffer[at:])
+    def _open_end(self, delimiter: _Delimiter, at: int) -> Any:
+        """An empty match in front of an end of text that may become a literal."""
+        beginnings = {it[:length] for it in delimiter.literals for length in range(1, len(it))}
+        found = re.search(f"({'|'.join(map(re.escape, sorted(beginnings)))})\\Z", self._buffer[at:])
         return re.compile(r"\Z").search(self._buffer, at + found.start()) if found else None
 
     def _is_real(self, match: Any) -> bool:
@@ -535,7 +536,7 @@ class DescriptionMachine:
         self._body += text
         kind = _kind(self._field)
         if kind:
-            # White space at either end may be none of the value.
+            # White space at either end may not belong to the value.
             shown = _text(self._body, self._field.options)
             left = self._body if shown == self._body else self._body.lstrip()[: len(shown)]
             if more := left[self._said :]:
@@ -591,7 +592,7 @@ class DescriptionMachine:
 
 
 def _kind(field: _Field) -> Kind | None:
-    """What text of a field is said as while it comes."""
+    """The kind of event that reports the text of a field as it comes, if any does."""
     if field.content != "text" or field.transform is not None or field.repeats:
         return None
     return (

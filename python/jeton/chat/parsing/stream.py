@@ -1,4 +1,4 @@
-"""`ParseStream`: an answer read back while a model writes it, and `parse` as one push of it."""
+"""`ParseStream`: parses an answer while a model writes it. `tok.parse` pushes all of it at once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _id(id: Any) -> int:
 
 
 class ParseStream:
-    """Reads an answer as it comes. `tok.parse_stream()` makes one.
+    """Parses an answer while a model writes it. `tok.parse_stream()` makes one.
 
     Example:
         >>> import jeton
@@ -64,9 +64,9 @@ class ParseStream:
             tok: The tokenizer.
             turn: How its model writes answers.
             tools: The parameters of each tool.
-            prefix: What the prompt has of the answer, in symbols.
-            space: White space in front of the answer that is none of it.
-            before: An id that comes before the answer.
+            prefix: The beginning of the answer that is in the prompt, in symbols.
+            space: White space in front of the answer that does not belong to it.
+            before: The last id of the prompt.
         """
         self._turn = turn
         self._compiled = turn.compiled
@@ -82,9 +82,9 @@ class ParseStream:
         self._takes_ids = True
         self._finished = False
         self._joins_bytes = isinstance(tok.decoder, decoders.ByteLevel)
-        """Whether a token gives the same text wherever it stands."""
+        """Whether a token gives the same text everywhere."""
         self._known: dict[int, Event] = {}
-        """Ids that are nothing but more of what comes now, with their events."""
+        """Ids that only continue what is being read, with their events."""
         self._learnt: dict[int, Event] = {}
         self._cold: dict[str, Event] = {}
 
@@ -93,7 +93,7 @@ class ParseStream:
         if prefix:
             self._machine.feed(prefix)
         if self._machine.is_over:
-            # What the prompt has is an answer that is over, and no part of this one.
+            # The prompt ends with a whole answer, which is no part of this one.
             self._machine = self._turn.machine(self._compiled, self._tools)
         if not self._machine.texts:
             self._machine.skip(self._space)
@@ -113,8 +113,8 @@ class ParseStream:
 
     @property
     def marks(self) -> list[str]:
-        """The marks of the format that are plain text and may begin something among words: a
-        model that quotes one of those cannot be told from one that means it."""
+        """The marks of the format that are plain text and count among words: whether a model uses
+        such a mark or only quotes it cannot be known."""
         words = ("content", "reasoning", "head")
         return [
             mark.text.strip() or mark.text
@@ -129,16 +129,16 @@ class ParseStream:
         ]
 
     def push(self, ids: SupportsIndex | Iterable[int] | str) -> list[Event]:
-        """Takes what comes next.
+        """Takes the next ids, or the next text.
 
         Args:
-            ids: One id or several; or text, of a stream that gets no ids.
+            ids: One id or several, or text. A stream takes either ids or text.
 
         Returns:
             What has become certain, in order.
 
         Raises:
-            ArgumentError: The stream is finished; ids and text in one stream.
+            ArgumentError: The stream is finished, or got text before ids or ids before text.
         """
         if type(ids) is int:
             # Most tokens are words among words, and have been seen before.
@@ -157,7 +157,7 @@ class ParseStream:
         return events
 
     def _feed(self, text: str, id: int) -> None:
-        """One id with the text that is certain with it: a piece of text for each id."""
+        """Feeds the text that is certain with an id: one piece of text per id."""
         machine = self._machine
         if id in self._symbols:
             machine.feed(self._marked(text, id))
@@ -168,7 +168,7 @@ class ParseStream:
             return
         if machine.cold is not self._cold:
             self._cold, self._learnt = machine.cold, machine.known
-        # While part of a character is kept, a token may give other text than its own.
+        # While part of a character is held back, the text of a token may not be its own.
         is_whole = bool(text) and text.encode() == self._bytes_of(id)
         self._known = self._learnt if is_whole else {}
         if is_whole and (said := machine.cold.get(text)) is not None:
@@ -205,17 +205,17 @@ class ParseStream:
         self._machine.feed(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
     def _read_text_only(self) -> None:
-        """Nobody knows which tokens gave the text: all marks are found by their spelling."""
+        """Begins again for text without ids, in which all marks are found by their spelling."""
         prefix = self._compiled.spelled("".join(self._machine.texts))
         self._compiled = self._turn.compiled_for_text
         self._begin(prefix)
 
     def _marked(self, text: str, id: int) -> str:
-        """The text of a control token, with what was kept before it."""
+        """The symbol of a control token, behind the text that was held back."""
         symbol = self._symbols[id]
         spelling = self._compiled.spellings[symbol]
         if not text.endswith(spelling):
-            # A decoder that gives its text only at the end does so for each stretch.
+            # Some decoders give all text at the end: this one ends here, and another begins.
             text += self._decoding.finish()
             self._decoding = self._tok.decode_stream(unknown_ids="show")
             self._push_id = self._decoding.push
@@ -223,7 +223,7 @@ class ParseStream:
         return text.removesuffix(spelling) + symbol
 
     def finish(self) -> list[Event]:
-        """There is no more. Returns the last events; `parsed` is there then.
+        """Ends the answer. Returns the last events; `parsed` is there from now on.
 
         Raises:
             ArgumentError: The stream is finished.
@@ -244,7 +244,7 @@ class ParseStream:
         """The answer, once the stream is finished.
 
         Raises:
-            ArgumentError: It is not.
+            ArgumentError: It is not finished.
         """
         if not self._finished:
             raise ArgumentError("finish() the stream first")
@@ -284,7 +284,7 @@ class ParseStream:
 
     @functools.cached_property
     def _ends(self) -> list[int]:
-        """How many characters there are with each id, or with each character of text."""
+        """The number of characters up to the end of each id, or of each character of text."""
         texts = self._machine.texts[self._first :]
         if self._compiled is self._turn.compiled_for_text:
             return list(range(self._start + 1, self._machine.total + 1))

@@ -18,7 +18,7 @@ from jeton.chat.parsing.parsed import Event
 __all__ = ["Compiled", "CompiledState", "compiled"]
 
 _FIRST: Final = 0xD800
-_MOST: Final = 0x800
+_MAX_SYMBOLS: Final = 0x800
 _SYMBOL: Final = re.compile("[\ud800-\udfff]")
 _SPACE: Final = " \t\r\n"
 _OPEN: Final = ("{", "[")
@@ -27,7 +27,7 @@ _OPEN: Final = ("{", "[")
 @dataclass(frozen=True)
 class _Mark:
     text: str
-    """As the format has it."""
+    """The mark as in the format."""
     before: str
     core: str
     after: str
@@ -35,11 +35,11 @@ class _Mark:
     """The bracket that belongs to what follows."""
     state: str
     followed_by: tuple[str, ...] = ()
-    """What has to come next, behind white space; nothing if that does not matter."""
+    """What has to follow, behind white space; nothing if anything may."""
 
     @property
     def is_text(self) -> bool:
-        """Whether plain text alone makes it up."""
+        """Whether it holds no control token."""
         return not _SYMBOL.search(self.core)
 
     def expression(self) -> str:
@@ -52,16 +52,16 @@ class _Mark:
         return f"({before}{re.escape(self.core)}{ahead})"
 
     def beginnings(self) -> set[str]:
-        """What the end of a text may be that goes on as this mark, as regular expressions."""
+        """Regular expressions for ends of a text that may become this mark."""
         befores = [self.before[at:] for at in range(len(self.before) + 1)]
-        found = _begun([it + self.core + self.kept for it in befores])
+        found = _beginnings([it + self.core + self.kept for it in befores])
         if self.followed_by:
-            ahead = "|".join(sorted(_begun(self.followed_by), key=len, reverse=True))
+            ahead = "|".join(sorted(_beginnings(self.followed_by), key=len, reverse=True))
             found |= {re.escape(it + self.core) + rf"\s*(?:{ahead})?" for it in befores}
         return found
 
 
-def _begun(texts: Iterable[str]) -> set[str]:
+def _beginnings(texts: Iterable[str]) -> set[str]:
     return {re.escape(it[:length]) for it in texts for length in range(1, len(it))}
 
 
@@ -81,9 +81,9 @@ class CompiledState:
     pattern: re.Pattern[str] | None
     routes: tuple[tuple[re.Pattern[str], str], ...]
     cold: dict[str, Event] = field(default_factory=dict, compare=False)
-    """Texts without such characters, as they come, with what is said of them."""
+    """Texts without such characters that were seen, with their events."""
     known: dict[int, Event] = field(default_factory=dict, compare=False)
-    """The same by ids, of a tokenizer whose tokens give the same text everywhere."""
+    """The same by ids, for a tokenizer whose tokens give the same text everywhere."""
 
     def is_cold(self, text: str) -> bool:
         """Whether a text has no such character."""
@@ -101,12 +101,12 @@ class Compiled:
     spellings: Mapping[str, str]
     """By symbol."""
     quote: str
-    """What stands around text in braces."""
+    """The mark around strings in Gemma's braces."""
     with_symbols: Callable[[str], str]
-    """A text of the template, with symbols for its control tokens."""
+    """Puts symbols in place of the control tokens in a text of the template."""
 
     def spelled(self, text: str) -> str:
-        """The text with its symbols as they are spelled."""
+        """The text with symbols as their tokens are spelled."""
         if text.isascii():
             return text
         return _SYMBOL.sub(lambda match: self.spellings.get(match[0], "\ufffd"), text)
@@ -123,14 +123,14 @@ def compiled(
     Args:
         format: The format.
         tokens: The control tokens with their ids; empty where there is only text.
-        ends: Marks that end an answer, whatever it is in.
-        written: What the template writes. A mark of plain text among words that is not in it is
-            none; `None` takes all.
+        ends: Marks that end an answer in any state.
+        written: What the template writes. Marks of plain text among words that are not in it are
+            left out; `None` keeps all.
     """
     ends = list(ends)
     spelled = "\n".join(mark for it in format.states.values() for mark in it.marks)
     used = [it for it in tokens if it in spelled or any(it in end for end in ends) or it == '<|"|>']
-    used = sorted(used, key=len, reverse=True)[:_MOST]
+    used = sorted(used, key=len, reverse=True)[:_MAX_SYMBOLS]
     symbol_of = {it: chr(_FIRST + at) for at, it in enumerate(used)}
     pattern = re.compile("|".join(map(re.escape, used)) or "(?!)")
 
@@ -169,7 +169,7 @@ def _state(
         if mark.is_text and state.takes in ("content", "reasoning") and not is_written:
             continue
         if mark.is_text and state.takes == "reasoning" and target == "calls" and has_tokens:
-            continue  # reasoning may well tell of a mark
+            continue  # reasoning may well mention a mark
         marks.append(mark)
     known = {mark.core for mark in marks}
     if name != END:
@@ -189,8 +189,8 @@ def _with_look_ahead(state: CompiledState, states: Mapping[str, CompiledState]) 
 
 def _searched(name: str, state: State, marks: list[_Mark]) -> CompiledState:
     marks = sorted(marks, key=lambda it: -len(it.core))
-    begun: set[str] = set().union(*(it.beginnings() for it in marks))
-    beginnings = sorted(begun, key=len, reverse=True)
+    found: set[str] = set().union(*(it.beginnings() for it in marks))
+    beginnings = sorted(found, key=len, reverse=True)
     hot = {(it.core + it.kept)[:1] for it in marks} | {c for it in marks for c in it.before}
     return CompiledState(
         name,

@@ -1,7 +1,7 @@
-"""How the model of a template writes its turn: its format, what begins an answer, what ends one.
+"""Finds out how a template writes answers: in which format, what begins one, and what ends it.
 
-The template is asked: small conversations are rendered, and the format is taken by which all that
-they print comes back. Look here for why a template is refused.
+Small conversations are rendered, and the format is taken by which all that they print is read back.
+Look here for why a template is refused.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-import weakref
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from jeton.chat.once import once_per_tokenizer
 from jeton.chat.parsing.arguments import parameters_of
 from jeton.chat.parsing.formats import FORMATS, PLAIN, Format
 from jeton.chat.parsing.inference import Answer, inferred
@@ -58,19 +58,19 @@ _PARAMETERS: Final = parameters_of([_TOOL])
 _TOKEN: Final = re.compile(r"</?[^<>\s/][^<>\s]*>|\[/?[A-Z_]+\]")
 """What is spelled like a control token."""
 _SHORTEST: Final = 3
-"""Marks that are shorter stand in any text."""
+"""Shorter marks occur in any text."""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """How the model of a template writes its turn.
+    """How a model writes its turn, by a template.
 
     Attributes:
         compiled: The format, for the tokens of the tokenizer.
-        compiled_for_text: The same where nobody knows which token gave which text.
+        compiled_for_text: The same for text whose tokens are not known.
         anchor: What the template writes to begin an answer.
         lead: White space that it writes in front of the words.
-        reasoning_field: The field in which a message has its reasoning.
+        reasoning_field: The field of a message that has the reasoning.
         arguments_as_text: Whether the template takes arguments as JSON in a `str`.
     """
 
@@ -82,7 +82,7 @@ class Turn:
     arguments_as_text: bool = False
 
     def machine(self, compiled: Compiled, tools: Mapping[str, Mapping[str, Any]] | None) -> Machine:
-        """What reads an answer."""
+        """A machine that reads an answer."""
         return Machine(compiled, tools)
 
     def message_of(self, machine: Any) -> dict[str, Any]:
@@ -106,7 +106,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class _Probe:
-    """A conversation that a template wrote, and what an answer in it should give."""
+    """A rendered conversation, and what the answer in it should be read as."""
 
     text: str
     content: str = ""
@@ -116,7 +116,7 @@ class _Probe:
 
 @dataclass
 class _Probes:
-    """What a template writes."""
+    """What a template writes in small conversations."""
 
     ask: Any
     question: str = ""
@@ -144,12 +144,12 @@ def _calls(*names: str, as_text: bool) -> list[dict[str, Any]]:
 
 
 def _probed(renderer: Renderer, template: str, variables: Variables) -> _Probes:
-    """What a template writes in small conversations."""
+    """Renders the small conversations."""
     with_tools = (*variables, ("tools", [_TOOL]))
 
     def ask(*messages: Any, prompt: bool = False) -> str:
-        for given in (with_tools, variables):
-            more = (*given, ("add_generation_prompt", prompt))
+        for tried in (with_tools, variables):
+            more = (*tried, ("add_generation_prompt", prompt))
             if (text := text_of(renderer, template, [_ASK, *messages], more)) is not None:
                 return text
         return ""
@@ -198,7 +198,7 @@ def _probed(renderer: Renderer, template: str, variables: Variables) -> _Probes:
 
 
 def _between(text: str, before: str, behind: str) -> str:
-    """What stands between two texts, the last of them."""
+    """The text between the last `behind` and the last `before` in front of it."""
     head, _, _ = text.rpartition(behind)
     return head.rpartition(before)[2] if before in head else ""
 
@@ -208,20 +208,20 @@ def _answer(text: str) -> str:
 
 
 def _shared(text: str, other: str) -> str:
-    """What two texts begin with, but for a token that parts in the middle."""
+    """The beginning that two texts share, without a token in which they part."""
     at = next(
         (at for at, (a, b) in enumerate(zip(text, other, strict=False)) if a != b),
         min(len(text), len(other)),
     )
     for opening, closing in ("<>", "[]"):
-        begun = text.rfind(opening, 0, at)
-        if begun > text.rfind(closing, 0, at) and not text[begun:at].isspace():
-            at = begun
+        start = text.rfind(opening, 0, at)
+        if start > text.rfind(closing, 0, at) and not text[start:at].isspace():
+            at = start
     return text[:at]
 
 
 def _before_marks(text: str, format: Format) -> str:
-    """What a text has in front of anything that an answer may begin with."""
+    """The text in front of the first mark that an answer may begin with."""
     for mark in format.states["start"].marks:
         text = text.partition(mark.strip())[0] if mark.strip() else text
     return text
@@ -234,7 +234,7 @@ def _anchored(probes: _Probes, format: Format) -> tuple[str, str]:
     common = _shared(head, prompt)
     anchor = common[len(_shared(common, question)) :]
     if prompt == question:
-        # The template asks for no answer, or for one always.
+        # The template writes no generation prompt, or always writes one.
         anchor = _before_marks(head[len(common) :], format)
     anchor = anchor if anchor.strip() else common
     if not anchor.strip() and prompt.strip():
@@ -247,7 +247,7 @@ def _anchored(probes: _Probes, format: Format) -> tuple[str, str]:
 
 
 def _ends(probes: _Probes, tokens: re.Pattern[str], marks: Iterable[str]) -> dict[str, None]:
-    """What ends an answer: the first token behind it that no mark of the format has."""
+    """What ends an answer: the first token behind it that is in no mark of the format."""
     known = [*marks, '<|"|>']
     of_marks = "\n".join(known)
     cores = [it for it in known if len(it) >= _SHORTEST]
@@ -266,34 +266,37 @@ def _ends(probes: _Probes, tokens: re.Pattern[str], marks: Iterable[str]) -> dic
         else:
             words = text[max(at, len(_CONTENT)) :].split() if text is texts[0] else []
             if len(words) == 1 and words[0] not in of_marks:
-                # It looks like no token, and ends the words all the same.
+                # It does not look like a token, but ends the words all the same.
                 return {words[0]: None}
     return found
 
 
 def _gives_back(compiled: Compiled, probe: _Probe, anchor: str, lead: str) -> bool:
-    """Whether an answer is read as what it was made of."""
+    """Whether an answer is read as what it was rendered from."""
     answer = _answer(probe.text)
     _, found, body = answer.partition(anchor) if anchor else ("", "", answer)
     if anchor and anchor in body:
-        return (
-            True  # the template makes several turns of the message, which nobody can put together
-        )
+        return True  # the message became several turns, which cannot be put together
     if anchor and not found:
         return False
     machine = Machine(compiled, _PARAMETERS)
     machine.feed(body[len(lead) :] if body.startswith(lead) else body)
     machine.finish()
     calls = tuple((call.name, call.arguments) for call in machine.calls)
-    # Some templates write the words beside a call where reasoning stands.
+    # Some templates write the words beside a call where others write reasoning.
     said = sorted("".join(it).strip() for it in (machine.content, machine.reasoning))
     expected = sorted((probe.content, probe.reasoning))
     return said == expected and calls == probe.calls and not machine.problems
 
 
 _CACHED: Final = 64
-_KNOWN: Final[dict[int, dict[Any, Turn]]] = {}
-"""By the address of the tokenizer."""
+
+
+@once_per_tokenizer
+def _turns(tok: BaseTokenizer) -> dict[tuple[str, Variables], Turn]:
+    """The turns that are known, by template and variables."""
+    del tok
+    return {}
 
 
 def turn_of(
@@ -303,7 +306,7 @@ def turn_of(
     template: str,
     variables: Variables,
 ) -> Turn:
-    """How the model of a template writes its turn.
+    """How a model writes its turn, by a template; kept per tokenizer.
 
     Args:
         tok: The tokenizer.
@@ -313,27 +316,11 @@ def turn_of(
         variables: What the template reads beside messages and tools.
 
     Raises:
-        UnsupportedError: It cannot be told.
+        UnsupportedError: No format reads the answers of the template back.
     """
-    key = id(tok)
-    if key not in _KNOWN:
-        _KNOWN[key] = {}
-        weakref.finalize(tok, _KNOWN.pop, key, None)
-    known = _KNOWN[key]
-    if (template, variables) not in known:
-        if len(known) >= _CACHED:
-            known.clear()
-        known[template, variables] = _found(tok, tokens, renderer, template, variables)
-    return known[template, variables]
-
-
-def _found(
-    tok: BaseTokenizer,
-    tokens: Mapping[str, int],
-    renderer: Renderer,
-    template: str,
-    variables: Variables,
-) -> Turn:
+    known = _turns(tok)
+    if (template, variables) in known:
+        return known[template, variables]
     probes = _probed(renderer, template, variables)
     if _CONTENT not in probes.answers[0].text:
         raise UnsupportedError(
@@ -346,7 +333,9 @@ def _found(
     format = _as_spaced(_format_of(probes, written, tokens, pattern), probes)
     anchor, lead = _anchored(probes, format)
     ends = _all_ends(tok, probes, format, pattern)
-    return Turn(
+    if len(known) >= _CACHED:
+        known.clear()
+    turn = known[template, variables] = Turn(
         compiled(format, tokens, ends, written),
         compiled(format, {}, ends, written + "\n".join(tokens)),
         anchor,
@@ -354,6 +343,7 @@ def _found(
         probes.reasoning_field,
         probes.arguments_as_text,
     )
+    return turn
 
 
 def _as_spaced(format: Format, probes: _Probes) -> Format:
@@ -386,7 +376,7 @@ def _all_ends(
 def _format_of(
     probes: _Probes, written: str, known: Mapping[str, int], tokens: re.Pattern[str]
 ) -> Format:
-    """The format by which all that was printed comes back, and most marks of which were."""
+    """The format that reads back all that was printed, and of which most marks occur."""
     best: Format | None = None
     most = -1
     for format in (PLAIN, *FORMATS.values()):
@@ -410,7 +400,7 @@ def _refuse() -> Format:
 
 
 def _inferred(probes: _Probes, tokens: re.Pattern[str]) -> Format | None:
-    """The format that the template itself shows, if all comes back by it."""
+    """The format inferred from what the template writes, if it reads all of that back."""
     anchor, _ = _anchored(probes, PLAIN)
     ends = [end.strip() for end in _ends(probes, tokens, ())]
     plain = _answer(probes.answers[0].text).rpartition(_CONTENT)[2]

@@ -1,6 +1,6 @@
-// The view of a chat: messages, a template, and who wrote each token of what it renders.
+// The view of a chat: messages, a template, and who wrote each of the rendered tokens.
 
-import { el, fill, number, toggle } from "./dom.js";
+import { debounced, el, fill, number, toggle } from "./dom.js";
 import { ask } from "./server.js";
 import { visible } from "./shown.js";
 import { hues, state } from "./state.js";
@@ -19,7 +19,7 @@ export const chatState = {
 
 const isChat = (messages) => Array.isArray(messages) && messages.every((it) => typeof it?.role === "string");
 
-/** Takes over what an address says of a chat, as far as it is one. */
+/** Restores the chat of an address, as far as it is valid. */
 export function restoreChat(shared) {
   for (const [name, known] of Object.entries(chatState)) {
     if (name === "messages" ? isChat(shared?.messages) : typeof shared?.[name] === typeof known) chatState[name] = shared[name];
@@ -40,7 +40,7 @@ export function chatView(main) {
   const form = el("div", {});
   const json = el("textarea", { className: "wide mono", "aria-label": "Messages as JSON", hidden: true, oninput: () => {
     let messages;
-    try { messages = JSON.parse(json.value); } catch (error) { say(`The messages are no JSON: ${error.message}`); return; }
+    try { messages = JSON.parse(json.value); } catch (error) { say(`The messages are not JSON: ${error.message}`); return; }
     if (!isChat(messages)) { say("The messages are a list of objects, each with a role."); return; }
     chatState.messages = messages;
     later();
@@ -49,16 +49,15 @@ export function chatView(main) {
   const text = el("div", { className: "rendered mono panel", tabindex: "0", role: "group", "aria-label": "Rendered chat" });
   const tokens = el("div", { className: "flow", tabindex: "0", role: "group", "aria-label": "Tokens of the chat" });
   const notes = el("p", { className: "quiet small" });
-  const answer = el("textarea", { className: "wide mono", "aria-label": "What a model wrote", placeholder: "What a model wrote behind this chat, with its marks", oninput: () => { chatState.answer = answer.value; clearTimeout(reading); reading = setTimeout(read, 150); } });
+  const answer = el("textarea", { className: "wide mono", "aria-label": "What a model wrote", placeholder: "What a model wrote behind this chat, with its marks", oninput: () => { chatState.answer = answer.value; readLater(); } });
   answer.value = chatState.answer;
   const message = el("pre", { className: "rendered mono", tabindex: "0", role: "group", "aria-label": "The message" });
   const finish = el("p", { className: "quiet small", role: "status" });
-  let reading;
   let isMask = false;
   let last;
-  let waiting;
   let turn = 0;
-  const later = () => { clearTimeout(waiting); waiting = setTimeout(render, 150); };
+  const later = debounced(render, 150);
+  const readLater = debounced(read, 150);
 
   function build() {
     fill(form, ...chatState.messages.map((message, at) => el("div", { className: "message" },
@@ -95,7 +94,7 @@ export function chatView(main) {
   /** Reads the answer back into a message. */
   async function read() {
     message.hidden = !chatState.answer;
-    if (!chatState.answer || !card.value) { finish.textContent = "The message that it is read as stands here."; return; }
+    if (!chatState.answer || !card.value) { finish.textContent = "The message that it is read as appears here."; return; }
     const wanted = chatState.answer;
     try {
       const found = await ask("answer", { ...asked(), answer: wanted });

@@ -1,4 +1,4 @@
-// Elements made by calls. Text is always text: nothing here takes HTML.
+// Builds elements. Text is always text: nothing here takes HTML.
 
 /** An element with properties and children; `on…` properties are listeners, others attributes. */
 export function el(tag, properties = {}, ...children) {
@@ -9,11 +9,10 @@ export function el(tag, properties = {}, ...children) {
     else if (name in element && typeof value !== "string") element[name] = value;
     else element.setAttribute(name === "className" ? "class" : name, value === true ? "" : value);
   }
-  element.append(...children.flat().filter((child) => child !== undefined && child !== null && child !== false));
-  return element;
+  return fill(element, ...children);
 }
 
-/** Puts children in the place of those that were there. */
+/** Replaces the children of an element. */
 export function fill(element, ...children) {
   element.replaceChildren(...children.flat().filter((child) => child !== undefined && child !== null && child !== false));
   return element;
@@ -47,8 +46,8 @@ export function toggle(name, isOn, change) {
 }
 
 /** A merge as text: each part keeps its own direction. */
-export function merge(it, made = true) {
-  return [el("bdi", {}, it.left), " + ", el("bdi", {}, it.right), ...(made ? [" → ", el("b", {}, el("bdi", {}, it.made))] : [])];
+export function merge(it, hasResult = true) {
+  return [el("bdi", {}, it.left), " + ", el("bdi", {}, it.right), ...(hasResult ? [" → ", el("b", {}, el("bdi", {}, it.result))] : [])];
 }
 
 export const number = (value) => value.toLocaleString("en-US");
@@ -69,12 +68,14 @@ export function bars(rows, label) {
   return box;
 }
 
-let saying;
-/** Tells a screen reader, once typing pauses. */
-export function say(text) {
-  clearTimeout(saying);
-  saying = setTimeout(() => { document.getElementById("said").textContent = text; }, 700);
+/** A function that runs another once it has not been called for some milliseconds. */
+export function debounced(run, pause) {
+  let waiting;
+  return (...values) => { clearTimeout(waiting); waiting = setTimeout(run, pause, ...values); };
 }
+
+/** Tells a screen reader, once typing pauses. */
+export const say = debounced((text) => { document.getElementById("said").textContent = text; }, 700);
 
 const problems = new Map();
 /** Shows what went wrong, until the same thing goes right. */

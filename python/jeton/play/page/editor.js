@@ -1,9 +1,9 @@
-// The text area. A browser lays out all of its text for each key, so of a long text it holds a part.
+// The text area. A browser lays out all of its text on each key, so it holds only part of a long text.
 
 import { el, fill, number } from "./dom.js";
 import { difference, on, setText, state } from "./state.js";
 
-const MOST = 150_000; // characters of a text that is held whole
+const WHOLE = 150_000; // characters of a text that is held whole
 const PART = 100_000; // characters that are held of a longer one
 
 const LINE_ENDS = /\r\n?/g; // a text area has "\n" for each
@@ -37,17 +37,17 @@ export function editor() {
   function show(near) {
     const { text } = state;
     const last = Math.max(0, text.length - PART);
-    const isLong = text.length > MOST;
+    const isLong = text.length > WHOLE;
     start = isLong ? beginning(text, Math.max(0, Math.min(last, Math.round(near)))) : 0;
     end = isLong ? beginning(text, Math.min(text.length, start + PART)) : text.length;
     const part = text.slice(start, end);
     if (area.value !== part.replace(LINE_ENDS, "\n")) area.value = part;
-    told();
+    showPlace();
   }
 
-  function told() {
+  function showPlace() {
     const { length } = state.text;
-    moving.hidden = length <= MOST;
+    moving.hidden = length <= WHOLE;
     place.max = String(Math.max(0, length - PART));
     place.value = String(start);
     where.textContent = `characters ${number(start + 1)} to ${number(end)} of ${number(length)}`;
@@ -58,8 +58,8 @@ export function editor() {
     const part = changed(text.slice(start, end), area.value);
     setText(text.slice(0, start) + part + text.slice(end), area);
     end = start + part.length;
-    if (end - start > MOST) show(start);
-    told();
+    if (end - start > WHOLE) show(start);
+    showPlace();
   });
   const stops = [
     on("text", (from) => { if (from !== area) show(start); }),

@@ -17,7 +17,6 @@ export class Flow {
   constructor(card) {
     this.card = card;
     this.lit = [];
-    this.lines = 30; // pixels that a block of tokens is guessed to need, per hundred characters
     this.element = el("div", {
       className: "flow", role: "listbox", tabindex: "0", "aria-label": `Tokens of ${card.name}`,
       onmousemove: (event) => this.hovered(event), onmouseleave: () => light(-1, -1),
@@ -203,7 +202,7 @@ export class Flow {
   }
 }
 
-/** Draws, between the tokens of a block, what of the text no token holds. */
+/** Draws the text that no token holds, between the tokens of a block. */
 function gaps(tokens, part, block, start, stop) {
   const draw = (from, to, place) => {
     const text = tokens.text.slice(from, to);

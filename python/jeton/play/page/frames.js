@@ -37,12 +37,7 @@ function table(it) {
 function arcs(it) {
   const lattice = el("div", { className: "lattice mono" }, ...it.characters.map((character) => el("b", {}, character)));
   lattice.style.gridTemplateColumns = `repeat(${Math.max(1, it.characters.length)}, minmax(3.6rem, 7rem))`;
-  const lanes = [];
-  const ordered = [...it.arcs].sort((a, b) => (b.mark === "best") - (a.mark === "best") || a.end - a.start - (b.end - b.start) || a.start - b.start);
-  for (const arc of ordered) {
-    let lane = lanes.findIndex((taken) => taken.every((other) => arc.end <= other.start || other.end <= arc.start));
-    if (lane < 0) lane = lanes.push([]) - 1;
-    lanes[lane].push(arc);
+  for (const [arc, lane] of it.arcs) {
     const piece = el("span", { className: `piece ${arc.mark}` }, el("b", {}, arc.label), el("i", {}, arc.number));
     piece.style.gridColumn = `${arc.start + 1} / ${arc.end + 1}`;
     piece.style.gridRow = String(lane + 2);

@@ -1,6 +1,6 @@
 // The view from ids to text: numbers in any notation, pasted.
 
-import { el, fill, number } from "./dom.js";
+import { debounced, el, fill, number } from "./dom.js";
 import { ask } from "./server.js";
 import { visible } from "./shown.js";
 import { hues, setText, state } from "./state.js";
@@ -15,10 +15,10 @@ export function idsView(main) {
   const text = el("div", { className: "rendered mono", tabindex: "0", role: "group", "aria-label": "Text", dir: "auto" });
   const count = el("span", { className: "quiet num" });
   let found = { text: "", tokens: [] };
-  let waiting;
   let turn = 0;
   area.value = state.ids;
-  area.addEventListener("input", () => { state.ids = area.value; clearTimeout(waiting); waiting = setTimeout(decode, 120); });
+  const later = debounced(decode, 120);
+  area.addEventListener("input", () => { state.ids = area.value; later(); });
 
   async function decode() {
     if (!card.value) return;

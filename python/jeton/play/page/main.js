@@ -6,7 +6,7 @@ import { idsView } from "./ids.js";
 import { rail } from "./rail.js";
 import { ask, upload } from "./server.js";
 import { share, unpacked } from "./share.js";
-import { addCard, on, refresh, setText, state, tell } from "./state.js";
+import { MAX_SHOWN, addCard, on, refresh, setText, state, tell } from "./state.js";
 import { stepsView } from "./steps.js";
 import { adding, tokensView } from "./tokens.js";
 import { trainView } from "./train.js";
@@ -89,7 +89,7 @@ function dropping() {
   let isInner = false;
   addEventListener("dragstart", () => { isInner = true; });
   addEventListener("dragend", () => { isInner = false; });
-  // What is moved within the page, and text for a field, is the browser's own.
+  // What is dragged within the page, and text dropped on a field, is left to the browser.
   const isOurs = (event) => !isInner && (event.dataTransfer.types.includes("Files") || !event.target.closest?.("input, textarea"));
   addEventListener("dragenter", (event) => { if (isOurs(event)) { event.preventDefault(); depth++; sign.hidden = false; } });
   addEventListener("dragleave", () => { if (--depth <= 0) { depth = 0; sign.hidden = true; } });
@@ -115,7 +115,7 @@ async function begin() {
   addEventListener("hashchange", () => location.reload());
   document.getElementById("share").addEventListener("click", () => share(document.getElementById("sharing"), view));
   state.start = await ask("start");
-  state.cards = state.start.cards.slice(0, 6).map((summary) => ({ ...summary, tokens: null }));
+  state.cards = state.start.cards.slice(0, MAX_SHOWN).map((summary) => ({ ...summary, tokens: null }));
   state.text = state.start.text || state.start.samples[Object.keys(state.start.samples)[0]].slice(0, 400);
   const shared = location.hash.length > 1 ? await unpacked(location.hash.slice(1)) : null;
   rail(document.getElementById("rail"));

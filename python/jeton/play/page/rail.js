@@ -1,6 +1,6 @@
 // The rail: the selected token, the counts as bars, and what in the text makes odd tokens.
 
-import { bars, el, fill, number } from "./dom.js";
+import { bars, debounced, el, fill, number } from "./dom.js";
 import { ask } from "./server.js";
 import { visible } from "./shown.js";
 import { cardOf, on, setText, state } from "./state.js";
@@ -18,7 +18,6 @@ export function rail(aside) {
   fill(aside, toggle, token, counts, odd);
   // On a phone, the rail is a sheet over the page.
   aside.addEventListener("keydown", (event) => { if (event.key === "Escape" && aside.classList.contains("open")) { toggle.click(); toggle.focus(); } });
-  let waiting;
 
   async function picked() {
     const it = state.picked;
@@ -86,7 +85,8 @@ export function rail(aside) {
 
   on("picked", picked);
   on("cards", () => { counted(); picked(); });
-  on("tokens", () => { counted(); picked(); clearTimeout(waiting); waiting = setTimeout(look, PAUSE); });
+  const lookLater = debounced(look, PAUSE);
+  on("tokens", () => { counted(); picked(); lookLater(); });
   picked();
   counted();
 }

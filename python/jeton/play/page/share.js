@@ -39,8 +39,8 @@ export async function unpacked(fragment) {
 export async function share(dialog, view) {
   const fragment = await packed(view);
   const address = `${location.origin}${location.pathname}#${fragment}`;
-  const told = el("p", { role: "status", className: "quiet small" });
-  const copy = (text, what) => (navigator.clipboard?.writeText(text) ?? Promise.reject()).then(() => { told.textContent = `${what} copied.`; }, () => { told.textContent = text; });
+  const status = el("p", { role: "status", className: "quiet small" });
+  const copy = (text, what) => (navigator.clipboard?.writeText(text) ?? Promise.reject()).then(() => { status.textContent = `${what} copied.`; }, () => { status.textContent = text; });
   const ready = state.cards.filter((card) => card.tokens?.stop === card.tokens?.count);
   fill(dialog, el("h2", { id: "sharing-title" }, "Share what is shown"),
     el("p", { className: "small" }, "The address holds the text and the names of the tokenizers. It works while this page's server runs; a tokenizer that came as a file has to be dropped again."),
@@ -51,7 +51,7 @@ export async function share(dialog, view) {
       el("button", { type: "button", onclick: () => download(new Blob([svg(ready)], { type: "image/svg+xml" }), "tokens.svg") }, "SVG"),
       el("button", { type: "button", onclick: () => download(new Blob([html(ready)], { type: "text/html" }), "tokens.html") }, "HTML")),
     ready.length < state.cards.length ? el("p", { className: "small" }, "Files hold only the tokenizers whose tokens are all on this page: up to 200,000.") : null,
-    told, el("div", { className: "row" }, el("span", { className: "grow" }), el("button", { type: "button", className: "main", onclick: () => dialog.close() }, "Close")));
+    status, el("div", { className: "row" }, el("span", { className: "grow" }), el("button", { type: "button", className: "main", onclick: () => dialog.close() }, "Close")));
   dialog.showModal();
 }
 

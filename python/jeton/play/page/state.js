@@ -1,4 +1,4 @@
-// What the page shows: a text, cards of tokenizers, what is selected. Views are told when it changes.
+// What the page shows: a text, cards of tokenizers, what is selected. Views listen for changes.
 
 import { ask, columns } from "./server.js";
 
@@ -36,7 +36,7 @@ export const state = {
 
 export const cardOf = (number) => state.cards.find((card) => card.card === number);
 
-/** A hue of eight for each token, as `jeton.palette.hues` has it. */
+/** The hue of each token, as by `jeton.palette.hues`. */
 export function hues(ids) {
   const found = new Uint8Array(ids.length);
   let before = -1;
@@ -60,7 +60,7 @@ export function setText(text, from) {
   refresh();
 }
 
-/** Asks for the tokens of what is shown; while an answer is waited for, only the last wish counts. */
+/** Asks for the tokens of what is shown; what is asked while an answer is awaited is asked once after it. */
 export async function refresh() {
   if (isBusy) { isStale = true; return; }
   isBusy = true;
@@ -99,7 +99,7 @@ async function encode() {
   tell("tokens");
 }
 
-/** The selected token after an edit; nothing if it is not the same any more. */
+/** The selected token after an edit; null if it is gone. */
 function followed(picked, edit) {
   const tokens = cardOf(picked.card)?.tokens;
   if (!tokens) return null;
@@ -129,7 +129,7 @@ export function difference(before, after) {
   return { start, removed: before.length - start - same, inserted: after.slice(start, after.length - same) };
 }
 
-/** Adds a card that the server has made. */
+/** Adds a card of the server. */
 export function addCard(summary) {
   if (!cardOf(summary.card)) {
     if (state.cards.length >= MAX_SHOWN) throw new Error(`${MAX_SHOWN} tokenizers are shown at most: close one first.`);

@@ -1,4 +1,4 @@
-// The view of steps: how the chosen word becomes tokens; and tokens that come apart again.
+// The view of steps: how the chosen word becomes tokens, and how merges are undone.
 
 import { el, fill } from "./dom.js";
 import { frame } from "./frames.js";

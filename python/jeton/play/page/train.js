@@ -35,7 +35,7 @@ export function trainView(main) {
         ...trained.card.notes.map((note) => el("p", { className: "quiet small" }, note)),
         trained.merges.length ? [el("h3", {}, "Merges in the order in which they were learnt"), slider, el("div", { className: "tall", tabindex: "0", role: "group", "aria-label": "Merges" }, list)] : el("p", { className: "quiet" }, "This kind learns no list of merges; show it as a card to look at its tokens."));
       draw();
-      ask_next();
+      askNext();
     } catch (error) {
       wrong.hidden = false;
       wrong.textContent = error.message;
@@ -50,25 +50,25 @@ export function trainView(main) {
   }
 
   /** Four pairs, one of which is the merge that was learnt next. */
-  function ask_next() {
+  function askNext() {
     const { merges } = trained;
     guess.hidden = merges.length < 8;
     if (guess.hidden) return;
     const at = Math.floor(Math.random() * Math.min(60, merges.length - 4));
     const options = [...merges.slice(at, at + 4)].sort(() => Math.random() - 0.5);
-    const told = el("p", { role: "status" });
-    const next = el("button", { type: "button", onclick: () => { ask_next(); guess.querySelector("button").focus(); } }, "Next");
+    const verdict = el("p", { role: "status" });
+    const next = el("button", { type: "button", onclick: () => { askNext(); guess.querySelector("button").focus(); } }, "Next");
     const choices = el("div", { className: "row mono" }, ...options.map((it) => el("button", { type: "button", onclick: () => {
       const isRight = it === merges[at];
       streak = isRight ? streak + 1 : 0;
-      fill(told, isRight ? "Right: " : "It was ", ...merge(merges[at], false), isRight ? ` was the most frequent pair. ${streak} in a row.` : ", which occurs more often.");
+      fill(verdict, isRight ? "Right: " : "It was ", ...merge(merges[at], false), isRight ? ` was the most frequent pair. ${streak} in a row.` : ", which occurs more often.");
       for (const button of choices.children) button.disabled = true;
       guess.append(next);
       next.focus();
     } }, ...merge(it, false))));
     fill(guess, el("h2", {}, "Which pair would you merge next?"),
-      el("p", { className: "quiet small" }, ...(at ? ["Learnt so far:", ...merges.slice(Math.max(0, at - 8), at).map((it) => el("bdi", {}, ` ${it.made}`))] : ["Nothing is learnt yet."])),
-      choices, told);
+      el("p", { className: "quiet small" }, ...(at ? ["Learnt so far:", ...merges.slice(Math.max(0, at - 8), at).map((it) => el("bdi", {}, ` ${it.result}`))] : ["Nothing is learnt yet."])),
+      choices, verdict);
   }
 
   async function save() {

@@ -1,6 +1,6 @@
 // The view of a vocabulary: a table of all tokens, of which only the rows on the screen are here.
 
-import { el, fill, merge, number } from "./dom.js";
+import { debounced, el, fill, merge, number } from "./dom.js";
 import { branch } from "./rail.js";
 import { ask } from "./server.js";
 import { state } from "./state.js";
@@ -26,8 +26,7 @@ export function vocabularyView(main) {
   let total = 0;
   let chosen = -1;
   let turn = 0;
-  let typing;
-  query.addEventListener("input", () => { clearTimeout(typing); typing = setTimeout(search, 150); });
+  query.addEventListener("input", debounced(search, 150));
 
   const head = el("div", { className: "line head", role: "row" }, ...COLUMNS.map(([sort, name]) => el("span", { role: "columnheader" },
     sort ? el("button", { type: "button", className: "plain", onclick: () => {

@@ -1,0 +1,31 @@
+"""`once_per_tokenizer`: a function whose result is kept for as long as its tokenizer lives."""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from jeton.base_tokenizer import BaseTokenizer
+
+__all__ = ["once_per_tokenizer"]
+
+T = TypeVar("T")
+
+
+def once_per_tokenizer(function: Callable[[BaseTokenizer], T]) -> Callable[[BaseTokenizer], T]:
+    """The function, called once per tokenizer. A failed call is made again."""
+    # By address: a hash would read all of the tokenizer.
+    known: dict[int, T] = {}
+
+    @functools.wraps(function)
+    def once(tok: BaseTokenizer) -> T:
+        key = id(tok)
+        if key not in known:
+            known[key] = function(tok)
+            weakref.finalize(tok, known.pop, key, None)
+        return known[key]
+
+    return once
