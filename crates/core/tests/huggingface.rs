@@ -135,7 +135,7 @@ fn errors_say_what_and_where() {
         (
             r#"[["a","b"]]"#,
             r#"["a b c"]"#,
-            "model.merges[0]: expected two tokens with a space between them, in one way alone",
+            "model.merges[0]: expected two tokens with a space between them, with only one way to read it",
         ),
         (
             r#""id":3"#,
@@ -432,7 +432,7 @@ fn byte_level_merges_are_found_by_their_tokens() {
         (
             "",
             r#"["a b",["a","b"]]"#,
-            "model.merges[1]: expected two tokens with a space between them, in one way alone",
+            "model.merges[1]: expected two tokens with a space between them, with only one way to read it",
         ),
     ] {
         let error = huggingface::read(byte_level(tokens, merges).as_bytes()).unwrap_err();

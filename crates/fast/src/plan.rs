@@ -188,8 +188,7 @@ impl Compiled {
         matches!(self, Self::ByteLevel(compiled) if compiled.reads_text_as_it_is())
     }
 
-    /// How tokens write the spaces of text of which nothing else changes; none where the stages do more to
-    /// it than to cut it.
+    /// How tokens write the spaces of text that changes in nothing else; `None` where that is not known.
     pub fn spaces(&self) -> Option<Spaces> {
         match self {
             Self::ByteLevel(_) => Some(Spaces::Plain),
@@ -200,7 +199,7 @@ impl Compiled {
         }
     }
 
-    /// Whether a byte begins a chunk, or is dropped between two, as a space is.
+    /// Whether a byte begins a chunk, or is dropped between chunks, as a space is.
     pub fn is_space(&self, byte: u8) -> bool {
         match self {
             Self::SentencePiece(compiled) => compiled.is_space(byte),
@@ -210,7 +209,7 @@ impl Compiled {
         }
     }
 
-    /// Whether a space is put in front of a stretch that begins with none, and its bytes are its tokens'.
+    /// Whether a byte-level tokenizer puts a space in front of a stretch that begins with none.
     pub fn adds_space(&self) -> bool {
         matches!(self, Self::ByteLevel(compiled) if compiled.adds_space())
     }
@@ -260,8 +259,8 @@ impl Compiled {
     }
 
     /// A safe split point of `text`, about `reach` bytes after `start`: the text before it and the text
-    /// behind it, each encoded at its [`Place`](crate::Place), have the tokens of both together. The end of the text if
-    /// none is known.
+    /// behind it, each encoded at its [`Place`](crate::Place), have the tokens of both together. The end of
+    /// the text if none is known.
     pub fn split_point(&self, stages: &Stages, text: &str, start: usize, reach: usize) -> usize {
         match (self, &stages.normalizer) {
             (Self::ByteLevel(compiled), _) => compiled.split_point(text, start, reach),

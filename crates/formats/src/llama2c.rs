@@ -1,10 +1,10 @@
 //! `tokenizer.bin`: the pieces of a SentencePiece BPE as llama2.c and ExecuTorch export them.
 //!
-//! Look here for the two headings, llama2.c's of one number and ExecuTorch's of four, and for what the
-//! file leaves to the program: pieces have a space for `▁`, those of the ends of a text have line feeds
-//! around, and which are of bytes is told by their names.
+//! Look here for the two headings, llama2.c's of one number and ExecuTorch's of four, and for what the file
+//! does not say: pieces have a space for `▁`, the two for the ends of a text have line feeds around them,
+//! and byte pieces are recognised by their names.
 
-use jeton_models::model::byte_token;
+use jeton_models::model::byte_of_token;
 use jeton_models::model::sentencepiece::spec::{
     Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
 };
@@ -13,9 +13,9 @@ use jeton_text::error::{Error, ErrorKind, Result};
 
 use super::sentencepiece;
 
-/// Bytes that the longest piece may have, in a file that is told by its content.
+/// The most bytes of a piece. The format has no magic number: a file is recognised by plausible content.
 const LONGEST_PIECE: u32 = 1 << 12;
-/// The pieces that a file has at the least: those of the bytes, and three.
+/// The fewest pieces of a file: those of the bytes, and three.
 const FEWEST: usize = 259;
 
 /// What a file holds.
@@ -72,22 +72,21 @@ fn pieces(mut rest: &[u8], longest: u32) -> Option<Vec<(f32, &[u8])>> {
 /// The tokenizer of a file.
 ///
 /// # Errors
-/// What is no such file; pieces that are no text.
+/// A file of another format; pieces that are not text.
 pub fn read(file: &[u8]) -> Result<Stages> {
     let broken = |message: String| Err(Error::new(ErrorKind::Format, message));
     let Some(Contents { pieces, ends }) = contents(file) else {
-        return broken("this is no tokenizer.bin of llama2.c or ExecuTorch".to_owned());
+        return broken("this is not a tokenizer.bin of llama2.c or ExecuTorch".to_owned());
     };
     let mut read = Vec::with_capacity(pieces.len());
     for (id, (score, piece)) in (0..).zip(pieces) {
         let Ok(text) = std::str::from_utf8(piece) else {
             return broken(format!("piece {id} is not UTF-8"));
         };
-        let is_byte = (0..=u8::MAX).any(|byte| byte_token(byte) == *piece);
         read.push(match id {
             0 => Piece::new(text.trim(), score, PieceKind::Unknown),
             id if ends.contains(&id) => Piece::new(text.trim(), score, PieceKind::Control),
-            _ if is_byte => Piece::new(text, score, PieceKind::Byte),
+            _ if byte_of_token(piece).is_some() => Piece::new(text, score, PieceKind::Byte),
             _ => Piece::new(text.replace(' ', "▁"), score, PieceKind::Normal),
         });
     }

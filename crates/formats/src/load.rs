@@ -76,7 +76,7 @@ pub struct Loaded {
     /// The roles of special tokens that go with the format or the published encoding, beside those
     /// that the stages tell.
     pub roles: Vec<Role>,
-    /// What the file holds that a folder has in files of its own, by their names: chat templates.
+    /// The chat templates in the file, as the files that a folder has for them: names and contents.
     pub beside: Vec<(String, Vec<u8>)>,
 }
 
@@ -107,10 +107,10 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded> {
         .map_err(place)
 }
 
-/// What a GGUF says before its tensors, which may take many times the memory; `None` of any other file.
+/// Reads a GGUF up to its tensors, which may be larger than memory; `None` for a file of another format.
 ///
 /// # Errors
-/// A file that cannot be read; a GGUF that is none but for its first bytes.
+/// A file that cannot be read; a broken GGUF.
 pub fn gguf_metadata(path: &Path) -> Result<Option<gguf::Metadata>> {
     let read_error = |error| files::file_error(path, "read", &error);
     let mut file = BufReader::new(files::open(path)?);

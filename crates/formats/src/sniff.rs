@@ -334,7 +334,7 @@ fn format_of_json(data: &[u8]) -> Option<Format> {
                     Ok(serde_json::Value::Object(fields)) if key == "config" => fields
                         .contains_key("default_num_special_tokens")
                         .then_some(Format::Tekken),
-                    // Of an object whose vocabulary comes first.
+                    // In an object whose vocabulary comes first.
                     Ok(serde_json::Value::Array(items)) if key == "vocab" => items
                         .first()
                         .is_some_and(|item| item.get("token_bytes").is_some())

@@ -28,8 +28,8 @@ pub enum Target {
 
 impl Target {
     /// What the name of `path` says: `tokenizer.json` or another `.json`, `vocab.json`, `.tiktoken`,
-    /// `tekken.json`, `vocab.txt`, `.gguf`, `.model` for SentencePiece, or for ranks as Llama 3 has them. What is a folder
-    /// already, ends in a separator or has no ending is a folder.
+    /// `tekken.json`, `vocab.txt`, `.gguf`, `.model` for SentencePiece, or for ranks as Llama 3 has them. What
+    /// is a folder already, ends in a separator or has no ending is a folder.
     ///
     /// # Errors
     /// A name that says no format.

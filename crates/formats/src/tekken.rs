@@ -1,7 +1,7 @@
 //! `tekken.json`: Mistral's ranks, with their pattern and their special tokens in front.
 //!
-//! Look here for which ids are special: the first `default_num_special_tokens`, and a rank has as many
-//! added to it. Of the ranks that the file has, those count that `default_vocab_size` leaves room for.
+//! Look here for which ids are special: the first `default_num_special_tokens`, and the ids of ranks follow.
+//! Of the ranks in the file, only as many count as `default_vocab_size` has room for.
 //!
 //! ```text
 //! {"config": {"pattern": …, "default_vocab_size": 131072, "default_num_special_tokens": 1000, "version": "v3"},
@@ -17,7 +17,6 @@ use serde_json::json;
 use super::cannot_hold::cannot_hold;
 use super::plain_bpe::plain_bpe;
 use super::tiktoken;
-use jeton_models::model::Model;
 use jeton_models::stages::Stages;
 use jeton_stages::pre_tokenizer::{PreTokenizer, named};
 use jeton_stages::vocab::{MAX_ID, Vocab, show};
@@ -25,10 +24,10 @@ use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::interrupt::paced;
 use jeton_text::pattern::SearchPattern;
 
-/// A file of this format, as messages call it.
+/// The name of the format in messages.
 const TEKKEN: &str = "a tekken.json";
 
-/// The parts that special tokens play where this format is used.
+/// The roles of special tokens in this format.
 pub const ROLES: &[(&str, &str)] = &[
     ("bos", "<s>"),
     ("eos", "</s>"),
@@ -61,7 +60,7 @@ const FIRST: [&str; 20] = [
 ];
 /// The versions that may list none.
 const WITHOUT_LIST: [&str; 4] = ["v1", "v2", "v3", "v7"];
-/// The version that is written: the last whose chats are those of a plain list of tokens.
+/// The version that is written: the last one whose chats need only a list of tokens.
 const VERSION: &str = "v7";
 
 #[derive(Deserialize)]
@@ -96,7 +95,7 @@ struct Special {
 /// The tokenizer of a file.
 ///
 /// # Errors
-/// What is no such file, with the place; ranks with gaps; special tokens that are not as many as it says.
+/// A file of another format, with the place; ranks with gaps; more special tokens than the file says.
 pub fn read(file: &[u8]) -> Result<Stages> {
     let broken = |message: String| Err(Error::new(ErrorKind::Format, message));
     let file: File = serde_json::from_slice(file)
@@ -115,7 +114,7 @@ pub fn read(file: &[u8]) -> Result<Stages> {
     let ranks = size - specials;
     if (file.vocab.len() as u64) < u64::from(ranks) {
         return broken(format!(
-            "vocab: {} ranks, and config says that there are {ranks}",
+            "vocab: {} ranks, but config says that there are {ranks}",
             file.vocab.len()
         ));
     }
@@ -131,13 +130,14 @@ pub fn read(file: &[u8]) -> Result<Stages> {
         }
         (None, version) => {
             return broken(format!(
-                "there are no special_tokens, which a file of version {version:?} has to list"
+                "there are no special_tokens, which a file of version {} has to list",
+                version.unwrap_or("unknown")
             ));
         }
     };
     if listed.len() as u64 > u64::from(specials) {
         return broken(format!(
-            "special_tokens: {} tokens, and config says that there are {specials}",
+            "special_tokens: {} tokens, but config says that there are {specials}",
             listed.len()
         ));
     }
@@ -178,7 +178,7 @@ pub fn read(file: &[u8]) -> Result<Stages> {
     tiktoken::stages(vocab, pre_tokenizer, tokens).map_err(|error| error.of_kind(ErrorKind::Format))
 }
 
-/// The file of a tokenizer. Which chats it is for is no part of it.
+/// Writes a tokenizer. The version of its chat format is not part of that.
 ///
 /// # Errors
 /// What the file cannot hold, by name.
@@ -194,7 +194,7 @@ pub fn write(stages: &Stages) -> Result<Vec<u8>> {
     let specials = stages.added_tokens.len() as u32;
     if let Some((token, _)) = (stages.added_tokens.iter().zip(0..)).find(|(it, id)| it.id != *id) {
         return cannot(format!(
-            "the special token {:?} with the id {}: there they have the first ids, without a gap",
+            "the special token {:?} with the id {}: special tokens have the first ids, without a gap",
             token.content, token.id
         ));
     }
@@ -203,7 +203,7 @@ pub fn write(stages: &Stages) -> Result<Vec<u8>> {
     for ((token, id), rank) in paced(ranks.texts().zip(0_u32..)) {
         if id != rank + specials {
             return cannot(format!(
-                "{} with the id {id}: there ranks follow the special tokens without a gap",
+                "{} with the id {id}: ranks follow the special tokens without a gap",
                 show(token)
             ));
         }
@@ -231,13 +231,11 @@ pub fn write(stages: &Stages) -> Result<Vec<u8>> {
         "version": 1,
         "type": "Tekken",
     });
-    let held = read(file.to_string().as_bytes())?;
-    match (&held.model, &stages.model) {
-        (Model::Bpe(held), Model::Bpe(_)) if held.vocab().len() == ranks.len() => {
-            serde_json::to_vec(&file)
-                .map_err(|error| Error::new(ErrorKind::Format, error.to_string()))
-        }
-        _ => cannot("this vocabulary".to_owned()),
+    let file = file.to_string().into_bytes();
+    if read(&file)?.model.vocab().len() == ranks.len() {
+        Ok(file)
+    } else {
+        cannot("this vocabulary".to_owned())
     }
 }
 

@@ -272,7 +272,7 @@ pub fn write(stages: &Stages) -> Result<Vec<u8>> {
 /// The ranks of a tokenizer's model; special tokens are not among their texts.
 ///
 /// # Errors
-/// Merges that ranks do not say.
+/// Merges that ranks cannot express.
 pub(crate) fn ranks(stages: &Stages, bpe: &Bpe) -> Result<Vocab> {
     match bpe.rule() {
         MergeRule::Ranks => Ok(bpe.vocab().clone()),

@@ -23,7 +23,8 @@ type Read = (
 );
 
 /// The tokenizer of a file or a folder, warnings about the file, the roles that the format
-/// gives to special tokens, and what else it holds, as files of a folder. `encoding` is the name of a published one.
+/// gives to special tokens, and its chat templates, as the files of a folder. `encoding` is the name of a
+/// published one.
 #[pyfunction]
 pub fn load(
     py: Python<'_>,
@@ -74,8 +75,8 @@ pub fn save(
     })
 }
 
-/// Writes a tokenizer as a GGUF, with roles and chat templates, and into a copy of a model where there is
-/// one; what is not in the file.
+/// Writes a tokenizer as a GGUF with roles and chat templates, or into a copy of `model`; returns what the
+/// file leaves out.
 #[pyfunction]
 pub fn save_gguf(
     py: Python<'_>,
@@ -87,9 +88,9 @@ pub fn save_gguf(
 ) -> PyResult<Vec<String>> {
     guard(py, || {
         let core = Arc::clone(&tokenizer.get().core);
-        let with = gguf::With { roles, templates };
+        let extras = gguf::Extras { roles, templates };
         Ok(detached(py, move || {
-            convert::save_gguf(core.stages(), &with, &path, model.as_deref())
+            convert::save_gguf(core.stages(), &extras, &path, model.as_deref())
         })??)
     })
 }

@@ -233,7 +233,7 @@ pub struct CountedText {
 }
 
 impl CountedText {
-    /// Works on the text while no other thread does.
+    /// Runs `work` while no other thread uses the text.
     fn with<T: Send>(
         &self,
         py: Python<'_>,
@@ -248,11 +248,11 @@ impl CountedText {
 
 #[pymethods]
 impl CountedText {
-    /// Puts more text behind the text.
+    /// Appends text.
     ///
     /// Raises:
-    ///     ArgumentTypeError: It is no `str`.
-    ///     ArgumentError: It holds a lone surrogate.
+    ///     ArgumentTypeError: `text` is not a `str`.
+    ///     ArgumentError: `text` holds a lone surrogate.
     #[pyo3(signature = (text, /))]
     fn append(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<()> {
         guard(py, || {
@@ -261,11 +261,11 @@ impl CountedText {
         })
     }
 
-    /// Puts more text in front of the text.
+    /// Prepends text.
     ///
     /// Raises:
-    ///     ArgumentTypeError: It is no `str`.
-    ///     ArgumentError: It holds a lone surrogate.
+    ///     ArgumentTypeError: `text` is not a `str`.
+    ///     ArgumentError: `text` holds a lone surrogate.
     #[pyo3(signature = (text, /))]
     fn prepend(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<()> {
         guard(py, || {
@@ -276,14 +276,14 @@ impl CountedText {
 
     /// The number of tokens of the text, or of a range of it by itself.
     ///
-    /// A range takes about as long as some kilobytes of text, however long it is.
+    /// Counting a range takes about as long as counting a few kilobytes, however long it is.
     ///
     /// Args:
-    ///     start, stop: The range, half open, in characters, as in `text[start:stop]`: places below zero
-    ///         count from the end. By default the whole text.
+    ///     start, stop: The range in characters, as in `text[start:stop]`: negative places count from the
+    ///         end. By default the whole text.
     ///
     /// Raises:
-    ///     ArgumentTypeError: A place that is no int.
+    ///     ArgumentTypeError: A place that is not an int.
     ///     EncodeError: As `Tokenizer.encode`.
     #[pyo3(signature = (start = None, stop = None))]
     fn count(
@@ -321,7 +321,7 @@ impl CountedText {
     }
 }
 
-/// More of a text.
+/// A `str` of the caller without lone surrogates.
 fn valid_text<'a>(text: &'a Bound<'_, PyAny>) -> Outcome<&'a str> {
     let string = text
         .cast::<PyString>()
@@ -329,7 +329,7 @@ fn valid_text<'a>(text: &'a Bound<'_, PyAny>) -> Outcome<&'a str> {
     valid(|| "text".to_owned(), string)
 }
 
-/// A place in a text of this length, as slices of Python take it.
+/// A place in a text of this length, read as in a slice of Python.
 fn place(
     name: &str,
     given: Option<&Bound<'_, PyAny>>,

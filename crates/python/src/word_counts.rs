@@ -148,10 +148,7 @@ impl WordCounter {
     /// Counts the words of files, on all cores. Calls `watch`, if there is one, with how many bytes
     /// of text were counted, and how many of the files were read. Returns how many records and lines
     /// were left out, of which there are some only if `drop_bad` is set.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "what Python says of files, one by one"
-    )]
+    #[expect(clippy::too_many_arguments, reason = "one for each option of Python")]
     fn count_files(
         &self,
         py: Python<'_>,

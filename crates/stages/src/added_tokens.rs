@@ -247,7 +247,7 @@ impl AddedTokens {
         self.longest() <= WINDOW
     }
 
-    /// How many bytes in front of a place [`Self::surely_apart_from`] looks at, at most.
+    /// The most bytes in front of a place that [`Self::surely_apart_from`] looks at.
     pub fn reach(&self) -> usize {
         WINDOW + self.longest()
     }

@@ -109,20 +109,20 @@ pub fn write(path: &Path, contents: &[u8]) -> Result<()> {
     Beside::write(path, contents)?.put()
 }
 
-/// Puts `beginning`, and behind it what the file `rest` holds from `start` on, at `path`, as [`write()`]
-/// does. The rest may be larger than memory.
+/// Writes `beginning` to `path`, then the file `rest` from `start` on, in the manner of [`write()`]. The rest
+/// may be larger than memory.
 ///
 /// # Errors
 /// As [`write()`]; a file that cannot be read.
 pub fn write_and_copy(path: &Path, beginning: &[u8], rest: &Path, start: u64) -> Result<()> {
-    /// Bytes that are copied between two looks for an interrupt.
+    /// Bytes that are copied between two polls for an interrupt.
     const AT_ONCE: u64 = 1 << 26;
     let mut source = open(rest)?;
     let sought = source.seek(SeekFrom::Start(start));
     sought.map_err(|error| file_error(rest, "read", &error))?;
     let write_error = |error| file_error(path, "written", &error);
     if is_stream(path) {
-        let message = "this is a pipe or a device, and a model is written to a file";
+        let message = "this is a pipe or a device; a model is written only to a file";
         return Err(Error::new(ErrorKind::File, message).at(path.display().to_string()));
     }
     let target = behind_links(path).map_err(write_error)?;

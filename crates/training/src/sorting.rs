@@ -1,57 +1,56 @@
-//! Sorting on all threads that can be ended while it sorts: a quicksort down to what is sorted in a
-//! millisecond.
+//! A sort on all threads that can be interrupted: a quicksort down to parts that take a millisecond.
 //!
-//! Look here before sorting what grows with the corpus: the sorts of rayon and of the standard
-//! library ask nobody, and take seconds for ten million texts.
+//! Look here before you sort what grows with the corpus: the sorts of rayon and of the standard library cannot
+//! be interrupted, and take seconds for ten million texts.
 
 use jeton_text::interrupt::{Listener, paced, poll};
 
-/// Items that are sorted without asking.
+/// Items that are sorted without a poll for an interrupt.
 const ITEMS_AT_ONCE: usize = if cfg!(test) { 5 } else { 1 << 15 };
 
-/// Times that items are parted before they are sorted in one go: if each part has at most three
-/// quarters of what it was part of, what is left is short.
-const PARTINGS: u32 = 64;
+/// Partitions, one within another, before items are sorted in one go: where each has at most three quarters of
+/// the items, few are left.
+const MAX_DEPTH: u32 = 64;
 
-/// Items whose median parts the others.
+/// Items whose median is the pivot.
 const SAMPLE: usize = 99;
 
-/// Sorts items by what `key` says of each. Equal ones are in any order.
+/// Sorts items by `key`; equal ones are in any order.
 pub(crate) fn sort<T: Copy + Send, K: Ord>(
     listener: Listener<'_>,
     items: &mut [T],
     key: &(impl Fn(&T) -> K + Sync),
 ) {
-    sort_parted(listener, items, key, PARTINGS);
+    quicksort(listener, items, key, MAX_DEPTH);
 }
 
-fn sort_parted<T: Copy + Send, K: Ord>(
+fn quicksort<T: Copy + Send, K: Ord>(
     listener: Listener<'_>,
     items: &mut [T],
     key: &(impl Fn(&T) -> K + Sync),
-    partings: u32,
+    depth: u32,
 ) {
-    let is_short = items.len() <= ITEMS_AT_ONCE || partings == 0;
+    let is_short = items.len() <= ITEMS_AT_ONCE || depth == 0;
     let lesser = if is_short {
         0
     } else {
-        listener.during(|| part(items, key))
+        listener.during(|| partition(items, key))
     };
-    // Nothing is less than the median where most are equal: the sort of the library is quick with these.
+    // Nothing is less than the pivot where most items are equal, which the sort of the library is fast at.
     if lesser == 0 {
         items.sort_unstable_by_key(key);
         return;
     }
     let sort = |part: &mut [T]| {
         listener.during(poll);
-        sort_parted(listener, part, key, partings - 1);
+        quicksort(listener, part, key, depth - 1);
     };
     let (low, high) = items.split_at_mut(lesser);
     rayon::join(|| sort(low), || sort(high));
 }
 
-/// Moves the items below the median of some to the front; returns how many these are.
-fn part<T: Copy, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) -> usize {
+/// Moves the items below a pivot to the front; returns how many these are.
+fn partition<T: Copy, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) -> usize {
     let step = items.len().div_ceil(SAMPLE);
     let mut sample: Vec<T> = items.iter().step_by(step).copied().collect();
     sample.sort_unstable_by_key(&key);
@@ -99,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_where_it_is_told_to() {
+    fn an_interrupt_ends_the_sort() {
         let asked = AtomicUsize::new(0);
         let third = || asked.fetch_add(1, Ordering::Relaxed) >= 2;
         let items = (0..1_000).rev().collect();

@@ -29,7 +29,7 @@ use jeton_formats::{huggingface, sentencepiece as model_file};
 use jeton_models::model::sentencepiece::spec::{
     Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
 };
-use jeton_models::model::{Model, Unigram, byte_token};
+use jeton_models::model::{Model, Unigram, byte_of_token};
 use jeton_models::stages::Stages;
 use jeton_stages::normalizer::{Charsmap, Normalizer, WhiteSpace};
 use jeton_stages::pre_tokenizer::{PreTokenizer, PrependScheme};
@@ -99,10 +99,7 @@ pub fn approximate_model(stages: &Stages) -> Result<Stages> {
         };
         let mut made = model_file::stages(ModelProto::new(pieces.clone(), trainer, normalizer))?;
         if let Some(Normalizer::SentencePiece(normalizer)) = &mut made.normalizer {
-            normalizer.set_white_space(WhiteSpace {
-                legacy: white_space.legacy,
-                ..normalizer.white_space()
-            });
+            normalizer.white_space_mut().legacy = white_space.legacy;
         }
         let mut explanation = Explanation::of(&made)?;
         explanation.differs_at = stages
@@ -134,7 +131,7 @@ fn pieces_of(stages: &Stages, unigram: &Unigram) -> Result<Vec<Piece>> {
             )));
         };
         let added = stages.added_tokens.iter().find(|added| added.id == id);
-        let is_byte = || (0..=u8::MAX).any(|byte| byte_token(byte) == *token);
+        let is_byte = || byte_of_token(token).is_some();
         let kind = match added {
             _ if unigram.unk_id() == Some(id) => PieceKind::Unknown,
             Some(added) if added.special => PieceKind::Control,

@@ -31,8 +31,8 @@ pub fn for_json(stages: &Stages) -> Result<Cow<'_, Stages>> {
     })
 }
 
-/// The stages that a GGUF of these is written from: those that a `.model` holds of a BPE of characters or a
-/// Unigram, any other as they are.
+/// The stages that a GGUF is written from: a BPE of characters and a Unigram are converted to those of a
+/// `.model`, any others stay as they are.
 ///
 /// # Errors
 /// As [`from_huggingface`].

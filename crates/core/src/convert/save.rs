@@ -102,18 +102,18 @@ pub fn written(stages: &Stages, path: &Path) -> Result<Written> {
         }
         Target::VocabText => wordpiece::write(stages).map_err(place)?,
         Target::Tekken => {
-            own.push("the version of the chats that it is for".to_owned());
+            own.push("the version of the chat format".to_owned());
             tekken::write(stages).map_err(place)?
         }
         Target::Gguf => {
             let roles = special_token_roles::of(stages).into_iter();
-            let with = gguf::With {
+            let extras = gguf::Extras {
                 roles: roles
                     .map(|(role, token)| (role.to_owned(), token))
                     .collect(),
                 templates: Vec::new(),
             };
-            let written = for_gguf(stages).and_then(|held| gguf::write(&held, &with));
+            let written = for_gguf(stages).and_then(|held| gguf::write(&held, &extras));
             let (file, left_out) = written.map_err(place)?;
             own.extend(left_out);
             file
@@ -127,31 +127,31 @@ pub fn written(stages: &Stages, path: &Path) -> Result<Written> {
     })
 }
 
-/// Writes a GGUF with roles and chat templates, and says what is not in it. Where there is a model to put
-/// it into, all else of that is copied: its tensors are not read but for that.
+/// Writes a GGUF with roles and chat templates, and returns what it leaves out. With `model`, the file is a
+/// copy of that GGUF with this tokenizer in place of its own.
 ///
 /// # Errors
-/// What a GGUF cannot hold, by name; a model that is no GGUF, or has not as many embeddings as there are
-/// tokens; a file that cannot be written.
+/// What a GGUF cannot hold, by name; a model that is not a GGUF, or whose number of embeddings is not the
+/// number of tokens; a file that cannot be written.
 pub fn save_gguf(
     stages: &Stages,
-    with: &gguf::With,
+    extras: &gguf::Extras,
     path: &Path,
     model: Option<&Path>,
 ) -> Result<Vec<String>> {
     let place = |error: Error| error.at(path.display().to_string());
     let held = for_gguf(stages).map_err(place)?;
     let Some(model) = model else {
-        let (file, left_out) = gguf::write(&held, with).map_err(place)?;
+        let (file, left_out) = gguf::write(&held, extras).map_err(place)?;
         write_all(&[(path.to_owned(), file)])?;
         return Ok(left_out);
     };
     let Some(mut metadata) = gguf_metadata(model)? else {
         return Err(
-            Error::new(ErrorKind::Format, "this is no GGUF").at(model.display().to_string())
+            Error::new(ErrorKind::Format, "this is not a GGUF").at(model.display().to_string())
         );
     };
-    let left_out = gguf::put(&mut metadata, &held, with).map_err(place)?;
+    let left_out = gguf::put(&mut metadata, &held, extras).map_err(place)?;
     let head = metadata.write().map_err(place)?;
     let tensors_at = metadata.tensors_at().map_err(place)?;
     write_and_copy(path, &head, model, tensors_at)?;
@@ -178,7 +178,7 @@ fn left_out(stages: &Stages, target: Target, contents: &[u8]) -> Vec<String> {
             let added = stages.added_tokens.iter();
             added.filter(|it| it.content != gpt2::END_OF_TEXT).collect()
         }
-        // It has said so itself.
+        // `gguf::write` has listed what it leaves out.
         Target::Gguf => return left_out,
         Target::Json | Target::Folder => {
             let cuts = !stages.added_tokens.is_empty();

@@ -20,7 +20,7 @@ use jeton_models::model::bpe::{Alphabet, BpeOptions, MergeRule};
 use jeton_models::model::sentencepiece::spec::{
     Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
 };
-use jeton_models::model::{Bpe, Model, SentencePiece, Unigram, byte_token};
+use jeton_models::model::{Bpe, Model, SentencePiece, Unigram, byte_of_token};
 use jeton_models::stages::Stages;
 use jeton_stages::added_tokens::AddedToken;
 use jeton_stages::decoder::{Decoder, LeadingSpaces, SentencePieceDecoder};
@@ -464,10 +464,7 @@ pub fn from_huggingface(stages: &Stages) -> Result<Stages> {
     let mut made = model_file::stages(proto)
         .map_err(|error| cannot(&format!("these tokens, as pieces: {error}")))?;
     if let Some(Normalizer::SentencePiece(normalizer)) = &mut made.normalizer {
-        normalizer.set_white_space(WhiteSpace {
-            legacy: white_space.legacy,
-            ..normalizer.white_space()
-        });
+        normalizer.white_space_mut().legacy = white_space.legacy;
     }
     let held = convert(&made, Exactness::Exact).map_err(|error| {
         cannot(&format!(
@@ -559,7 +556,7 @@ fn pieces_of(stages: &Stages, bpe: &Bpe) -> Result<Vec<Piece>> {
             return cannot(format!("the token {}, which is not text", show(token)));
         };
         let added = stages.added_tokens.iter().find(|added| added.id == id);
-        let is_byte = || (0..=u8::MAX).any(|byte| byte_token(byte) == *token);
+        let is_byte = || byte_of_token(token).is_some();
         let kind = match added {
             _ if options.unk_token.as_deref() == Some(text) => PieceKind::Unknown,
             Some(added) if added.special => PieceKind::Control,

@@ -1,8 +1,7 @@
-//! The number of tokens of a text that grows at either end, and of its ranges, without encoding all of it
-//! again.
+//! Token counts of a text that grows at either end, and of ranges of it, without encoding all of it again.
 //!
-//! The text is kept in parts that end at safe split points, each with its count. A split point is known by
-//! the text around it that was looked at, so it holds in every range that has that text.
+//! The text is kept in parts that end at safe split points, each with its count. A split point depends only
+//! on the text around it that the search looked at, so it is one in every range that contains that text.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -16,7 +15,7 @@ use jeton_text::interrupt::paced;
 use jeton_text::mem::room;
 use jeton_text::text::boundary_before;
 
-/// Bytes of a part, about.
+/// Approximate bytes per part.
 const PART: usize = if cfg!(test) { 48 } else { 1 << 10 };
 
 /// A text that grows at either end, with the counts of its parts.
@@ -39,18 +38,18 @@ const PART: usize = if cfg!(test) { 48 } else { 1 << 10 };
 #[derive(Debug)]
 pub struct CountedText {
     cuts: Cuts,
-    /// Without special tokens around the text, which `frame` counts.
+    /// They add no special tokens around the text: `frame` counts those.
     options: EncodeOptions,
     frame: usize,
     /// Each ends at a split point.
     parts: VecDeque<Part>,
-    /// What stands behind them.
+    /// The text behind the parts.
     tail: String,
-    /// Bytes of the first part, and of the tail, from which on they are cut: where no place was found, it is
-    /// tried again once they have twice the length.
+    /// Lengths in bytes at which the first part, and the tail, are split. Where no split point is found, the
+    /// next attempt waits until the length has doubled.
     head_room: usize,
     tail_room: usize,
-    /// The tokens of the first part at the front of the text, and of the tail at its end, if they are known.
+    /// Tokens of the first part as the front of the text, and of the tail as its end, once counted.
     head_count: Option<usize>,
     tail_count: Option<usize>,
 }
@@ -59,10 +58,10 @@ pub struct CountedText {
 struct Part {
     text: String,
     characters: usize,
-    /// How many bytes were looked at in front of the split point at its end, and behind.
+    /// Bytes in front of the split point at its end, and behind it, that the search looked at.
     before: usize,
     behind: usize,
-    /// Its tokens between other parts, if they are known.
+    /// Its tokens between other parts, once counted.
     tokens: Option<usize>,
 }
 
@@ -79,10 +78,10 @@ impl Part {
 }
 
 impl CountedText {
-    /// An empty text, in which special tokens are what `special` says.
+    /// An empty text; `special` says what becomes of special tokens in it.
     ///
     /// # Errors
-    /// No safe split points are known for this tokenizer, or special tokens are to be an error.
+    /// No safe split points are known for this tokenizer; `special` is [`SpecialPolicy::Raise`].
     pub fn new(
         tokenizer: &Tokenizer,
         special: SpecialPolicy,
@@ -113,7 +112,7 @@ impl CountedText {
         })
     }
 
-    /// How many characters the text has.
+    /// The number of characters of the text.
     pub fn characters(&self) -> usize {
         let parts: usize = self.parts.iter().map(|part| part.characters).sum();
         parts + self.tail.chars().count()
@@ -124,9 +123,9 @@ impl CountedText {
         self.slice(0..self.bytes())
     }
 
-    /// Puts `text` behind the text.
+    /// Appends `text`.
     pub fn append(&mut self, tokenizer: &Tokenizer, text: &str) {
-        // The whole is copied once where it is cut.
+        // Splitting copies the whole once.
         room::ask((self.tail.len() + text.len()).saturating_mul(3));
         self.tail.push_str(text);
         self.tail_count = None;
@@ -139,7 +138,7 @@ impl CountedText {
         }
     }
 
-    /// Puts `text` in front of the text.
+    /// Prepends `text`.
     pub fn prepend(&mut self, tokenizer: &Tokenizer, text: &str) {
         self.head_count = None;
         room::ask(text.len().saturating_mul(3));
@@ -193,10 +192,10 @@ impl CountedText {
         Ok(self.frame + head + inner + tail)
     }
 
-    /// The number of tokens of a range of characters by itself, with the special tokens around it.
+    /// The number of tokens of a range of characters as a text of its own, special tokens around it included.
     ///
     /// # Errors
-    /// A range that ends behind the text or before it begins; as [`Tokenizer::count`].
+    /// A range that ends behind the text or before its own start; as [`Tokenizer::count`].
     pub fn count_range(
         &mut self,
         tokenizer: &Tokenizer,
@@ -209,11 +208,11 @@ impl CountedText {
                 let length = self.characters();
                 return Err(Error::new(
                     ErrorKind::Argument,
-                    format!("{start}..{end} is no range of the {length} characters of the text"),
+                    format!("{start}..{end} is not a range of a text of {length} characters"),
                 ));
             }
         };
-        let mut known: Option<Known> = None;
+        let mut inside: Option<(SplitPoint, SplitPoint)> = None;
         let mut at = 0;
         for (number, part) in self.parts.iter().enumerate() {
             at += part.text.len();
@@ -221,27 +220,27 @@ impl CountedText {
                 break;
             }
             if at >= bytes.start + part.before {
-                let first = known.as_ref().map_or((number + 1, at), |known| known.first);
-                known = Some(Known {
-                    first,
-                    last: (number + 1, at),
-                });
+                let last = SplitPoint {
+                    part: number + 1,
+                    byte: at,
+                };
+                inside = Some((inside.map_or(last, |(first, _)| first), last));
             }
         }
-        let Some(Known { first, last }) = known else {
+        let Some((first, last)) = inside else {
             let text = self.slice(bytes);
             let count = tokenizer.count_part(&text, Place::First, true, &self.options)?;
             return Ok(self.frame + count);
         };
-        let head = self.slice(bytes.start..first.1);
+        let head = self.slice(bytes.start..first.byte);
         let head = tokenizer.count_part(&head, Place::First, false, &self.options)?;
-        let inner = self.count_parts(tokenizer, first.0..last.0)?;
-        let tail = self.slice(last.1..bytes.end);
+        let inner = self.count_parts(tokenizer, first.part..last.part)?;
+        let tail = self.slice(last.byte..bytes.end);
         let tail = tokenizer.count_part(&tail, Place::Inner, true, &self.options)?;
         Ok(self.frame + head + inner + tail)
     }
 
-    /// The tokens of these parts, each of which stands between others.
+    /// The tokens of these parts, each of which has others on both sides.
     fn count_parts(&mut self, tokenizer: &Tokenizer, parts: Range<usize>) -> Result<usize> {
         let mut sum = 0;
         for part in paced(self.parts.range_mut(parts)) {
@@ -257,7 +256,7 @@ impl CountedText {
         Ok(sum)
     }
 
-    /// The parts that a text begins with, and where the rest begins.
+    /// Splits parts off the front of a text; returns them, and where the rest begins.
     fn cut(&self, tokenizer: &Tokenizer, text: &str) -> (Vec<Part>, usize) {
         let mut parts = Vec::new();
         let mut start = 0;
@@ -271,12 +270,12 @@ impl CountedText {
         (parts, start)
     }
 
-    /// A place where the first part of a text may end, and how much of the text was looked at.
+    /// Where the first part of a text may end, and how many bytes the search looked at.
     fn split_point(&self, tokenizer: &Tokenizer, text: &str) -> Option<(usize, usize)> {
         let mut size = PART;
         loop {
             let window = &text[..boundary_before(text, size)];
-            // The fast path asks what stands before a place from the last space on.
+            // To judge a place, the fast path reads from the last space in front of it.
             let space = window.bytes().skip(1).position(|byte| byte == b' ');
             let near = match self.cuts {
                 Cuts::Stages(_) => Some(0),
@@ -294,13 +293,13 @@ impl CountedText {
         }
     }
 
-    /// Whether so much of a text tells that no added token, which may begin in front of it, ends behind it.
+    /// Whether `at` bytes rule out an added token that begins in front of the text and ends behind them.
     fn is_far_enough(&self, tokenizer: &Tokenizer, at: usize) -> bool {
         let added = &tokenizer.added_tokens;
         added.finds_nothing(&self.options.special) || at >= added.reach()
     }
 
-    /// Where a character begins, in bytes; the end of the text for the one behind the last.
+    /// The byte at which a character begins; for the one behind the last, the end of the text.
     fn byte_of(&self, character: usize) -> Option<usize> {
         let (mut left, mut at) = (character, 0);
         for part in &self.parts {
@@ -324,7 +323,7 @@ impl CountedText {
         parts + self.tail.len()
     }
 
-    /// The text between two places, in bytes.
+    /// The text of a range of bytes.
     fn slice(&self, bytes: Range<usize>) -> String {
         room::ask(bytes.len());
         let mut text = String::with_capacity(bytes.len());
@@ -339,10 +338,11 @@ impl CountedText {
     }
 }
 
-/// The split points of a range: the number of the part behind each, and the byte where that begins.
-struct Known {
-    first: (usize, usize),
-    last: (usize, usize),
+/// A split point between parts: the number of the part behind it, and the byte where that begins.
+#[derive(Clone, Copy)]
+struct SplitPoint {
+    part: usize,
+    byte: usize,
 }
 
 #[cfg(test)]
@@ -427,7 +427,7 @@ mod tests {
     #[test]
     fn a_long_text_has_parts() {
         let text = "the cat and the hat\n".repeat(50);
-        // Around added tokens more of a text is looked at than these have.
+        // Near added tokens the search looks at more text than these parts have.
         let special = SpecialPolicy::Ignore;
         let is_plain = |(_, it): &(usize, &Tokenizer)| it.added_tokens.finds_nothing(&special);
         for (number, tokenizer) in TOKENIZERS.iter().enumerate().filter(is_plain) {
@@ -450,7 +450,7 @@ mod tests {
         let error = counted.count_range(tokenizer, 1..3).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Argument);
         assert!(error.to_string().contains("1..3"), "{error}");
-        #[expect(clippy::reversed_empty_ranges, reason = "it is refused")]
+        #[expect(clippy::reversed_empty_ranges, reason = "the call refuses it")]
         let reversed = 2..1;
         assert!(counted.count_range(tokenizer, reversed).is_err());
     }

@@ -83,7 +83,8 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// The same, by the stages: what the post-processor puts around a text is around all of its parts.
+    /// As [`Tokenizer::encode_part`], by the stages: what goes around a text goes in front of its first part
+    /// and behind its last.
     fn encode_part_by_stages(
         &self,
         text: &str,

@@ -266,8 +266,8 @@ const SEARCHED_FOR_CUT: usize = if cfg!(test) { 24 } else { 64 << 10 };
 /// Bytes of a text that are kept, at most, for want of a place to cut.
 const MAX_KEPT: usize = 512 << 20;
 
-/// What finds places where a text that is not all there may be cut: the parts, each encoded at its
-/// [`Place`], have the tokens of the text.
+/// Finds split points in a text of which more may come: the parts, each encoded at its [`Place`], have the
+/// tokens of the text.
 #[derive(Debug)]
 pub(super) enum Cuts {
     Stages(Arc<FirstStages>),
@@ -276,11 +276,11 @@ pub(super) enum Cuts {
 }
 
 impl Cuts {
-    /// What finds them for a tokenizer and these options; `refused` says what cannot be done without.
+    /// For a tokenizer and these options; `refused` says in an error what cannot be done without split points.
     ///
     /// # Errors
     /// No safe split points are known for this tokenizer, or for text in which its special tokens are
-    /// looked for; special tokens are to be an error, which only the whole text places.
+    /// looked for; `special` is [`SpecialPolicy::Raise`], whose error needs a place in the whole text.
     pub(super) fn new(
         tokenizer: &Tokenizer,
         options: &EncodeOptions,
@@ -289,8 +289,8 @@ impl Cuts {
         if options.special == SpecialPolicy::Raise {
             return Err(Error::new(
                 ErrorKind::Unsupported,
-                "parts of a text do not say where in it a special token stands, so special cannot be \
-                 \"raise\"",
+                "within a part, the place of a special token in the whole text is not known, so special \
+                 cannot be \"raise\"",
             )
             .hint("pass \"ignore\", \"allow\" or a set of special tokens"));
         }
@@ -308,7 +308,7 @@ impl Cuts {
         })
     }
 
-    /// A place to cut `text`, which goes on behind its end: one near the end, or behind `near`.
+    /// A split point, sought from about `near` on, of a text that goes on behind its end.
     pub(super) fn find(
         &self,
         tokenizer: &Tokenizer,
@@ -342,7 +342,7 @@ impl EncodeStream {
     /// A stream of a text in which special tokens are what `special` says.
     ///
     /// # Errors
-    /// No safe split points are known for this tokenizer, or special tokens are to be an error.
+    /// No safe split points are known for this tokenizer; `special` is [`SpecialPolicy::Raise`].
     pub fn new(
         tokenizer: &Tokenizer,
         special: SpecialPolicy,

@@ -175,7 +175,7 @@ fn words() {
     }
 }
 
-/// A BPE of characters that marks the last one of a word, as CharBPE and CLIP have it.
+/// A BPE of characters with `</w>` at the end of words, as CharBPE and CLIP have it.
 fn bpe_with_suffix(numbers: &mut ChaCha8Rng) -> Model {
     let mut tokens = vec!["<unk>".to_owned(), "<".to_owned()];
     let mut merges = Vec::new();

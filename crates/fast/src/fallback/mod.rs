@@ -15,14 +15,12 @@ use bpe_merger::BpeMerger;
 use character_table::CutWord;
 use jeton_models::merge::ShortWord;
 use jeton_models::model::{Model, Sampler, Sampling, Token};
+use jeton_stages::normalizer::SPACE_MARK;
 use jeton_text::error::Result;
 use jeton_text::interrupt::{paced, parts};
 use jeton_text::mem::lazy::Lazy;
 use jeton_text::text::{Pieces, lossy};
 use longest_match::Longest;
-
-/// The character that stands for a space.
-pub(super) const SPACE_MARK: char = '▁';
 
 /// Plain words, of ASCII, possibly behind a space: the stages in front of the model make one piece of
 /// each, of the same characters.

@@ -3,11 +3,11 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::fallback::PlainWords;
 use crate::fallback::bpe_merger::merges_nothing_unknown;
-use crate::fallback::{PlainWords, SPACE_MARK};
+use jeton_models::model::Bpe;
 use jeton_models::model::bpe::{Alphabet, MergeRule};
-use jeton_models::model::{Bpe, byte_token};
-use jeton_stages::normalizer::Normalizer;
+use jeton_stages::normalizer::{Normalizer, SPACE_MARK};
 use jeton_stages::pre_tokenizer::{PreTokenizer, PrependScheme};
 use jeton_text::length_limit::is_in_proportion;
 
@@ -39,7 +39,7 @@ pub(super) fn merges_nothing_across_cuts(bpe: &Bpe) -> bool {
     let space = "▁".as_bytes();
     merges_units(bpe)
         // No unknown character is dropped, which would make neighbours of what it parts.
-        && (bpe.options().unk_token.is_some() || falls_back_to_bytes(bpe))
+        && (bpe.options().unk_token.is_some() || bpe.falls_back_to_bytes())
         // Unknown characters are never fused across one that is known.
         && vocab.text_id(space).is_some()
         && merges.iter().all(|&(left, right)| {
@@ -59,15 +59,9 @@ pub(super) fn merges_units(bpe: &Bpe) -> bool {
 pub(super) fn lines_stand_alone(bpe: &Bpe) -> bool {
     let holds_line_end = |token: &[u8]| token.len() > 1 && token.contains(&b'\n');
     merges_units(bpe)
-        && falls_back_to_bytes(bpe)
+        && bpe.falls_back_to_bytes()
         && !(bpe.vocab().iter()).any(|(token, _)| holds_line_end(token))
         && merges_nothing_unknown(bpe)
-}
-
-/// Whether unknown characters become tokens of their bytes, whatever these are.
-pub(super) fn falls_back_to_bytes(bpe: &Bpe) -> bool {
-    let is_there = |byte| bpe.vocab().id(&byte_token(byte)).is_some();
-    bpe.options().byte_fallback && (0..=u8::MAX).all(is_there)
 }
 
 pub(super) fn unk_id(bpe: &Bpe) -> Option<u32> {
@@ -89,7 +83,7 @@ pub(super) fn plain(
     };
     for normalizer in normalizers {
         let replaced = normalizer.replaced_ascii()?;
-        // Lowering may make one.
+        // Lower-casing may produce such a text.
         if replaced != " " && plain.lowers {
             return None;
         }

@@ -11,7 +11,7 @@ use crate::cache::lookup::{NewChunks, tokens};
 use crate::cache::output_buffer::{BufferedSink, EntrySink};
 use crate::cache::word_cache::WordCache;
 use crate::cache::workspace_pool::WorkspacePool;
-use crate::fallback::{Fallback, FallbackWorkspace, PlainWords, SPACE_MARK, Tables};
+use crate::fallback::{Fallback, FallbackWorkspace, PlainWords, Tables};
 use crate::sink::Sink;
 use crate::unsupported_stage::{UnsupportedStage, caches_words};
 use crate::{Place, Spaces};
@@ -20,7 +20,7 @@ use accepted::{
 };
 use jeton_models::model::Model;
 use jeton_models::stages::{BeforeModel, Stages};
-use jeton_stages::normalizer::Normalizer;
+use jeton_stages::normalizer::{Normalizer, SPACE_MARK};
 use jeton_stages::pre_tokenizer::{PreTokenizer, PrependScheme, SplitBehavior};
 use jeton_stages::split::delimiters::{Delimiters, split_point};
 use jeton_stages::split::safe_cuts::SafeCuts;
@@ -233,7 +233,7 @@ impl Metaspace {
         tokens(&mut call, &self.delimiters, chunks, text, start, &mut sink)
     }
 
-    /// How tokens write spaces, if one stage does.
+    /// How tokens write spaces, if a single stage decides that.
     pub fn spaces(&self) -> Option<Spaces> {
         let Chain {
             normalizers,

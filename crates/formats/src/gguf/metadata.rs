@@ -1,7 +1,6 @@
 //! The container: the keys and values of a GGUF, read and written without its tensors.
 //!
-//! Look here for what a hostile file is refused by: no length is believed before the file is seen to
-//! have as many bytes.
+//! Look here for how hostile files are refused: a length counts only if the file still has that many bytes.
 //!
 //! ```text
 //! GGUF, version: u32, tensors: u64, entries: u64
@@ -17,19 +16,19 @@ use jeton_text::interrupt::paced;
 
 /// The bytes that a file begins with.
 pub const MAGIC: &[u8; 4] = b"GGUF";
-/// The version that is written; versions 2 and 3 are read, which differ in the order of bytes alone.
+/// The version that is written. Versions 2 and 3 are read; they differ only in byte order.
 const VERSION: u32 = 3;
-/// Bytes that a key may have, as llama.cpp has it.
+/// The most bytes of a key, as in llama.cpp.
 const LONGEST_KEY: u64 = 65_535;
-/// Dimensions that a tensor may have.
+/// The most dimensions of a tensor.
 const MAX_DIMENSIONS: u32 = 16;
-/// Bytes to a multiple of which tensors are aligned, unless `general.alignment` says otherwise.
+/// Alignment of tensors in bytes, unless `general.alignment` gives another.
 const ALIGNMENT: u64 = 32;
 
 const TEXT: u32 = 8;
 const ARRAY: u32 = 9;
 
-/// What a number is; the values are those of the file.
+/// The type of a number; the values are those in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     U8 = 0,
@@ -52,7 +51,7 @@ impl Kind {
         all.into_iter().find(|kind| *kind as u32 == number)
     }
 
-    /// Bytes of one.
+    /// Bytes per number.
     fn size(self) -> usize {
         match self {
             Self::U8 | Self::I8 | Self::Bool => 1,
@@ -63,7 +62,7 @@ impl Kind {
     }
 }
 
-/// Texts, one behind the other.
+/// Texts, one after another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Texts {
     bytes: Vec<u8>,
@@ -76,7 +75,7 @@ impl Texts {
         self.ends.len()
     }
 
-    /// Each, in their order.
+    /// The texts, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         let mut start = 0;
         let ends = self.ends.iter();
@@ -102,7 +101,7 @@ pub enum Value {
     Number(Kind, Vec<u8>),
     /// A text, which need not be UTF-8.
     Text(Vec<u8>),
-    /// Several numbers, one behind the other.
+    /// Several numbers, one after another.
     Numbers(Kind, Vec<u8>),
     /// Several texts.
     Texts(Texts),
@@ -124,7 +123,7 @@ impl Value {
         Self::Text(text.into())
     }
 
-    /// What messages call it.
+    /// Its name in messages.
     fn name(&self) -> &'static str {
         match self {
             Self::Number(..) => "a number",
@@ -135,25 +134,26 @@ impl Value {
     }
 }
 
-/// What a GGUF says before its tensors.
+/// What a GGUF has in front of its tensors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metadata {
     entries: Vec<(String, Value)>,
     /// How many tensors there are.
     tensors: u64,
-    /// What is said of them, as the file has it.
+    /// Their descriptions, as in the file.
     tensor_infos: Vec<u8>,
-    /// Of the tensor of the embeddings, how many it has, if there is one.
+    /// The number of token embeddings, if there are any.
     embeddings: Option<u64>,
-    /// Bytes of the file that was read up to its tensors, without what aligns these.
+    /// Bytes up to the tensors in the file that was read, without padding.
     end: u64,
 }
 
 impl Metadata {
-    /// What a file of `length` bytes says before its tensors; no more of it is read.
+    /// Reads a file of `length` bytes up to its tensors.
     ///
     /// # Errors
-    /// What is no GGUF, with the key at which it is none; one that is larger than a tokenizer may be.
+    /// A file that is not a GGUF, with the key where that shows; more than [`files::LARGEST`] bytes in front of
+    /// the tensors.
     pub fn read(file: impl Read, length: u64) -> Result<Self> {
         let mut source = Source {
             file,
@@ -161,21 +161,21 @@ impl Metadata {
             budget: files::LARGEST,
         };
         if source.bytes(4)? != MAGIC {
-            return broken("this is no GGUF");
+            return broken("this is not a GGUF");
         }
         match source.u32()? {
             2 | 3 => {}
             1 => {
                 return Err(Error::new(
                     ErrorKind::Unsupported,
-                    "this is version 1 of GGUF, which llama.cpp reads no more",
+                    "this is version 1 of GGUF, which llama.cpp no longer reads",
                 )
                 .hint("convert the model again"));
             }
             version if matches!(version.swap_bytes(), 1..=3) => {
                 return Err(Error::new(
                     ErrorKind::Unsupported,
-                    "this GGUF has its bytes in big-endian order, as for an IBM mainframe",
+                    "this GGUF is big-endian, as for an IBM mainframe",
                 )
                 .hint("convert it with gguf_convert_endian of the gguf package"));
             }
@@ -203,7 +203,7 @@ impl Metadata {
         }
         if tensors > source.left / 24 {
             return broken(format!(
-                "it says that it has {tensors} tensors, and only {} bytes follow",
+                "it says that it has {tensors} tensors, but only {} bytes follow",
                 source.left
             ));
         }
@@ -232,7 +232,7 @@ impl Metadata {
         Ok(())
     }
 
-    /// How many embeddings of tokens the model has, where it has any.
+    /// The number of token embeddings, if the model has any.
     pub fn embeddings(&self) -> Option<u64> {
         self.embeddings
     }
@@ -240,7 +240,7 @@ impl Metadata {
     /// Where the tensors of the file that was read begin.
     ///
     /// # Errors
-    /// An alignment that is none.
+    /// An alignment that is not valid.
     pub fn tensors_at(&self) -> Result<u64> {
         Ok(self.end.next_multiple_of(self.alignment()?))
     }
@@ -248,7 +248,7 @@ impl Metadata {
     /// The bytes of a file from its beginning to its tensors.
     ///
     /// # Errors
-    /// An alignment that is none.
+    /// An alignment that is not valid.
     pub fn write(&self) -> Result<Vec<u8>> {
         let mut head = MAGIC.to_vec();
         head.extend(VERSION.to_le_bytes());
@@ -286,7 +286,7 @@ impl Metadata {
             }
         }
         head.extend(&self.tensor_infos);
-        // Behind a file that has no tensors there is nothing to align.
+        // Without tensors there is nothing to align.
         if self.tensors > 0 {
             let end = (head.len() as u64).next_multiple_of(self.alignment()?);
             head.resize(end as usize, 0);
@@ -295,18 +295,20 @@ impl Metadata {
     }
 
     fn alignment(&self) -> Result<u64> {
-        /// The largest that is believed.
+        /// The largest that is accepted.
         const LARGEST: u64 = 1 << 20;
         let Some(number) = self.number("general.alignment")? else {
             return Ok(ALIGNMENT);
         };
         match u64::try_from(number).ok() {
             Some(it) if it.is_power_of_two() && it <= LARGEST => Ok(it),
-            _ => broken(format!("general.alignment: {number} is no alignment")),
+            _ => broken(format!(
+                "general.alignment: {number} is not a valid alignment"
+            )),
         }
     }
 
-    /// Sets a key; in its place, where it is there, or at the end.
+    /// Sets a key: in place if it is there, else at the end.
     pub fn set(&mut self, key: &str, value: Value) {
         match self.entries.iter_mut().find(|(held, _)| held == key) {
             Some((_, held)) => *held = value,
@@ -314,7 +316,7 @@ impl Metadata {
         }
     }
 
-    /// Takes out every key that `goes` names.
+    /// Removes every key for which `goes` is true.
     pub fn remove(&mut self, goes: impl Fn(&str) -> bool) {
         self.entries.retain(|(key, _)| !goes(key));
     }
@@ -339,7 +341,7 @@ impl Metadata {
     /// The text of a key.
     ///
     /// # Errors
-    /// A value that is no text in UTF-8.
+    /// A value that is not text in UTF-8.
     pub fn text(&self, key: &str) -> Result<Option<&str>> {
         match self.get(key) {
             None => Ok(None),
@@ -354,7 +356,7 @@ impl Metadata {
     /// The number of a key, of any kind; a flag is 0 or 1.
     ///
     /// # Errors
-    /// A value that is no whole number.
+    /// A value that is not a whole number.
     pub fn number(&self, key: &str) -> Result<Option<i128>> {
         match self.get(key) {
             None => Ok(None),
@@ -377,12 +379,12 @@ impl Metadata {
     /// The texts of a key.
     ///
     /// # Errors
-    /// Another value.
+    /// A value of another type.
     pub fn texts(&self, key: &str) -> Result<Option<&Texts>> {
         match self.get(key) {
             None => Ok(None),
             Some(Value::Texts(texts)) => Ok(Some(texts)),
-            // What writes no elements may say of any kind that there are none.
+            // An empty array may be of any type.
             Some(Value::Numbers(_, bytes)) if bytes.is_empty() => Ok(None),
             Some(other) => mismatch(key, "an array of texts", other),
         }
@@ -391,7 +393,7 @@ impl Metadata {
     /// The whole numbers of a key.
     ///
     /// # Errors
-    /// Another value.
+    /// A value of another type.
     pub fn numbers(&self, key: &str) -> Result<Option<Vec<i128>>> {
         match self.get(key) {
             None => Ok(None),
@@ -411,7 +413,7 @@ impl Metadata {
     /// The bytes of a key.
     ///
     /// # Errors
-    /// Another value.
+    /// A value of another type.
     pub fn bytes(&self, key: &str) -> Result<Option<&[u8]>> {
         match self.get(key) {
             None => Ok(None),
@@ -423,7 +425,7 @@ impl Metadata {
     /// The scores of a key: numbers of 32 bits.
     ///
     /// # Errors
-    /// Another value.
+    /// A value of another type.
     pub fn scores(&self, key: &str) -> Result<Option<Vec<f32>>> {
         match self.get(key) {
             None => Ok(None),
@@ -470,9 +472,9 @@ fn whole(kind: Kind, bytes: &[u8]) -> Option<i128> {
 /// A file that is read from the front.
 struct Source<R> {
     file: R,
-    /// Bytes that the file has yet.
+    /// Bytes of the file that are left.
     left: u64,
-    /// Bytes that may yet be read: what is said before the tensors is kept in memory.
+    /// Bytes that may still be read: all that is in front of the tensors is kept in memory.
     budget: u64,
 }
 
@@ -480,13 +482,13 @@ impl<R: Read> Source<R> {
     fn bytes(&mut self, count: u64) -> Result<Vec<u8>> {
         if count > self.left {
             return broken(format!(
-                "the file ends too early: {count} bytes should follow, and {} do",
+                "the file ends too early: {count} bytes should follow, but only {} do",
                 self.left
             ));
         }
         if count > self.budget {
             let message = format!(
-                "what stands before the tensors has more than {} bytes, the most that is read",
+                "the part in front of the tensors has more than {} bytes, the most that is read",
                 files::LARGEST
             );
             return Err(Error::new(ErrorKind::File, message));
@@ -520,14 +522,14 @@ impl<R: Read> Source<R> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 
-    /// A number of things that take `size` bytes each at the least.
+    /// A number of things, each of which takes at least `size` bytes.
     fn count(&mut self, size: u64, what: &str) -> Result<u64> {
         let count = self.u64()?;
         if count <= self.left / size {
             Ok(count)
         } else {
             broken(format!(
-                "it says that {count} {what} follow, and only {} bytes do",
+                "it says that {count} {what} follow, but only {} bytes do",
                 self.left
             ))
         }

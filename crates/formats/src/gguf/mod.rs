@@ -1,14 +1,13 @@
-//! GGUF: the tokenizer in a model of llama.cpp, told by what stands before its tensors.
+//! GGUF: the tokenizer of a llama.cpp model, which the file has in front of its tensors.
 //!
-//! Look here for which keys mean what. A tokenizer that is read gives llama.cpp's ids, also where these
-//! are not those of the model's own tokenizer; `pre` says how llama.cpp splits text. Known
-//! differences remain in what hardly a text holds:
+//! Look here for which keys mean what. A tokenizer that is read gives llama.cpp's ids, even where the model's
+//! own tokenizer gives others; `pre` says how llama.cpp splits text. Differences remain in rare texts:
 //!
-//! - of added tokens that overlap, llama.cpp finds the longest first wherever it stands, and jeton that
-//!   which begins first;
-//! - what stands beside a byte without a token is not merged across it there;
-//! - RWKV's control tokens are found in any text there, and here where a caller allows it;
-//! - its Unigram adds scores in 64 bits, as `tokenizers` does, and SentencePiece in 32.
+//! - of added tokens that overlap, llama.cpp takes the longest, wherever it is, and jeton the one that begins
+//!   first;
+//! - llama.cpp merges nothing across a byte without a token;
+//! - llama.cpp finds RWKV's control tokens in any text, jeton only where the caller allows them;
+//! - llama.cpp's Unigram adds scores in 64 bits, as `tokenizers` does; jeton's, as SentencePiece's, in 32.
 
 mod metadata;
 mod pre;
@@ -17,9 +16,9 @@ mod write;
 
 pub use metadata::{MAGIC, Metadata};
 pub use read::{Contents, read};
-pub use write::{With, put, write};
+pub use write::{Extras, put, write};
 
-/// How much of a key names a tokenizer.
+/// The beginning of the keys of a tokenizer.
 const PREFIX: &str = "tokenizer.";
 const MODEL: &str = "tokenizer.ggml.model";
 const PRE: &str = "tokenizer.ggml.pre";
@@ -36,12 +35,12 @@ const ADD_BOS: &str = "tokenizer.ggml.add_bos_token";
 const ADD_EOS: &str = "tokenizer.ggml.add_eos_token";
 const TEMPLATE: &str = "tokenizer.chat_template";
 
-/// The roles of tokens, each with the key that has its id.
+/// The roles of tokens, each with the key of its id.
 const ROLES: &[(&str, &str)] = &[
     ("bos", "tokenizer.ggml.bos_token_id"),
     ("eos", "tokenizer.ggml.eos_token_id"),
     ("unk", "tokenizer.ggml.unknown_token_id"),
-    // As the keys spell it.
+    // Misspelled in the format.
     ("sep", "tokenizer.ggml.seperator_token_id"),
     ("pad", "tokenizer.ggml.padding_token_id"),
     ("cls", "tokenizer.ggml.cls_token_id"),
@@ -56,7 +55,15 @@ const ROLES: &[(&str, &str)] = &[
     ("fim_sep", "tokenizer.ggml.fim_sep_token_id"),
 ];
 
-/// What a token is for; the values are those of the file.
+/// The key of a role that has one.
+fn key_of(role: &str) -> &'static str {
+    let mut roles = ROLES.iter();
+    roles
+        .find(|(name, _)| *name == role)
+        .map_or("", |(_, key)| key)
+}
+
+/// The type of a token; the values are those in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Type {
     Normal = 1,

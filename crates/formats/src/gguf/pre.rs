@@ -1,27 +1,29 @@
-//! How llama.cpp splits text, by the name that `tokenizer.ggml.pre` says.
+//! How llama.cpp splits text, for each name in `tokenizer.ggml.pre`.
 //!
-//! Look here for which names there are, and which are refused. The expressions say what llama.cpp
-//! does, which is not always what the model's own tokenizer does: it has no case folding, takes every
-//! letter beyond ASCII as upper and lower case alike, and knows `~` as no symbol (see [`SYMBOLS`]).
-//! One expression splits what the one before it left, so a list here is a list of splits.
+//! Look here for which names are known, and which are refused. The expressions say what llama.cpp does,
+//! which is not always what the model's own tokenizer does: llama.cpp has no case folding, takes every letter
+//! beyond ASCII for upper and lower case alike, and `~` for no symbol (`symbols!`). Each expression of a list
+//! splits the pieces that the one before it left.
 
-use jeton_stages::pre_tokenizer::named::{self, DEEPSEEK_LETTERS, GPT2_ORIGINAL};
+use jeton_stages::pre_tokenizer::named::{
+    self, DEEPSEEK_LETTERS, FALCON, GPT2_ORIGINAL, STARCODER,
+};
 use jeton_stages::pre_tokenizer::{PreTokenizer, SplitBehavior};
 use jeton_text::error::{Error, ErrorKind, Result, did_you_mean};
 use jeton_text::pattern::{Dialect, Regex, SearchPattern};
 
-/// A way to split text that some names stand for.
+/// A way to split text, with its names.
 pub struct Pre {
-    /// The names, that which is written first.
+    /// The names; the first is written.
     pub names: &'static [&'static str],
     /// The expressions, in Oniguruma's dialect.
     expressions: &'static [&'static str],
-    /// The pattern of [`named`] that llama.cpp means by it, where
-    /// that is another, and how it is another.
+    /// The pattern of [`named`] that llama.cpp imitates by this, if it does not match it exactly, and how the
+    /// two differ.
     pub meant: Option<(&'static str, &'static str)>,
-    /// A word that is a token as a whole is that token at once.
+    /// A whole word that is a token becomes that token without merges.
     pub ignore_merges: bool,
-    /// A text begins with the token for that, unless the file says otherwise.
+    /// A text begins with the BOS token, unless the file says otherwise.
     pub add_bos: bool,
     /// Spaces are written `▁`, and the vocabulary holds text, not bytes.
     pub is_text: bool,
@@ -58,17 +60,17 @@ impl Pre {
         self
     }
 
-    /// Whether text is split so.
+    /// Whether `cuts` are exactly these.
     pub fn is(&self, cuts: &Cuts) -> bool {
         cuts.sources == self.expressions
     }
 
-    /// Whether text is split as is meant.
+    /// Whether `cuts` are those of the pattern in `meant`.
     pub fn means(&self, cuts: &Cuts) -> bool {
         self.meant.is_some_and(|(name, _)| cuts.name == Some(name))
     }
 
-    /// What splits text so.
+    /// The pre-tokenizer that splits text like this.
     pub fn pre_tokenizer(&self) -> PreTokenizer {
         let bytes = |use_regex| PreTokenizer::ByteLevel {
             add_prefix_space: false,
@@ -80,11 +82,7 @@ impl Pre {
             r"\p{N}" => PreTokenizer::Digits {
                 individual_digits: true,
             },
-            source => PreTokenizer::Split {
-                pattern: SearchPattern::Regex(Regex::known(source, Dialect::Oniguruma)),
-                behavior: SplitBehavior::Isolated,
-                invert: false,
-            },
+            source => named::split(source),
         };
         if self.is_text {
             return match self.expressions {
@@ -102,14 +100,14 @@ impl Pre {
     }
 }
 
-/// How a pre-tokenizer splits text: by expressions, which may have a name.
+/// The expressions by which a pre-tokenizer splits text, and their name if they have one.
 pub struct Cuts {
     sources: Vec<String>,
     name: Option<&'static str>,
 }
 
-/// The expressions by which a pre-tokenizer splits text, if it only does that, one after another, and
-/// keeps what lies between matches.
+/// The expressions of a pre-tokenizer, if all it does is split by them one after another and keep what lies
+/// between matches.
 pub fn expressions_of(pre_tokenizer: &PreTokenizer) -> Option<Cuts> {
     let mut steps = Vec::new();
     collect(pre_tokenizer, &mut steps)?;
@@ -158,10 +156,10 @@ fn collect(pre_tokenizer: &PreTokenizer, steps: &mut Vec<Regex>) -> Option<()> {
     Some(())
 }
 
-/// The way to split text that a name stands for.
+/// Finds a way to split text by its name.
 ///
 /// # Errors
-/// A name that llama.cpp does not know, or whose meaning cannot be had exactly.
+/// A name that is not known, or whose splits jeton cannot reproduce exactly.
 pub fn find(name: &str) -> Result<&'static Pre> {
     if let Some(found) = PRES.iter().find(|pre| pre.names.contains(&name)) {
         return Ok(found);
@@ -175,7 +173,7 @@ pub fn find(name: &str) -> Result<&'static Pre> {
     }
     let error = Error::new(
         ErrorKind::Unsupported,
-        format!("tokenizer.ggml.pre: no way to split text is known by the name {name:?}"),
+        format!("tokenizer.ggml.pre: {name:?} is not a known way to split text"),
     );
     let known = PRES.iter().flat_map(|pre| pre.names.iter().copied());
     Err(match did_you_mean(name, known) {
@@ -186,7 +184,7 @@ pub fn find(name: &str) -> Result<&'static Pre> {
     })
 }
 
-/// Names whose meaning is not that of stages that there are here.
+/// Names that no stages here can reproduce, each with the reason.
 const REFUSED: &[(&str, &str)] = &[
     ("gemma4", GEMMA),
     ("granite-embed-multi-311m", GEMMA),
@@ -244,14 +242,14 @@ macro_rules! maybe_contraction {
     };
 }
 
-/// What llama.cpp finds where an expression says `\p{S}`: of the ASCII symbols it lists all but `~`.
+/// What llama.cpp matches for `\p{S}`: its list of ASCII symbols lacks `~`.
 macro_rules! symbols {
     () => {
         r"\p{S}&&[^~]"
     };
 }
 
-/// Letters with their marks, and signs, as DeepSeek V3 and its kin split them.
+/// Letters with their marks, and signs, as DeepSeek V3 and similar models split them.
 macro_rules! deepseek_like {
     ($after_signs:literal) => {
         concat!(
@@ -278,12 +276,12 @@ const CJK: &str = "[一-龥\u{3040}-ゟ゠-ヿ]+";
 const BLOOM: &str = " ?[^(\\s|.,!?…。，、।۔،)]+";
 const LINES: &str = r"[^\n]+|[\n]+";
 
-/// What DeepSeek's first models take for signs and for scripts without case. Where an expression has no
-/// class of Unicode, llama.cpp lets none but `\s` find white space beyond ASCII.
+/// Signs, and scripts without case, in DeepSeek's first models. In an expression without a Unicode class,
+/// llama.cpp matches white space beyond ASCII by `\s` only.
 const DEEPSEEK_SIGNS: &str = r"\s?[!-/:-~！-／：-～‘-‟、-。]+";
 const DEEPSEEK_CJK: &str = r"[一-龥\x{800}-一가-\x{D7FF}&&\S]+";
 
-/// The white space that Jais 2 parts: runs whose lengths are powers of two.
+/// Jais 2 splits white space into runs whose lengths are powers of two.
 const JAIS2: &str = concat!(
     contractions!(),
     r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+",
@@ -291,7 +289,7 @@ const JAIS2: &str = concat!(
     r"|\s{8}(?!\S)|\s{4}(?!\S)|\s{1,2}(?!\S)|\s{1}"
 );
 
-/// Han as Kimi K2 has it.
+/// The Han characters of Kimi K2.
 macro_rules! han {
     () => {
         r"\x{3400}-\x{4DBF}\x{4E00}-\x{9FFF}\x{F900}-\x{FAFF}\x{20000}-\x{2A6DF}\x{2A700}-\x{2EBEF}\x{2F800}-\x{2FA1F}"
@@ -308,12 +306,12 @@ const KIMI: &str = concat!(
     r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 );
 
-/// What differs from the pattern that is meant.
+/// How splits differ from those of the pattern in `meant`.
 const CONTRACTIONS: &str = "the long s (U+017F) as an s behind an apostrophe";
 const CASES: &str = "the case of letters beyond ASCII, at which llama.cpp splits no word";
 const TILDES: &str = "~ as a sign that goes with those beside it";
 
-/// All ways, each with its names.
+/// All ways to split text that are known.
 pub const PRES: &[Pre] = &[
     Pre::new(
         &[
@@ -451,11 +449,7 @@ pub const PRES: &[Pre] = &[
         ],
         None,
     ),
-    Pre::new(
-        &["falcon"],
-        &[r"[\p{P}\$\+<=>\^~\|`]+", GPT2_ORIGINAL, "[0-9][0-9][0-9]"],
-        None,
-    ),
+    Pre::new(&["falcon"], FALCON, None),
     Pre::new(
         &[
             "starcoder",
@@ -467,7 +461,7 @@ pub const PRES: &[Pre] = &[
             "minerva-7b",
             "mellum2",
         ],
-        &[r"\p{N}", GPT2_ORIGINAL],
+        STARCODER,
         None,
     ),
     Pre::new(&["bloom", "poro-chat", "gpt3-finnish"], &[BLOOM], None),

@@ -6,7 +6,7 @@ use super::metadata::{Metadata, Texts};
 use super::pre::{self, Pre};
 use super::{
     ADD_BOS, ADD_EOS, CHARSMAP, LOWERCASE, MERGES, MODEL, PRE, REMOVE_EXTRA, ROLES, SCORES,
-    SPACE_PREFIX, STRIP_ACCENTS, TEMPLATE, TOKENS, TYPES, Type,
+    SPACE_PREFIX, STRIP_ACCENTS, TEMPLATE, TOKENS, TYPES, Type, key_of,
 };
 use crate::special_token_roles::Role;
 use crate::{gpt2, sentencepiece};
@@ -14,11 +14,11 @@ use jeton_models::model::bpe::{Alphabet, BpeOptions};
 use jeton_models::model::sentencepiece::spec::{
     Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
 };
-use jeton_models::model::{Bpe, LongestMatch, Model, WordPiece, byte_token};
+use jeton_models::model::{Bpe, LongestMatch, Model, WordPiece, byte_of_token};
 use jeton_models::stages::Stages;
 use jeton_stages::added_tokens::AddedToken;
 use jeton_stages::decoder::Decoder;
-use jeton_stages::normalizer::{Normalizer, WhiteSpace};
+use jeton_stages::normalizer::Normalizer;
 use jeton_stages::post_processor::{PostProcessor, Sequence, TemplatePiece, TemplateToken};
 use jeton_stages::pre_tokenizer::PreTokenizer;
 use jeton_stages::vocab::{MAX_ID, Vocab, show};
@@ -26,11 +26,10 @@ use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::interrupt::paced;
 use jeton_text::pattern::{Dialect, Regex, SearchPattern};
 
-/// The largest number of characters of a word that WordPiece splits: llama.cpp knows no such limit.
+/// The most characters of a word that WordPiece splits: llama.cpp has no limit.
 const LONGEST_WORD: usize = u32::MAX as usize;
 
-/// The tokens that end a turn or an answer, which llama.cpp takes for control tokens whatever the file says
-/// of them.
+/// The tokens that end a turn or an answer. llama.cpp treats them as control tokens whatever the file says.
 const CONTROL: &[&str] = &[
     "<|eot_id|>",
     "<|im_end|>",
@@ -56,7 +55,7 @@ const CONTROL: &[&str] = &[
     "[e~[",
 ];
 
-/// The tokens of gpt-oss that are shown in what it writes, whatever the file says of them.
+/// The tokens of gpt-oss that llama.cpp shows in answers, whatever the file says.
 const SHOWN: &[&str] = &["<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"];
 
 /// What a GGUF says of its tokenizer.
@@ -64,7 +63,7 @@ const SHOWN: &[&str] = &["<|channel|>", "<|message|>", "<|start|>", "<|constrain
 pub struct Contents {
     /// The stages.
     pub stages: Stages,
-    /// What about the file suggests that it is not what it was meant to be.
+    /// Signs that the file is not as its author meant it.
     pub warnings: Vec<String>,
     /// The roles of special tokens.
     pub roles: Vec<Role>,
@@ -94,8 +93,8 @@ pub fn read(metadata: &Metadata) -> Result<Contents> {
             let name = metadata.text(PRE)?.filter(|name| !name.is_empty());
             if name.is_none() {
                 warnings.push(format!(
-                    "there is no {PRE}, so text is split by llama.cpp's default, which may be no \
-                     model's own; llama.cpp warns of the same"
+                    "there is no {PRE}, so text is split by llama.cpp's default, which may not be \
+                     the model's own way; llama.cpp warns about this too"
                 ));
             }
             if name == Some("default") {
@@ -121,7 +120,7 @@ pub fn read(metadata: &Metadata) -> Result<Contents> {
         other => {
             return Err(Error::new(
                 ErrorKind::Unsupported,
-                format!("{MODEL}: no tokenizer is known by the name {other:?}"),
+                format!("{MODEL}: {other:?} is not a known kind of tokenizer"),
             )
             .hint("known are gpt2, llama, t5, bert and rwkv; load the tokenizer of the model that it was made from"));
         }
@@ -141,7 +140,7 @@ pub fn read(metadata: &Metadata) -> Result<Contents> {
     })
 }
 
-/// The ids that llama.cpp assumes where a file is silent, of the models that had them from the beginning.
+/// The ids that llama.cpp assumes where a file gives none.
 fn default_id(model: &str, role: &str) -> Option<u32> {
     let known: &[(&str, u32)] = match model {
         "llama" => &[("bos", 1), ("eos", 2), ("unk", 0)],
@@ -187,7 +186,7 @@ fn is_file_name(name: &str) -> bool {
 struct Tokens {
     texts: Vec<String>,
     types: Vec<Type>,
-    /// White space in front, and behind, that belongs to a token.
+    /// Whether each token takes the white space in front of it, and behind it.
     strips: Vec<(bool, bool)>,
 }
 
@@ -217,7 +216,7 @@ impl Tokens {
             None => vec![Type::Normal; texts.len()],
             Some(types) if types.len() < texts.len() => {
                 return broken(format!(
-                    "{TYPES} says what {} tokens are, and there are {}",
+                    "{TYPES} has {} types for {} tokens",
                     types.len(),
                     texts.len()
                 ));
@@ -236,7 +235,7 @@ impl Tokens {
         Ok(tokens)
     }
 
-    /// What llama.cpp makes of tokens by their names.
+    /// Corrects types by the names of tokens, as llama.cpp does.
     fn correct_types(&mut self) {
         let mut seen = HashSet::new();
         for (text, kind) in self.texts.iter().zip(&mut self.types) {
@@ -263,7 +262,7 @@ impl Tokens {
         }
     }
 
-    /// Which tokens take white space, which llama.cpp tells by the names of models.
+    /// Sets which tokens take white space. llama.cpp decides that by the name of the model.
     fn read_strips(&mut self, metadata: &Metadata) -> Result<()> {
         let of = |key| Ok::<_, Error>(metadata.text(key)?.unwrap_or_default().to_lowercase());
         let (name, pre) = (of("general.name")?, of(PRE)?);
@@ -290,7 +289,7 @@ impl Tokens {
         Ok(())
     }
 
-    /// Takes pieces of single bytes for pieces of text, where no text becomes bytes.
+    /// Turns byte pieces into unused ones, for models in which no text becomes bytes.
     fn without_bytes(&mut self) {
         let bytes = self.types.iter_mut().filter(|kind| **kind == Type::Byte);
         bytes.for_each(|kind| *kind = Type::Unused);
@@ -301,7 +300,7 @@ impl Tokens {
         all.map(|((text, kind), id)| (id, text.as_str(), *kind))
     }
 
-    /// Those that are found by their spelling.
+    /// The tokens that are found by their spelling.
     fn added(&self) -> Vec<AddedToken> {
         let found = self.iter().filter_map(|(id, text, kind)| {
             let token = match kind {
@@ -328,7 +327,7 @@ impl Tokens {
         self.texts.get(id as usize).map(String::as_str)
     }
 
-    /// The id that a key says, of a token that there is.
+    /// The id in a key, if there is such a token.
     fn id(&self, metadata: &Metadata, key: &str) -> Result<Option<u32>> {
         let id = metadata.number(key)?.and_then(|id| u32::try_from(id).ok());
         Ok(id.filter(|id| (*id as usize) < self.texts.len()))
@@ -343,20 +342,20 @@ impl Type {
             4 => Self::UserDefined,
             5 => Self::Unused,
             6 => Self::Byte,
-            // What is no type llama.cpp takes for text.
+            // llama.cpp treats any other number as text.
             _ => Self::Normal,
         }
     }
 }
 
-/// Which tokens stand around a text.
+/// The special tokens in front of a text and behind it.
 struct Frame {
     before: Option<u32>,
     after: Option<u32>,
 }
 
 impl Frame {
-    /// What a file says, or else llama.cpp.
+    /// As the file says, or else as llama.cpp assumes.
     fn read(
         metadata: &Metadata,
         tokens: &Tokens,
@@ -367,16 +366,12 @@ impl Frame {
             if !metadata.flag(add)?.unwrap_or(otherwise) {
                 return Ok(None);
             }
-            let key = ROLES.iter().find(|(name, _)| *name == role);
-            let said = match key {
-                Some((_, key)) => tokens.id(metadata, key)?,
-                None => None,
-            };
+            let said = tokens.id(metadata, key_of(role))?;
             match said.or(id.filter(|id| tokens.text(*id).is_some())) {
                 Some(id) => Ok(Some(id)),
                 None => Err(Error::new(
                     ErrorKind::Format,
-                    format!("{add} is true, and there is no {role} token"),
+                    format!("{add} is true, but there is no {role} token"),
                 )),
             }
         };
@@ -388,13 +383,11 @@ impl Frame {
 
     fn post_processor(&self, tokens: &Tokens) -> Option<PostProcessor> {
         let text = |id: u32| tokens.text(id).unwrap_or_default().to_owned();
-        let (mut ids, around): (Vec<u32>, _) = (
-            self.before.into_iter().chain(self.after).collect(),
-            |id: Option<u32>, type_id| {
-                let id = text(id?);
-                Some(TemplatePiece::SpecialToken { id, type_id })
-            },
-        );
+        let around = |id: Option<u32>, type_id| {
+            let id = text(id?);
+            Some(TemplatePiece::SpecialToken { id, type_id })
+        };
+        let mut ids: Vec<u32> = self.before.into_iter().chain(self.after).collect();
         ids.dedup();
         let framed = |id, type_id| {
             let sequence = TemplatePiece::Sequence { id, type_id };
@@ -438,7 +431,7 @@ fn bpe(metadata: &Metadata, tokens: &Tokens, pre: &Pre) -> Result<Stages> {
         match kind {
             Type::Normal | Type::Unused | Type::Byte => match bytes(text) {
                 Some(bytes) => vocab.push((bytes, id)),
-                // No text becomes it: what it is spelled with stands for no byte.
+                // No text becomes it: a character of its spelling stands for no byte.
                 None => {
                     added.push(AddedToken::special(id, text));
                     found.push((text.as_bytes().to_vec(), id));
@@ -448,7 +441,7 @@ fn bpe(metadata: &Metadata, tokens: &Tokens, pre: &Pre) -> Result<Stages> {
         }
     }
     added.sort_by_key(|token| token.id);
-    // A token that is found by its spelling may be spelled as bytes are that merges make.
+    // An added token may be spelled like a token of the model, which then keeps its place.
     let texts: HashSet<Vec<u8>> = vocab.iter().map(|(token, _)| token.clone()).collect();
     vocab.extend(
         found
@@ -500,7 +493,7 @@ fn bpe(metadata: &Metadata, tokens: &Tokens, pre: &Pre) -> Result<Stages> {
     })
 }
 
-/// A list of merges. Of one that is listed twice the first place counts.
+/// The merges; if one is listed twice, its first place counts.
 fn read_merges(listed: &Texts, bytes: &impl Fn(&str) -> Option<Vec<u8>>) -> Result<gpt2::Merges> {
     let mut seen = HashSet::with_capacity(listed.len());
     let mut merges = Vec::with_capacity(listed.len());
@@ -514,7 +507,7 @@ fn read_merges(listed: &Texts, bytes: &impl Fn(&str) -> Option<Vec<u8>>) -> Resu
             return Err(Error::new(
                 ErrorKind::Format,
                 format!(
-                    "{MERGES}: merge {at}, {}, is not of two tokens",
+                    "{MERGES}: merge {at}, {}, is not two tokens with a space between them",
                     show(merge)
                 ),
             ));
@@ -535,7 +528,7 @@ fn sentencepiece(metadata: &Metadata, tokens: &Tokens, algorithm: Algorithm) -> 
             return Err(Error::new(
                 ErrorKind::Format,
                 format!(
-                    "{SCORES} has {} scores, and there are {} tokens",
+                    "{SCORES} has {} scores for {} tokens",
                     scores.len(),
                     tokens.texts.len()
                 ),
@@ -543,16 +536,16 @@ fn sentencepiece(metadata: &Metadata, tokens: &Tokens, algorithm: Algorithm) -> 
         }
         Some(scores) => scores,
     };
-    let unknown = tokens.id(metadata, "tokenizer.ggml.unknown_token_id")?;
+    let unknown = tokens.id(metadata, key_of("unk"))?;
     let unknown = unknown.unwrap_or(if is_bpe { 0 } else { 2 });
     let pieces = tokens.iter().zip(scores).map(|((id, text, kind), score)| {
         let kind = match kind {
             _ if id == unknown => PieceKind::Unknown,
-            // What is found by its spelling is cut out before, so no other text becomes it.
+            // It is found by its spelling first, so no other text becomes it.
             Type::Control | Type::Unknown | Type::UserDefined => PieceKind::Control,
             Type::Byte => PieceKind::Byte,
-            Type::Unused if is_bpe && is_byte(text) => PieceKind::Unused,
-            // llama.cpp makes no difference, but that a byte is none where not all bytes are there.
+            Type::Unused if is_bpe && byte_of_token(text.as_bytes()).is_some() => PieceKind::Unused,
+            // llama.cpp treats both alike, except for byte pieces where not all 256 are there.
             Type::Normal | Type::Unused => PieceKind::Normal,
         };
         Piece::new(text, score, kind)
@@ -572,18 +565,14 @@ fn sentencepiece(metadata: &Metadata, tokens: &Tokens, algorithm: Algorithm) -> 
         } else {
             metadata.bytes(CHARSMAP)?.unwrap_or_default().to_vec()
         },
-        // What begins a run of other characters is a space there, the first one too.
+        // To remove extra spaces, llama.cpp puts one in front of each run of other characters, the first too.
         add_dummy_prefix: prefix || remove_extra,
         remove_extra_whitespaces: remove_extra,
         escape_whitespaces: true,
     };
     let mut stages = sentencepiece::stages(ModelProto::new(pieces, trainer, spec))?;
     if let Some(Normalizer::SentencePiece(normalizer)) = &mut stages.normalizer {
-        let white_space = normalizer.white_space();
-        normalizer.set_white_space(WhiteSpace {
-            legacy: true,
-            ..white_space
-        });
+        normalizer.white_space_mut().legacy = true;
     }
     stages.added_tokens = tokens.added();
     let (adds, ids) = if is_bpe {
@@ -595,16 +584,11 @@ fn sentencepiece(metadata: &Metadata, tokens: &Tokens, algorithm: Algorithm) -> 
     Ok(stages)
 }
 
-fn is_byte(text: &str) -> bool {
-    (0..=u8::MAX).any(|byte| byte_token(byte) == *text.as_bytes())
-}
-
 /// BERT's WordPiece. A token that begins a word has `▁` in front, and one within a word has nothing.
 fn bert(metadata: &Metadata, tokens: &Tokens) -> Result<Stages> {
     let id = |role: &str, otherwise: u32| {
-        let mut keys = ROLES.iter().filter(|(name, _)| *name == role);
-        let said = keys.find_map(|(_, key)| tokens.id(metadata, key).transpose());
-        said.transpose().map(|id| id.unwrap_or(otherwise))
+        let said = tokens.id(metadata, key_of(role))?;
+        Ok::<_, Error>(said.unwrap_or(otherwise))
     };
     let unknown = id("unk", 100)?;
     let (cls, sep) = (id("bos", 101)?, id("sep", 102)?);
@@ -612,7 +596,7 @@ fn bert(metadata: &Metadata, tokens: &Tokens) -> Result<Stages> {
         Some(text) => Ok((text.to_owned(), id)),
         None => Err(Error::new(
             ErrorKind::Format,
-            format!("{id} is to be the {what} token, and there is none of this id"),
+            format!("the {what} token should have the id {id}, which no token has"),
         )),
     };
     let (unknown, _) = named(unknown, "unknown")?;
@@ -660,9 +644,8 @@ fn bert(metadata: &Metadata, tokens: &Tokens) -> Result<Stages> {
     })
 }
 
-/// What llama.cpp does to a text before WordPiece. It knows more white space than BERT does; where it
-/// strips accents, it takes out every mark, and of what is made of several characters, as a syllable of
-/// Hangul, all but the first.
+/// How llama.cpp normalizes text for WordPiece. It knows more white space than BERT does. Where it strips
+/// accents, it removes every mark, and of a Hangul syllable all but the first letter.
 pub(super) fn bert_normalizer(lowercase: bool, strip_accents: bool) -> Normalizer {
     let replace = |source: &'static str, content: &str| Normalizer::Replace {
         pattern: SearchPattern::Regex(Regex::known(source, Dialect::Oniguruma)),
@@ -702,7 +685,7 @@ fn rwkv(tokens: &Tokens) -> Result<Stages> {
     Ok(stages)
 }
 
-/// The bytes of a token that is spelled as Python spells them.
+/// The bytes of a token that is spelled as in a `bytes` literal of Python.
 fn unescaped(text: &str) -> Vec<u8> {
     let mut bytes = text.bytes();
     let mut token = Vec::with_capacity(text.len());

@@ -1,6 +1,8 @@
 //! From the stages of a tokenizer to the keys of a GGUF.
 //!
-//! What is written is read again, and must be the same tokenizer but for what is said to be left out.
+//! What is written is read back, and must be the same tokenizer except for what is listed as left out.
+
+use hashbrown::{HashMap, HashSet};
 
 use super::metadata::{Kind, Metadata, Value};
 use super::pre::{self, Pre};
@@ -8,13 +10,14 @@ use super::read;
 use super::read::bert_normalizer;
 use super::{
     ADD_BOS, ADD_EOS, CHARSMAP, LOWERCASE, MERGES, MODEL, PRE, PREFIX, REMOVE_EXTRA, ROLES, SCORES,
-    SPACE_PREFIX, STRIP_ACCENTS, TEMPLATE, TOKENS, TYPES, Type,
+    SPACE_PREFIX, STRIP_ACCENTS, TEMPLATE, TOKENS, TYPES, Type, key_of,
 };
 use crate::cannot_hold::{Part, cannot_hold, parts_not_held, stage};
-use jeton_models::model::bpe::Alphabet;
+use jeton_models::model::bpe::{Alphabet, BpeOptions};
 use jeton_models::model::sentencepiece::spec::{Algorithm, PieceKind};
 use jeton_models::model::{Bpe, LongestMatch, Model, Sampler, Sampling, SentencePiece, WordPiece};
 use jeton_models::stages::Stages;
+use jeton_stages::added_tokens::AddedToken;
 use jeton_stages::normalizer::Normalizer;
 use jeton_stages::post_processor::{PostProcessor, Sequence, TemplatePiece};
 use jeton_stages::vocab::{Vocab, show};
@@ -25,20 +28,20 @@ use jeton_text::printable;
 /// A GGUF, as messages call it.
 const GGUF: &str = "a GGUF";
 
-/// What of a tokenizer is beside its stages.
+/// What a tokenizer has beside its stages.
 #[derive(Clone, Debug, Default)]
-pub struct With {
+pub struct Extras {
     /// Tokens by role.
     pub roles: Vec<(String, String)>,
     /// Chat templates by name; `default` is the first of them.
     pub templates: Vec<(String, String)>,
 }
 
-/// A GGUF that holds a tokenizer alone, and what is not in it.
+/// Writes a GGUF with a tokenizer and no tensors; returns it with what it leaves out.
 ///
 /// # Errors
 /// What a GGUF cannot hold, by name.
-pub fn write(stages: &Stages, with: &With) -> Result<(Vec<u8>, Vec<String>)> {
+pub fn write(stages: &Stages, extras: &Extras) -> Result<(Vec<u8>, Vec<String>)> {
     let mut metadata = Metadata::default();
     let architecture = match &stages.model {
         Model::Bpe(_) => "gpt2",
@@ -50,15 +53,15 @@ pub fn write(stages: &Stages, with: &With) -> Result<(Vec<u8>, Vec<String>)> {
         _ => "llama",
     };
     metadata.set("general.architecture", Value::text(architecture));
-    let left_out = put(&mut metadata, stages, with)?;
+    let left_out = put(&mut metadata, stages, extras)?;
     Ok((metadata.write()?, left_out))
 }
 
-/// Puts a tokenizer in the place of the one that a model has, and says what is not in it.
+/// Replaces the tokenizer of a model; returns what is left out.
 ///
 /// # Errors
-/// What a GGUF cannot hold, by name; a model that has not as many embeddings as there are tokens.
-pub fn put(metadata: &mut Metadata, stages: &Stages, with: &With) -> Result<Vec<String>> {
+/// What a GGUF cannot hold, by name; a model whose number of embeddings is not the number of tokens.
+pub fn put(metadata: &mut Metadata, stages: &Stages, extras: &Extras) -> Result<Vec<String>> {
     let mut keys = Keys {
         written: Metadata::default(),
         left_out: Vec::new(),
@@ -78,15 +81,15 @@ pub fn put(metadata: &mut Metadata, stages: &Stages, with: &With) -> Result<Vec<
         )
         .hint("give the model as many embeddings first, or the tokenizer as many tokens"));
     }
-    keys.put_roles(stages, with)?;
+    keys.put_roles(stages, extras)?;
     keys.check(stages)?;
-    let keeps_templates = with.templates.is_empty();
+    let keeps_templates = extras.templates.is_empty();
     metadata
         .remove(|key| key.starts_with(PREFIX) && !(keeps_templates && key.starts_with(TEMPLATE)));
     for (key, value) in keys.written.into_entries() {
         metadata.set(&key, value);
     }
-    let named = with.templates.iter();
+    let named = extras.templates.iter();
     let named = named.filter(|(name, _)| name != "default");
     let names: Vec<&str> = named.map(|(name, _)| name.as_str()).collect();
     if !names.is_empty() {
@@ -95,7 +98,7 @@ pub fn put(metadata: &mut Metadata, stages: &Stages, with: &With) -> Result<Vec<
             Value::Texts(names.into_iter().collect()),
         );
     }
-    for (name, template) in &with.templates {
+    for (name, template) in &extras.templates {
         let key = match name.as_str() {
             "default" => TEMPLATE.to_owned(),
             name => format!("{TEMPLATE}.{name}"),
@@ -111,14 +114,14 @@ pub fn put(metadata: &mut Metadata, stages: &Stages, with: &With) -> Result<Vec<
     Ok(keys.left_out)
 }
 
-/// The keys of a tokenizer under way.
+/// The keys of a tokenizer that is being written.
 struct Keys {
     written: Metadata,
     left_out: Vec<String>,
 }
 
 impl Keys {
-    /// Writes the model, and says how many tokens it has.
+    /// Writes the model; returns the number of tokens.
     fn put_model(&mut self, stages: &Stages) -> Result<usize> {
         let cannot = |what: String| Err(cannot_hold(GGUF, what));
         match &stages.model {
@@ -138,7 +141,7 @@ impl Keys {
             let stage = stage("pre-tokenizer", stages.pre_tokenizer.as_ref());
             return Err(cannot_hold(
                 GGUF,
-                format!("{stage}: llama.cpp splits no text so"),
+                format!("{stage}: llama.cpp has no such way to split text"),
             ));
         };
         self.left_out.extend(differs.map(str::to_owned));
@@ -146,11 +149,9 @@ impl Keys {
             let stage = stage("normalizer", stages.normalizer.as_ref());
             return Err(cannot_hold(
                 GGUF,
-                format!("{stage}: llama.cpp normalizes no text of such a model"),
+                format!("{stage}: llama.cpp does not normalize text for such a model"),
             )
-            .hint(
-                "take it out, replace(normalizer=None), if llama.cpp is to have the model anyway",
-            ));
+            .hint("remove it with replace(normalizer=None) to save the rest for llama.cpp"));
         }
         let options = bpe.options();
         if options.has_affixes() || options.byte_fallback || options.unk_token.is_some() {
@@ -206,11 +207,14 @@ impl Keys {
         let white_space = normalizer.white_space();
         let is_bpe = algorithm == Algorithm::Bpe;
         if white_space.suffix || !white_space.escape {
-            return Err(cannot_hold(GGUF, "spaces that end words, or that are no ▁"));
+            return Err(cannot_hold(
+                GGUF,
+                "spaces at the end of words, or spaces that are not written ▁",
+            ));
         }
         if is_bpe && (white_space.remove_extra || normalizer.charsmap().is_some()) {
             let what = if white_space.remove_extra {
-                "that white space is removed"
+                "the removal of white space"
             } else {
                 "a character map"
             };
@@ -219,17 +223,14 @@ impl Keys {
         if !is_bpe && white_space.remove_extra && !white_space.add_dummy_prefix {
             return Err(cannot_hold(
                 GGUF,
-                "that white space is removed and none is put in front",
+                "the removal of white space without a space in front",
             ));
         }
         if is_bpe && !proto.trainer().byte_fallback {
             return Err(cannot_hold(GGUF, "a BPE model without the 256 bytes"));
         }
         if !is_bpe && proto.trainer().byte_fallback {
-            return Err(cannot_hold(
-                GGUF,
-                "a Unigram model whose unknown text becomes bytes",
-            ));
+            return Err(cannot_hold(GGUF, "a Unigram model with byte fallback"));
         }
         let cuts = proto
             .pieces
@@ -240,20 +241,19 @@ impl Keys {
         if white_space.add_dummy_prefix && !white_space.legacy && cuts {
             return Err(cannot_hold(
                 GGUF,
-                "a space in front of the text alone: llama.cpp puts one behind user-defined pieces too",
+                "a space only in front of the text: llama.cpp puts one behind user-defined pieces too",
             ));
         }
         if !white_space.legacy && (white_space.add_dummy_prefix || white_space.remove_extra) {
             self.left_out.push(
-                "that no space stands behind special tokens in text, where llama.cpp puts one"
-                    .to_owned(),
+                "that no space is put behind special tokens in text, as llama.cpp does".to_owned(),
             );
         }
         let mut types = Vec::new();
         let mut texts = Vec::new();
         let mut scores = Vec::new();
         let plain = stages.added_tokens.iter().filter(|token| !token.special);
-        let plain: hashbrown::HashSet<u32> = plain.map(|token| token.id).collect();
+        let plain: HashSet<u32> = plain.map(|token| token.id).collect();
         for (piece, id) in paced(proto.pieces.iter()).zip(0..) {
             let kind = if plain.contains(&id) {
                 Type::UserDefined
@@ -322,7 +322,10 @@ impl Keys {
         };
         self.left_out.extend(differs.map(str::to_owned));
         if model.continuing_subword_prefix() != "##" {
-            return Err(cannot_hold(GGUF, "another mark of continuation than ##"));
+            return Err(cannot_hold(
+                GGUF,
+                "a continuing_subword_prefix other than ##",
+            ));
         }
         let frame = stages.post_processor.as_ref().and_then(frame_of);
         let Some((Some(cls), Some(sep))) = frame else {
@@ -335,7 +338,7 @@ impl Keys {
         if model.max_input_chars_per_word() < u32::MAX as usize {
             let limit = model.max_input_chars_per_word();
             self.left_out.push(format!(
-                "that a word of more than {limit} characters is unknown, which llama.cpp splits"
+                "that a word of more than {limit} characters is unknown: llama.cpp splits it"
             ));
         }
         self.written.set(MODEL, Value::text("bert"));
@@ -376,7 +379,7 @@ impl Keys {
         Ok(count)
     }
 
-    /// Writes the tokens of a vocabulary and the added ones, and says how many there are.
+    /// Writes the tokens of a vocabulary and the added ones; returns their number.
     fn put_tokens(
         &mut self,
         stages: &Stages,
@@ -418,7 +421,7 @@ impl Keys {
         let gaps = texts.iter().filter(|text| text.is_none()).count();
         if gaps > 0 {
             self.left_out.push(format!(
-                "the {gaps} gaps in the ids, which become tokens that no text becomes"
+                "the {gaps} gaps in the ids, which become tokens that no text produces"
             ));
         }
         let types = texts.iter().flat_map(|text| {
@@ -430,7 +433,7 @@ impl Keys {
         let texts = texts.into_iter().enumerate();
         let texts = texts.map(|(id, text)| text.map_or_else(|| format!("[PAD{id}]"), |it| it.0));
         let texts: Vec<String> = texts.collect();
-        let mut seen = hashbrown::HashSet::with_capacity(count);
+        let mut seen = HashSet::with_capacity(count);
         let twice = texts
             .iter()
             .find(|text| !seen.insert(text.as_str()))
@@ -439,7 +442,7 @@ impl Keys {
         if let Some(twice) = twice {
             return Err(cannot_hold(
                 GGUF,
-                format!("two tokens that are spelled {twice:?} there"),
+                format!("two tokens, which it would both spell {twice:?}"),
             ));
         }
         self.written
@@ -447,7 +450,7 @@ impl Keys {
         Ok(count)
     }
 
-    /// Writes which tokens stand around a text.
+    /// Writes the special tokens in front of a text and behind it.
     fn put_frame(&mut self, stages: &Stages) -> Result<()> {
         let (before, after) = match &stages.post_processor {
             None | Some(PostProcessor::ByteLevel { .. }) => (None, None),
@@ -469,9 +472,9 @@ impl Keys {
         Ok(())
     }
 
-    /// Writes the ids of roles, but for those that the stages have said.
-    fn put_roles(&mut self, stages: &Stages, with: &With) -> Result<()> {
-        for (role, token) in &with.roles {
+    /// Writes the ids of roles that the stages have not set.
+    fn put_roles(&mut self, stages: &Stages, extras: &Extras) -> Result<()> {
+        for (role, token) in &extras.roles {
             let known = ROLES.iter().find(|(name, _)| name == role);
             match (known, stages.bytes_to_id(token.as_bytes())) {
                 (Some((_, key)), Some(id)) => match self.written.number(key)? {
@@ -485,11 +488,11 @@ impl Keys {
         Ok(())
     }
 
-    /// Refuses what would be read as another tokenizer.
+    /// Refuses what would be read back as another tokenizer.
     fn check(&self, stages: &Stages) -> Result<()> {
         let held = read(&self.written)?.stages;
         let is_fine = |part: Part| match part {
-            // How these differ was asked before, or does not matter to ids.
+            // Checked before, or without effect on ids.
             Part::PreTokenizer | Part::Decoder | Part::Model => true,
             Part::Normalizer => {
                 matches!(stages.model, Model::SentencePiece(_) | Model::WordPiece(_))
@@ -505,19 +508,19 @@ impl Keys {
         if part != Part::AddedTokens {
             return Err(cannot_hold(GGUF, part.of(stages)));
         }
-        let plain = |token: &jeton_stages::added_tokens::AddedToken| {
+        let plain = |token: &AddedToken| {
             let mut token = token.clone();
             token.normalized = false;
             token.content = token.content.replace('▁', " ");
             token
         };
-        let read: hashbrown::HashMap<u32, _> = held
+        let read: HashMap<u32, _> = held
             .added_tokens
             .iter()
             .map(|it| (it.id, plain(it)))
             .collect();
-        let mut given = stages.added_tokens.iter();
-        if let Some(token) = given.find(|it| read.get(&it.id) != Some(&plain(it))) {
+        let mut own = stages.added_tokens.iter();
+        if let Some(token) = own.find(|it| read.get(&it.id) != Some(&plain(it))) {
             return Err(cannot_hold(
                 GGUF,
                 format!(
@@ -527,19 +530,19 @@ impl Keys {
                 ),
             ));
         }
-        let given: hashbrown::HashSet<u32> = stages.added_tokens.iter().map(|it| it.id).collect();
-        // The unknown piece is found by its spelling there, and by SentencePiece nowhere.
+        let own: HashSet<u32> = stages.added_tokens.iter().map(|it| it.id).collect();
+        // llama.cpp finds the unknown piece by its spelling, SentencePiece never.
         let unknown = match &stages.model {
             Model::SentencePiece(model) => model.unk_id(),
             _ => None,
         };
         let mut others = held.added_tokens.iter();
-        match others.find(|it| !given.contains(&it.id) && Some(it.id) != unknown) {
+        match others.find(|it| !own.contains(&it.id) && Some(it.id) != unknown) {
             Some(token) if token.special || !matches!(stages.model, Model::SentencePiece(_)) => {
                 Err(cannot_hold(
                     GGUF,
                     format!(
-                        "{:?} as text: llama.cpp takes it for a control token by its name",
+                        "{:?} as text: llama.cpp takes it for a control token because of its name",
                         token.content
                     ),
                 ))
@@ -549,15 +552,11 @@ impl Keys {
     }
 }
 
-fn key_of(role: &str) -> &'static str {
-    let mut roles = ROLES.iter();
-    roles
-        .find(|(name, _)| *name == role)
-        .map_or("", |(_, key)| key)
-}
-
 fn not_text(token: &[u8]) -> Error {
-    cannot_hold(GGUF, format!("the token {}, which is no text", show(token)))
+    cannot_hold(
+        GGUF,
+        format!("the token {}, which is not text", show(token)),
+    )
 }
 
 fn type_of(kind: PieceKind) -> Type {
@@ -571,7 +570,7 @@ fn type_of(kind: PieceKind) -> Type {
     }
 }
 
-/// The token in front of a text, and that behind it.
+/// The token in front of a text, and the one behind it.
 type Ends = (Option<u32>, Option<u32>);
 
 fn frame_of_any(post_processor: &Option<PostProcessor>) -> Option<Ends> {
@@ -581,7 +580,7 @@ fn frame_of_any(post_processor: &Option<PostProcessor>) -> Option<Ends> {
     }
 }
 
-/// The tokens that a post-processor puts around a text, where there is one at each end at the most.
+/// The tokens that a post-processor puts around a text, if there is at most one at each end.
 fn frame_of(post_processor: &PostProcessor) -> Option<Ends> {
     match post_processor {
         PostProcessor::ByteLevel { .. } => Some((None, None)),
@@ -634,18 +633,15 @@ fn frame_of(post_processor: &PostProcessor) -> Option<Ends> {
     }
 }
 
-/// The way of llama.cpp to split text that is that of these stages, and what is otherwise in texts that
-/// are rare.
+/// llama.cpp's way to split text as these stages do, and how rare texts differ.
 fn pre_of(stages: &Stages) -> Option<(&'static Pre, Option<&'static str>)> {
     let cuts = pre::expressions_of(stages.pre_tokenizer.as_ref()?)?;
     let takes_whole = matches!(&stages.model, Model::Bpe(bpe) if bpe.takes_whole_pieces());
-    // Of ways that split alike, first those that take words whole where the model does.
+    // Of ways that split alike, one that takes words whole just as the model does comes first.
     let by_fit = |fits: fn(&Pre, &pre::Cuts) -> bool| {
+        let all = pre::PRES.iter();
+        let all: Vec<&Pre> = all.filter(|pre| !pre.is_text && fits(pre, &cuts)).collect();
         let like = |pre: &&&Pre| pre.ignore_merges == takes_whole;
-        let mut all = pre::PRES
-            .iter()
-            .filter(|pre| !pre.is_text && fits(pre, &cuts));
-        let all: Vec<&'static Pre> = all.by_ref().collect();
         all.iter().find(like).or(all.first()).copied()
     };
     by_fit(Pre::is).map(|pre| (pre, None)).or_else(|| {
@@ -659,8 +655,8 @@ fn wrongly_whole(bpe: &Bpe, takes_whole: bool, merges: &[(u32, u32)]) -> Option<
     if bpe.takes_whole_pieces() == takes_whole {
         return None;
     }
-    // By merges alone, as the one of the two takes them.
-    let plain = jeton_models::model::bpe::BpeOptions {
+    // By merges alone, as one of the two splits words.
+    let plain = BpeOptions {
         ignore_merges: false,
         ..bpe.options().clone()
     };
@@ -673,22 +669,20 @@ fn wrongly_whole(bpe: &Bpe, takes_whole: bool, merges: &[(u32, u32)]) -> Option<
     let mut sampler = Sampler::new(Sampling::default());
     let mut tokens = Vec::new();
     let mut texts = vocab.texts();
-    let is_made = |text: &str, id: u32, tokens: &mut Vec<_>| {
+    let mut is_merged = |text: &str, id: u32| {
         tokens.clear();
-        let done = alone.tokenize(text, &mut sampler, tokens);
-        let one: &[jeton_models::model::Token] = tokens;
-        done.is_ok() && matches!(one, [only] if only.id == id)
+        let done = alone.tokenize(text, &mut sampler, &mut tokens);
+        done.is_ok() && matches!(tokens.as_slice(), [only] if only.id == id)
     };
-    let mut is_made = is_made;
     let found = texts.find(|(token, id)| match std::str::from_utf8(token) {
-        Ok(text) => !is_made(text, *id, &mut tokens),
+        Ok(text) => !is_merged(text, *id),
         Err(_) => false,
     });
     found.map(|(token, _)| show(token))
 }
 
-/// Whether a normalizer lower-cases text and strips accents, if it is BERT's or llama.cpp's of it; and how
-/// BERT's differs.
+/// Whether a normalizer lower-cases text and strips accents, if it is BERT's or llama.cpp's form of that; and
+/// how BERT's differs.
 fn bert_options(normalizer: Option<&Normalizer>) -> Option<(bool, bool, Option<&'static str>)> {
     let flags = [(false, false), (false, true), (true, false), (true, true)];
     let mut flags = flags.into_iter();
@@ -707,14 +701,14 @@ fn bert_options(normalizer: Option<&Normalizer>) -> Option<(bool, bool, Option<&
             *lowercase,
             strip_accents.unwrap_or(*lowercase),
             Some(
-                "that vowel signs and syllables of Hangul stay whole, of which llama.cpp strips parts",
+                "that vowel signs and Hangul syllables stay whole: llama.cpp strips parts of them",
             ),
         )),
         _ => None,
     }
 }
 
-/// The bytes of a token as Python spells them.
+/// The spelling of a token as in a `bytes` literal of Python.
 fn escaped(token: &[u8]) -> String {
     let mut text = String::new();
     for chunk in token.utf8_chunks() {

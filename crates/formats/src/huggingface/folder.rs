@@ -3,7 +3,7 @@
 //! Look here when a token of `tokenizer_config.json` is missing, or has another id than there.
 //! What is read is what changes the ids of text. `add_bos_token` and `add_eos_token` do not:
 //! `transformers` drops them where there is a `tokenizer.json`, whose post-processor says the same.
-//! `legacy` and `add_prefix_space` count beside a `.model`; a `tokenizer.json` says them itself.
+//! `legacy` and `add_prefix_space` count beside a `.model`; a `tokenizer.json` has them itself.
 
 use hashbrown::{HashMap, HashSet};
 use serde_json::{Map, Value};
@@ -61,7 +61,7 @@ pub fn add_beside(stages: &mut Stages, beside: Beside<'_>) -> Result<()> {
         let said = config.bool_or(name, otherwise);
         said.map_err(|error| error.at(CONFIG))
     };
-    let mut white_space = normalizer.white_space();
+    let white_space = normalizer.white_space_mut();
     white_space.legacy |= says("legacy", false)?;
     if !says("add_prefix_space", true)? {
         white_space.add_dummy_prefix = false;
@@ -71,7 +71,6 @@ pub fn add_beside(stages: &mut Stages, beside: Beside<'_>) -> Result<()> {
             decoder.leading_spaces = LeadingSpaces::Keep;
         }
     }
-    normalizer.set_white_space(white_space);
     Ok(())
 }
 

@@ -251,8 +251,8 @@ fn read_options(node: &Node<'_>, alphabet: Alphabet) -> Result<BpeOptions> {
 
 /// The merges: pairs of tokens, or in old files two tokens with a space between them.
 ///
-/// Where more than one space stands in such a text, a token holds one: the reading counts by which all
-/// three, the two and what they make, are tokens, if there is one alone.
+/// If such a text has several spaces, a token holds one. It is split at the only place where both halves and
+/// what they make are tokens.
 fn read_merges<'j>(node: &Node<'j>, entries: &Entries<'_>) -> Result<Vec<(&'j str, &'j str)>> {
     let mut tokens = HashSet::new();
     let prefix = node.optional("continuing_subword_prefix")?;
@@ -290,7 +290,7 @@ fn read_merges<'j>(node: &Node<'j>, entries: &Entries<'_>) -> Result<Vec<(&'j st
         };
         merges.push(pair.ok_or_else(|| {
             node.item(index, node.json).error(if as_texts {
-                "expected two tokens with a space between them, in one way alone"
+                "expected two tokens with a space between them, with only one way to read it"
             } else {
                 "expected an array of two tokens"
             })
@@ -342,7 +342,7 @@ pub(super) fn write(model: &Model, extra: &[(&str, u32)]) -> Result<Value> {
         Model::SentencePiece(_) => Err(super::only_sentencepiece("model")),
         Model::LongestMatch(_) => Err(Error::new(
             ErrorKind::Unsupported,
-            "tokenizer.json has no model of longest matches",
+            "a tokenizer.json cannot hold a LongestMatch model",
         )
         .hint("save it as .gguf")),
     }

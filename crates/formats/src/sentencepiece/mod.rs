@@ -243,10 +243,7 @@ pub fn write(stages: &Stages) -> Result<Vec<u8>> {
     if let (Some(Normalizer::SentencePiece(held)), Some(Normalizer::SentencePiece(given))) =
         (&mut held.normalizer, &stages.normalizer)
     {
-        held.set_white_space(WhiteSpace {
-            legacy: given.white_space().legacy,
-            ..held.white_space()
-        });
+        held.white_space_mut().legacy = given.white_space().legacy;
     }
     // The model is the file, whatever text may become.
     match parts_not_held(stages, &held).find(|part| *part != Part::Model) {

@@ -1,7 +1,7 @@
-//! Longest match over bytes: at each place the longest token that the text goes on with.
+//! Longest match over bytes: at each place, the longest token that the text goes on with.
 //!
-//! Look here for RWKV's world vocabulary. Text is read from the front, and what was found is never taken
-//! back, so a shorter token that would let the rest be covered better is not looked for.
+//! Look here for RWKV's world vocabulary. Text is read from the front, and a match is never taken
+//! back, even where a shorter token would leave a rest that splits better.
 
 use serde::{Deserialize, Serialize};
 

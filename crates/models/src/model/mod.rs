@@ -23,7 +23,7 @@ pub use longest_match::LongestMatch;
 pub use sampling::{Sampler, Sampling};
 pub use sentencepiece::SentencePiece;
 pub use token::Token;
-pub use token::byte_token;
+pub use token::{byte_of_token, byte_token};
 pub use unigram::Unigram;
 pub use word_level::WordLevel;
 pub use wordpiece::WordPiece;
@@ -94,7 +94,7 @@ impl Model {
         Ok(())
     }
 
-    /// What is put before each part of a word but the first, and behind the last.
+    /// The prefix of each part of a word but the first, and the suffix of the last.
     pub fn marks(&self) -> [Option<&str>; 2] {
         match self {
             Self::Bpe(model) => [

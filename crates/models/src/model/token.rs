@@ -20,6 +20,14 @@ pub fn byte_token(byte: u8) -> [u8; 6] {
     [b'<', b'0', b'x', digit(byte >> 4), digit(byte & 15), b'>']
 }
 
+/// The byte that such a token stands for.
+pub fn byte_of_token(token: &[u8]) -> Option<u8> {
+    if !token.starts_with(b"<0x") {
+        return None;
+    }
+    (0..=u8::MAX).find(|byte| byte_token(*byte) == *token)
+}
+
 /// The error of a character or byte that only a withheld token spells, where no unknown token stands
 /// for it.
 pub(super) fn only_withheld(unit: &[u8]) -> Error {

@@ -18,7 +18,7 @@ pub(super) fn clean(text: &mut AlignedText) -> Result<()> {
     }
 }
 
-/// Whether a character is left as it is by all steps but that of letters.
+/// Whether all steps but lower-casing leave a character as it is.
 pub(super) fn keeps(character: char, strips_accents: bool) -> bool {
     let is_cleaned = character == '\u{fffd}' || is_control(character) || character.is_whitespace();
     !is_cleaned

@@ -1,8 +1,8 @@
-//! What a normalizer says of itself, so that nobody else asks which one it is: the strategies of the fast
-//! path, spans, counting and split points read these facts.
+//! Facts about each normalizer, for code that need not know which one it is: the strategies of the fast path,
+//! spans, counting and split points read them.
 //!
-//! Look here when you add a normalizer. The match has no arm for the rest: a new one does not compile
-//! without its facts, and [`NormalizerFacts::UNKNOWN`] is always safe.
+//! Look here when you add a normalizer. The match has no wildcard: a new one does not compile without its
+//! facts, and [`NormalizerFacts::UNKNOWN`] is always safe.
 
 use super::{Form, Normalizer, bert, lowered, nmt};
 use jeton_text::pattern::SearchPattern;
@@ -11,42 +11,41 @@ use unicode_normalization_alignments::char::is_combining_mark;
 /// What is true of a normalizer, whatever the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NormalizerFacts {
-    /// What becomes of a word does not depend on what stands beyond the ASCII white space beside it, which
-    /// stays white space.
+    /// A word becomes the same whatever is beyond the ASCII white space beside it, which stays white space.
     pub keeps_words_apart: bool,
-    /// It keeps spaces, or writes them as `▁`, and what becomes of a chunk that begins with one does not
-    /// depend on where it stands, but for the ends of the text, if what stands before it is not open.
+    /// It keeps spaces, or writes them as `▁`, and a chunk that begins with one becomes the same wherever it
+    /// is, except at the ends of the text, if the text before it is not open.
     pub keeps_chunks_apart: bool,
-    /// It does to a text what it does to each character, but that marks may change places.
+    /// It changes each character by itself, except that marks may change places.
     pub maps_characters: bool,
-    /// Single characters become what they become, whatever stands beside them.
+    /// A character becomes the same whatever is beside it.
     pub keeps_characters_apart: bool,
     /// It puts spaces around ideographs.
     pub parts_ideographs: bool,
-    /// It brings marks into an order.
+    /// It reorders marks.
     pub moves_marks: bool,
-    /// It lowers letters. Nothing that keeps words apart changes printable ASCII otherwise.
+    /// It lower-cases letters. What keeps words apart changes printable ASCII in no other way.
     pub lowers: bool,
-    /// All that it changes is `▁`, or white space.
+    /// It changes only `▁` and white space.
     pub changes_only_spaces: bool,
     /// It may write `▁` behind the front of a text.
     pub writes_marks: bool,
-    /// It sees grapheme clusters as wholes.
+    /// It looks at whole grapheme clusters.
     pub sees_clusters: bool,
     /// It removes white space at the ends of a text.
     pub strips: bool,
-    /// It asks where in its text a stretch stands, or nothing is known of it. Added tokens are found in the
-    /// text as it is given, as SentencePiece's user-defined pieces are.
+    /// Its result depends on where in the text a stretch is, or nothing is known of it. Added tokens are then
+    /// found before it runs, as SentencePiece's user-defined pieces are.
     pub leaves_added_tokens: bool,
 }
 
-/// The pattern of a normalizer that looks for runs of spaces alone.
+/// The pattern of a normalizer that looks only for runs of spaces.
 pub const SPACE_RUNS: &str = " {2,}";
-/// What stands for a space.
-const MARK: char = '▁';
+/// The character that stands for a space in vocabularies of SentencePiece; a text may also hold it.
+pub const SPACE_MARK: char = '▁';
 
 impl NormalizerFacts {
-    /// Of a normalizer of which nothing is known.
+    /// Nothing is known.
     pub const UNKNOWN: Self = Self {
         keeps_words_apart: false,
         keeps_chunks_apart: false,
@@ -61,7 +60,7 @@ impl NormalizerFacts {
         strips: false,
         leaves_added_tokens: false,
     };
-    /// Of one that changes nothing.
+    /// Nothing changes.
     pub const NOTHING: Self = Self {
         keeps_words_apart: true,
         keeps_chunks_apart: true,
@@ -71,13 +70,13 @@ impl NormalizerFacts {
         changes_only_spaces: true,
         ..Self::UNKNOWN
     };
-    /// Of one that changes single characters.
+    /// Single characters change.
     const CHARACTERS: Self = Self {
         changes_only_spaces: false,
         keeps_characters_apart: false,
         ..Self::NOTHING
     };
-    /// Of one that decomposes, and of one that composes too.
+    /// Characters are decomposed; in `COMPOSES`, also composed.
     const DECOMPOSES: Self = Self {
         moves_marks: true,
         ..Self::CHARACTERS
@@ -86,7 +85,7 @@ impl NormalizerFacts {
         maps_characters: false,
         ..Self::DECOMPOSES
     };
-    /// Of one that changes the ends of a text.
+    /// The ends of a text change.
     const ENDS: Self = Self {
         keeps_words_apart: false,
         keeps_characters_apart: false,
@@ -94,7 +93,7 @@ impl NormalizerFacts {
         ..Self::NOTHING
     };
 
-    /// Of one normalizer behind another.
+    /// The facts of a normalizer followed by another.
     fn and(self, next: Self) -> Self {
         Self {
             keeps_words_apart: self.keeps_words_apart && next.keeps_words_apart,
@@ -114,7 +113,7 @@ impl NormalizerFacts {
 }
 
 impl Normalizer {
-    /// What is true of it, whatever the text.
+    /// Its facts.
     pub fn facts(&self) -> NormalizerFacts {
         match self {
             Self::Nfc | Self::Nfkc => NormalizerFacts::COMPOSES,
@@ -146,7 +145,7 @@ impl Normalizer {
             Self::Prepend { .. } => NormalizerFacts::ENDS,
             Self::Replace { pattern, content } => {
                 let is_space = content == " " || content == "▁";
-                let is_blank = |c: char| c == MARK || c.is_whitespace();
+                let is_blank = |c: char| c == SPACE_MARK || c.is_whitespace();
                 let keeps_chunks_apart = match pattern {
                     SearchPattern::Literal(text) if text == " " => is_space,
                     SearchPattern::Literal(text) => !text.is_empty() && !text.contains(is_blank),
@@ -156,7 +155,7 @@ impl Normalizer {
                 NormalizerFacts {
                     keeps_chunks_apart,
                     changes_only_spaces: is_of_spaces,
-                    writes_marks: content.contains(MARK),
+                    writes_marks: content.contains(SPACE_MARK),
                     moves_marks: false,
                     ..NormalizerFacts::UNKNOWN
                 }
@@ -184,9 +183,9 @@ impl Normalizer {
         }
     }
 
-    /// What a character becomes, wherever it stands behind characters of which this is known too: one that
-    /// is as long in UTF-8 and came from it alone, but for spaces around it. Nothing where that depends on
-    /// what follows. Nobody asks of a space.
+    /// The one character that this one becomes wherever it follows others with such an answer: of the same
+    /// length in UTF-8, and from it alone except for spaces around it. `None` if that depends on what follows.
+    /// Not defined for a space.
     pub fn keeps(&self, character: char) -> Option<char> {
         let same = |is_kept: bool| is_kept.then_some(character);
         match self {
@@ -231,7 +230,7 @@ impl Normalizer {
         }
     }
 
-    /// Whether each space is written `▁`, and nothing else is changed.
+    /// Whether it writes each space as `▁`, and changes nothing else.
     pub fn marks_spaces(&self) -> bool {
         matches!(
             self,
@@ -248,7 +247,7 @@ impl Normalizer {
         )
     }
 
-    /// What it is behind the front of a text, if it does anything there.
+    /// The normalizer that it is behind the front of a text, if it does anything there.
     pub fn behind_front(&self) -> Option<Self> {
         match self {
             Self::Prepend { .. } => None,
@@ -260,7 +259,7 @@ impl Normalizer {
         }
     }
 
-    /// How many times as long a text may become by what is replaced, and the bytes that are put in front.
+    /// The factor by which replacing may lengthen a text, and the bytes that are put in front.
     pub fn growth(&self) -> (f64, usize) {
         match self {
             Self::Replace { pattern, content } => {
@@ -275,13 +274,13 @@ impl Normalizer {
         }
     }
 
-    /// Whether it may see this byte together with those around it.
+    /// Whether it may replace this byte together with others around it.
     pub fn joins(&self, byte: u8) -> bool {
         matches!(self, Self::Precompiled(map) if map.inner_bytes()[usize::from(byte)])
     }
 
-    /// The text that it looks for, if it replaces one; none where it may change printable ASCII otherwise,
-    /// but for lower case and spaces.
+    /// The text that it replaces; a space if it changes no printable ASCII but spaces and, by lower-casing,
+    /// letters. `None` if it may change any.
     pub fn replaced_ascii(&self) -> Option<&str> {
         match self {
             Self::Replace {
@@ -313,7 +312,7 @@ mod tests {
         assert!(!facts(vec![Normalizer::ByteLevel, Normalizer::Lowercase]).keeps_words_apart);
     }
 
-    /// What is kept is as it is, whatever stands around it.
+    /// Characters become what `keeps` says whatever is beside them.
     #[test]
     fn kept_characters_are_kept() {
         let steps = [

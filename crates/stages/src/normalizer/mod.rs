@@ -12,7 +12,7 @@ mod rules;
 mod sentencepiece;
 mod unicode;
 
-pub use facts::{NormalizerFacts, SPACE_RUNS};
+pub use facts::{NormalizerFacts, SPACE_MARK, SPACE_RUNS};
 pub use precompiled::Charsmap;
 pub use rules::Normalization;
 pub use sentencepiece::{SentencePieceNormalizer, WhiteSpace};

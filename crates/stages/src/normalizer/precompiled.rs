@@ -33,7 +33,7 @@ pub struct Charsmap {
     replacements: String,
     /// Which bytes are in keys of more than one byte, at the front or behind it.
     inner_bytes: Box<[bool; 256]>,
-    /// The characters that it may change, once they are asked for.
+    /// The characters that it may change, found on first use.
     changed: Lazy<CharacterSet>,
 }
 
@@ -273,13 +273,13 @@ impl Charsmap {
         Some(keys)
     }
 
-    /// Whether a character is left as it is, wherever it stands behind others that are.
+    /// Whether a character is left as it is wherever it follows others that are.
     pub(super) fn keeps_character(&self, character: char) -> bool {
         let changed = self.changed.get(|| self.changed().unwrap_or_default());
         !changed.may_have(character.into())
     }
 
-    /// The characters that are keys, or stand behind others in one. `None` if a key begins or ends inside
+    /// The characters that are keys, or follow others in one. `None` if a key begins or ends inside
     /// a character, or if very many ways lead through the trie.
     fn changed(&self) -> Option<CharacterSet> {
         let children = Children::of(&self.units);
@@ -396,7 +396,7 @@ impl Charsmap {
         let mut add = |at: usize, part: &str, replacement: Option<&str>| {
             changed |= replacement.is_some();
             let replacement = replacement.unwrap_or(part);
-            // What is removed at the front belongs to what is first then: it is the beginning.
+            // What is removed at the front counts as part of the first text that is left.
             let from = if new.is_empty() { 0 } else { at };
             new.push_str(replacement);
             origins.push((from..at + part.len(), replacement.len()));
@@ -500,7 +500,7 @@ impl<'a> Children<'a> {
     }
 }
 
-/// A set of characters: of those from `CharacterSet::KNOWN` on, all may be in it, and by default of all.
+/// A set of characters. Those from `CharacterSet::KNOWN` on may always be in it; by default, all may be.
 #[derive(Clone, Debug, Default)]
 struct CharacterSet(Box<[u64]>);
 

@@ -107,9 +107,9 @@ impl SentencePieceNormalizer {
         self.parts.white_space
     }
 
-    /// Says what becomes of white space.
-    pub fn set_white_space(&mut self, white_space: WhiteSpace) {
-        self.parts.white_space = white_space;
+    /// The same, to change it.
+    pub fn white_space_mut(&mut self) -> &mut WhiteSpace {
+        &mut self.parts.white_space
     }
 
     /// The pieces that are left as they are.
@@ -179,12 +179,12 @@ impl SentencePieceNormalizer {
         place.is_none() && self.charsmap().is_none_or(|map| map.leaves(bytes))
     }
 
-    /// Whether all that it changes is white space.
+    /// Whether it changes only white space.
     pub(super) fn changes_only_spaces(&self) -> bool {
         self.charsmap().is_none() && self.parts.user_defined.is_empty()
     }
 
-    /// Whether a character is left as it is, wherever it stands behind others that are.
+    /// Whether a character is left as it is wherever it follows others that are.
     pub(super) fn keeps(&self, character: char) -> bool {
         let first = character.encode_utf8(&mut [0; 4]).as_bytes()[0];
         !self.begins_user_defined(first)

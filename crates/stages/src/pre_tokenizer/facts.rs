@@ -1,7 +1,8 @@
-//! What a pre-tokenizer says of itself, so that strategies, spans and counting need not ask which one it is.
+//! Facts about each pre-tokenizer, for strategies, split points and counting, which need not know which one
+//! it is.
 //!
-//! Look here when you add a pre-tokenizer: it does not compile without its facts, and [`PreTokenizerFacts::UNKNOWN`]
-//! is always safe.
+//! Look here when you add a pre-tokenizer: it does not compile without its facts, and
+//! [`PreTokenizerFacts::UNKNOWN`] is always safe.
 
 use super::PreTokenizer;
 use jeton_text::pattern::SearchPattern;
@@ -9,20 +10,20 @@ use jeton_text::pattern::SearchPattern;
 /// What is true of a pre-tokenizer, whatever the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PreTokenizerFacts {
-    /// It cuts at white space and drops that before it does anything else.
+    /// It first splits at white space, and drops that.
     pub drops_white_space: bool,
     /// Each character of punctuation is a piece.
     pub parts_punctuation: bool,
-    /// Single characters say where it cuts, and what it drops.
+    /// Single characters decide where it splits and what it drops.
     pub sees_characters: bool,
-    /// Two neighbouring characters say whether it parts them, and nothing else changes.
+    /// Two neighbouring characters decide whether it splits between them, and it changes nothing.
     pub parts_neighbours: bool,
-    /// It cuts a piece the same wherever in the text that stands.
+    /// It splits a piece the same wherever in the text that is.
     pub sees_pieces: bool,
 }
 
 impl PreTokenizerFacts {
-    /// Of a pre-tokenizer of which nothing is known.
+    /// Nothing is known.
     pub const UNKNOWN: Self = Self {
         drops_white_space: false,
         parts_punctuation: false,
@@ -30,13 +31,13 @@ impl PreTokenizerFacts {
         parts_neighbours: false,
         sees_pieces: false,
     };
-    /// Of one that looks at neighbours.
+    /// Neighbours decide.
     const NEIGHBOURS: Self = Self {
         parts_neighbours: true,
         sees_pieces: true,
         ..Self::UNKNOWN
     };
-    /// Of one that drops white space.
+    /// White space is dropped first.
     const WORDS: Self = Self {
         drops_white_space: true,
         ..Self::NEIGHBOURS
@@ -44,7 +45,7 @@ impl PreTokenizerFacts {
 }
 
 impl PreTokenizer {
-    /// What is true of it, whatever the text.
+    /// Its facts.
     pub fn facts(&self) -> PreTokenizerFacts {
         match self {
             Self::Bert => PreTokenizerFacts {

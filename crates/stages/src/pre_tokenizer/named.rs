@@ -84,7 +84,7 @@ impl Named {
 }
 
 /// The stage of an expression that was published for Oniguruma.
-fn split(source: &'static str) -> PreTokenizer {
+pub fn split(source: &'static str) -> PreTokenizer {
     PreTokenizer::Split {
         pattern: SearchPattern::Regex(Regex::known(source, Dialect::Oniguruma)),
         behavior: SplitBehavior::Isolated,
@@ -156,8 +156,8 @@ fn spelled(regex: &Regex) -> String {
     regex.source().replace('\r', r"\r").replace('\n', r"\n")
 }
 
-/// The pre-tokenizer of this name or of this expression of one, be it one of several; or that of any other
-/// regular expression as tiktoken reads it.
+/// The pre-tokenizer of this name, or of an expression that a name has; of any other regular expression, as
+/// tiktoken reads it.
 ///
 /// # Errors
 /// A word that is no known name; an expression that the dialect does not accept.
@@ -197,9 +197,16 @@ pub const DEEPSEEK_LETTERS: &str = concat!(
     r"Ꙁ-ꙭꚀ-ꚛꜢ-ꝯꝱ-ꞇꞋ-ꞎꭰ-ꮿﬀ-ﬆﬓ-ﬗＡ-Ｚａ-ｚ𐐀-𐑏𐒰-𐓓𐓘-𐓻𐲀-𐲲𐳀-𐳲𑢠-𑣟𞤀-𞥃]+"
 );
 /// Signs, as they list them.
-pub const DEEPSEEK_SIGNS: &str = "\\s?[!-/:-~！-／：-～‘-‟\u{3000}-。]+";
+const DEEPSEEK_SIGNS: &str = "\\s?[!-/:-~！-／：-～‘-‟\u{3000}-。]+";
 /// Scripts without case, as they list them.
-pub const DEEPSEEK_CJK: &str = "[一-龥\u{800}-一가-\u{D7FF}]+";
+const DEEPSEEK_CJK: &str = "[一-龥\u{800}-一가-\u{D7FF}]+";
+
+/// StarCoder's expressions.
+pub const STARCODER: &[&str] = &[r"\p{N}", GPT2_ORIGINAL];
+/// Falcon's expressions.
+pub const FALCON: &[&str] = &[r"[\p{P}\$\+<=>\^~\|`]+", GPT2_ORIGINAL, "[0-9][0-9][0-9]"];
+/// BLOOM's expression.
+const BLOOM: &str = " ?[^(\\s|[.,!?…。，、।۔،])]+";
 
 /// Every way to cut text that has a name.
 pub const NAMED: &[Named] = &[
@@ -324,25 +331,25 @@ pub const NAMED: &[Named] = &[
             "minerva",
         ],
         origin: "BigCode: tokenizer.json of StarCoder; llama.cpp: starcoder, command-r, exaone",
-        rule: Rule::Splits(&[r"\p{N}", GPT2_ORIGINAL]),
+        rule: Rule::Splits(STARCODER),
     },
     Named {
         name: "falcon",
         aliases: &[],
         origin: "llama.cpp: falcon",
-        rule: Rule::Splits(&[r"[\p{P}\$\+<=>\^~\|`]+", GPT2_ORIGINAL, "[0-9][0-9][0-9]"]),
+        rule: Rule::Splits(FALCON),
     },
     Named {
         name: "bloom",
         aliases: &["poro", "gpt3-finnish"],
         origin: "BigScience: tokenizer.json of BLOOM",
-        rule: Rule::Splits(&[" ?[^(\\s|[.,!?…。，、।۔،])]+"]),
+        rule: Rule::Splits(&[BLOOM]),
     },
     Named {
         name: "viking",
         aliases: &[],
         origin: "SiloGen: tokenizer.json of Viking; llama.cpp: viking",
-        rule: Rule::Splits(&[" ?[^(\\s|[.,!?…。，、।۔،])]+", r"\p{N}"]),
+        rule: Rule::Splits(&[BLOOM, r"\p{N}"]),
     },
     Named {
         name: "deepseek_coder",

@@ -45,8 +45,8 @@ static SYNTAX: LazyStatic<OnigSyntaxType> = LazyStatic::new(|| {
     syntax
 });
 
-/// How deep expressions are nested at most. The library reads them by calling itself, some 600 bytes
-/// of the stack for each class in another, and allows 4,096 by itself: more than a thread has room for.
+/// The deepest nesting of an expression. The library parses by recursion, with some 600 bytes of stack per
+/// nested class, and allows 4,096 by default: more than a thread has room for.
 const MAX_DEPTH: u32 = 1_000;
 
 fn utf8() -> onig_sys::OnigEncoding {
@@ -288,7 +288,7 @@ mod tests {
         }
     }
 
-    /// Whoever reads a file has a stack of two megabytes.
+    /// Threads that read files have stacks of 2 MB.
     #[test]
     fn what_is_nested_too_deep_is_refused() {
         let read = || {

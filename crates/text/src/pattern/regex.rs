@@ -159,13 +159,17 @@ impl Engine {
                 .map_err(|error| refused("fancy-regex", error)),
             Dialect::Oniguruma => Expression::new(source)
                 .map(backtracking::Engine::Oniguruma)
-                .map_err(|error| if Expression::is_accepted_by_oniguruma(source) { Error::new(
-                        ErrorKind::Unsupported,
-                        format!(
+                .map_err(|error| {
+                    if Expression::is_accepted_by_oniguruma(source) {
+                        let message = format!(
                             "jeton does not run the pattern {source:?}: an absent operator, (?~…), \
                              takes time in proportion to the square of the text"
-                        ),
-                    ) } else { refused("Oniguruma", error) }),
+                        );
+                        Error::new(ErrorKind::Unsupported, message)
+                    } else {
+                        refused("Oniguruma", error)
+                    }
+                }),
         }
         .map(Self::Backtracking)
     }

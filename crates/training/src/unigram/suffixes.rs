@@ -95,7 +95,7 @@ pub(super) fn sorted(symbols: &[u32], depth: usize) -> Vec<u32> {
         .collect()
 }
 
-/// What all suffixes are sorted by, and who may end that.
+/// What the sort of suffixes reads, and the listener that may end it.
 struct Sorting<'a> {
     symbols: &'a [u32],
     packing: &'a Packing,

@@ -68,7 +68,7 @@ fn read(reader: u8, file: &[u8]) -> Result<()> {
             let again = metadata.write()?;
             assert!(gguf::Metadata::read(&*again, again.len() as u64).is_ok());
             let stages = gguf::read(&metadata)?.stages;
-            if let Ok((file, _)) = gguf::write(&stages, &gguf::With::default()) {
+            if let Ok((file, _)) = gguf::write(&stages, &gguf::Extras::default()) {
                 let metadata = gguf::Metadata::read(&*file, file.len() as u64)?;
                 assert!(gguf::read(&metadata).is_ok());
             }

@@ -1,32 +1,29 @@
-//! Which characters of a text the stages leave as long as they are, so that the lengths of tokens say where
-//! these stand.
+//! Which characters keep their length through the stages, so that the lengths of tokens give their places.
 
-use jeton_stages::normalizer::Normalizer;
+use jeton_stages::normalizer::{Normalizer, SPACE_MARK};
 use jeton_text::mem::lazy::Lazy;
 use jeton_text::text::ByteSet;
 
-/// What stands for a space in the vocabularies of SentencePiece, which a text may also hold.
-pub const MARK: char = '▁';
-/// How many characters are asked about together.
+/// Characters per row: the normalizer is asked about a whole row at once.
 const ROW: usize = 64;
 const ROWS: usize = 0x11_0000 / ROW;
 
-/// The characters that stay as long as they are, wherever they stand behind others that do. The normalizer
-/// is asked of a row of them when the first one occurs.
+/// The characters that keep their length wherever they follow others that do. The normalizer is asked about
+/// a row of them when the first one occurs.
 #[derive(Debug)]
 pub struct KeptText {
-    /// White space and controls are among them, if the normalizer keeps them.
+    /// White space and controls are among them if the normalizer keeps them.
     with_white_space: bool,
-    /// Those that tokens may hold without spelling them.
+    /// Characters that tokens may hold without spelling them.
     marks: Vec<char>,
     rows: Box<[Lazy<u64>]>,
-    /// The bytes that begin a character which may not be kept.
+    /// The first bytes of characters that may not be kept.
     suspects: Lazy<ByteSet>,
 }
 
 impl KeptText {
-    /// Those of a normalizer that is not known yet; no white space unless tokens write it as it is, and
-    /// none of these marks.
+    /// For a normalizer that later calls pass. White space is kept only if tokens write it as it is, and
+    /// `marks` never are.
     pub fn new(with_white_space: bool, marks: Vec<char>) -> Self {
         Self {
             with_white_space,
@@ -36,7 +33,7 @@ impl KeptText {
         }
     }
 
-    /// Whether a character is kept that is no space.
+    /// Whether a character other than a space is kept.
     pub fn has(&self, normalizer: Option<&Normalizer>, character: char) -> bool {
         let row = self.rows[character as usize / ROW].get(|| {
             let first = character as usize / ROW * ROW;
@@ -52,13 +49,13 @@ impl KeptText {
 
     fn keeps(&self, normalizer: Option<&Normalizer>, character: char) -> bool {
         let is_blank = character.is_whitespace() || character.is_ascii_control();
-        character != MARK
+        character != SPACE_MARK
             && !self.marks.contains(&character)
             && (self.with_white_space || !is_blank)
             && normalizer.is_none_or(|it| it.keeps(character).is_some())
     }
 
-    /// The first character from `from` on that is not kept, or another one far behind it, or the end.
+    /// Place of the first character from `from` on that is not kept, or a place far behind `from`, or the end.
     pub fn end(
         &self,
         normalizer: Option<&Normalizer>,
@@ -69,7 +66,7 @@ impl KeptText {
         let suspects = self.suspects.get(|| {
             let only_spaces =
                 self.with_white_space && normalizer.is_none_or(|it| it.facts().changes_only_spaces);
-            let mark = MARK.encode_utf8(&mut [0; 4]).as_bytes()[0];
+            let mark = SPACE_MARK.encode_utf8(&mut [0; 4]).as_bytes()[0];
             ByteSet::new(|byte| match byte {
                 0x80.. if only_spaces => byte == mark,
                 0x80.. => byte >= 0xC0,

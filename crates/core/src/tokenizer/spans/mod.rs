@@ -1,9 +1,9 @@
-//! Spans at about the speed of ids: the fast path gives the ids, and a walk along the text says where each
-//! of them stands.
+//! Spans at about the speed of ids: the fast path gives the ids, and a walk along the text finds the place of
+//! each.
 //!
-//! `walk` has the walk: the lengths of tokens along text that the stages leave as long as it is (`kept`), and
-//! remembered answers of the stages elsewhere. `run` passes most tokens in one loop, by what `table` says of
-//! each; `spelled` compares tokens with what the stages made of a text; `ruler` counts units.
+//! `walk` adds up the lengths of tokens along text that keeps its length through the stages (`kept`), and
+//! caches what the stages say elsewhere. `run` passes most tokens in one loop, with the lengths in `table`;
+//! `spelled` matches tokens with the text that reaches the model; `ruler` counts units.
 
 mod kept;
 mod ruler;

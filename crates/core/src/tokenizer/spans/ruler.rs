@@ -49,7 +49,7 @@ impl<'t> Ruler<'t> {
         if byte >= self.byte {
             self.units += between;
         } else {
-            // A walk along text that the tokens do not cover may have come less far in units.
+            // Where tokens do not cover the text, a walk may have counted fewer units.
             self.units = self.units.saturating_sub(between);
         }
         self.byte = byte;

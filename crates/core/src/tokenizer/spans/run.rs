@@ -68,7 +68,7 @@ impl Table {
         done
     }
 
-    /// As [`Self::run`], of tokens of words between spaces that belong to none.
+    /// As [`Self::run`], for tokens of words: the spaces between words belong to no token.
     pub fn run_of_words(
         &self,
         stretch: &Stretch<'_>,
@@ -195,20 +195,19 @@ impl Table {
         if entry & UNKNOWN != 0 || next.byte > end {
             return None;
         }
-        if COLLAPSES && entry & (ODD | MARKED) == MARKED {
-            let spaces = &text[at.byte + 1..end];
-            let mut removed = 0;
-            let mut pace = Pace::default();
-            while spaces.get(removed).is_some_and(|byte| *byte <= b' ') {
-                pace.step();
-                removed += 1;
-            }
-            (next.byte, next.units) = (next.byte + removed, next.units + removed);
-            if next.byte > end {
-                return None;
-            }
-        } else {
+        if !COLLAPSES || entry & (ODD | MARKED) != MARKED {
             return self.byte_tokens(stretch, ids, at, rows);
+        }
+        let spaces = &text[at.byte + 1..end];
+        let mut removed = 0;
+        let mut pace = Pace::default();
+        while spaces.get(removed).is_some_and(|byte| *byte <= b' ') {
+            pace.step();
+            removed += 1;
+        }
+        (next.byte, next.units) = (next.byte + removed, next.units + removed);
+        if next.byte > end {
+            return None;
         }
         rows[0].write([at.units as i64, next.units as i64]);
         Some((1, next))

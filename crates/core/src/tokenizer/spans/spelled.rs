@@ -1,32 +1,32 @@
-//! Where the tokens of a text stand in what the stages in front of the model made of it: one behind the
-//! other, they spell it.
+//! The places of tokens in the text that reaches the model, which they spell one after the other.
 //!
-//! Look here for unknown tokens. One of words stands for all of its piece; one of characters for a run of
-//! those that are no tokens, which is certain where each character of each token is one.
+//! Look here for unknown tokens. In a model of words, one stands for its whole piece; in a model of characters,
+//! for a character that is not a token or a run of these. Where it ends is certain only if every character of
+//! every token is a token itself.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
 use foldhash::fast::RandomState;
 
-use super::kept::MARK;
 use super::table::{Spelling, spelling};
 use jeton_models::model::Model;
 use jeton_models::model::bpe::MergeRule;
 use jeton_models::model::sentencepiece::spec::PieceKind;
 use jeton_models::stages::Stages;
+use jeton_stages::normalizer::SPACE_MARK;
 use jeton_text::interrupt::{Pace, paced};
 use jeton_text::mem::lazy::Lazy;
 use jeton_text::text::{AlignedText, Span, boundary_before};
 
-/// A token and the span of it.
+/// A token and its span.
 pub type Spanned = (u32, Span);
 
-/// What of a model says where its unknown tokens end.
+/// Where the unknown tokens of a model end.
 #[derive(Debug)]
 pub struct Unknown {
     kind: Lazy<Option<(u32, UnknownText)>>,
-    /// The characters that are tokens, if all characters of tokens are.
+    /// The characters that are tokens, if every character of every token is one.
     known: Lazy<Option<HashSet<char, RandomState>>>,
 }
 
@@ -39,7 +39,7 @@ enum UnknownText {
 }
 
 impl Unknown {
-    /// Of a model that is not known yet.
+    /// For a model that later calls pass.
     pub fn new() -> Self {
         Self {
             kind: Lazy::new(),
@@ -47,8 +47,8 @@ impl Unknown {
         }
     }
 
-    /// Adds the tokens of a part of a piece, which are the first of `ids`; none, with some of them, if they
-    /// may be others.
+    /// Adds the first of `ids` that spell a part of a piece, with their spans. `None` if they may not spell
+    /// it; some are added then.
     pub fn spell(
         &self,
         stages: &Stages,
@@ -106,7 +106,7 @@ impl Unknown {
         Some(())
     }
 
-    /// How long the text is that an unknown token stands for, if that is certain.
+    /// The length of the text that an unknown token stands for, if that is certain.
     fn unknown(
         &self,
         stages: &Stages,
@@ -118,7 +118,7 @@ impl Unknown {
         let kind = self.kind.get(|| unknown_text(&stages.model));
         let (_, stands_for) = kind.filter(|(unk_id, _)| *unk_id == id)?;
         let rest = piece.get(at..end)?;
-        // Were the token spelled there, it could be either.
+        // Where the text spells the token itself, it could be either.
         let token = stages.model.vocab().token(id)?;
         if rest.as_bytes().starts_with(token) {
             return None;
@@ -144,8 +144,7 @@ impl Unknown {
     }
 }
 
-/// The token that stands for text which the model has no token for, and what of it, if it stands for nothing
-/// else.
+/// The unknown token and what it stands for, if the model uses it for nothing else.
 fn unknown_text(model: &Model) -> Option<(u32, UnknownText)> {
     let of_words = |token: &str| Some((model.vocab().id(token.as_bytes())?, UnknownText::Piece));
     match model {
@@ -178,7 +177,7 @@ fn unknown_text(model: &Model) -> Option<(u32, UnknownText)> {
     }
 }
 
-/// The characters that are tokens, if each character of each token is one, and `▁` is.
+/// The characters that are tokens, if `▁` and every character of every token is one.
 fn known_characters(model: &Model) -> Option<HashSet<char, RandomState>> {
     let vocab = model.vocab();
     let is_text = |id: u32| match model {
@@ -196,6 +195,6 @@ fn known_characters(model: &Model) -> Option<HashSet<char, RandomState>> {
         characters.next().filter(|_| characters.next().is_none())
     };
     let known: HashSet<char, RandomState> = texts().filter_map(single).collect();
-    let mut all = texts().flat_map(str::chars).chain([MARK]);
+    let mut all = texts().flat_map(str::chars).chain([SPACE_MARK]);
     all.all(|it| known.contains(&it)).then_some(known)
 }

@@ -6,11 +6,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::kept::MARK;
 use jeton_fast::Spaces;
 use jeton_models::model::sentencepiece::spec::PieceKind;
-use jeton_models::model::{Model, byte_token};
+use jeton_models::model::{Model, byte_of_token};
 use jeton_models::stages::Stages;
+use jeton_stages::normalizer::SPACE_MARK;
 use jeton_text::mem::lazy::Lazy;
 use jeton_text::text::Unit;
 
@@ -40,7 +40,7 @@ pub const CUT: u32 = 1 << 31;
 
 /// What a token is.
 pub enum Spelling<'v> {
-    /// Text, with what marks that other text of its piece stands before it, or none behind it.
+    /// Text. `prefix` marks a token that continues a piece, `suffix` one that ends it.
     Text {
         token: &'v [u8],
         prefix: &'v [u8],
@@ -118,7 +118,7 @@ impl Table {
 
     /// The entry of any token.
     fn entry_of(&self, stages: &Stages, spaces: Spaces, id: u32) -> u32 {
-        let Self { unit, .. } = self;
+        let unit = self.unit;
         let marks = spaces != Spaces::Plain;
         let mut flags = 0;
         let token = match spelling(stages, id) {
@@ -147,15 +147,15 @@ impl Table {
         }
         let plain = match std::str::from_utf8(&token) {
             Ok(text) if marks && text.contains(' ') => return ODD | UNKNOWN,
-            Ok(text) if marks && text.contains(MARK) => {
+            Ok(text) if marks && text.contains(SPACE_MARK) => {
                 flags |= MARKED;
-                // Other spaces than one in front stand for runs of any length, or for none.
-                if spaces != Spaces::Marked && text.rfind(MARK) != Some(0)
-                    || spaces == Spaces::Dropped && text.len() == MARK.len_utf8()
+                // A `▁` that is not in front stands for a run of spaces of any length, or for none.
+                if spaces != Spaces::Marked && text.rfind(SPACE_MARK) != Some(0)
+                    || spaces == Spaces::Dropped && text.len() == SPACE_MARK.len_utf8()
                 {
                     flags |= ODD;
                 }
-                Cow::Owned(text.replace(MARK, " ").into_bytes())
+                Cow::Owned(text.replace(SPACE_MARK, " ").into_bytes())
             }
             Ok(_) => token,
             Err(_) => {
@@ -166,7 +166,7 @@ impl Table {
                 for (last, byte) in last.iter_mut().rev().zip(token.iter().rev()) {
                     *last = *byte;
                 }
-                flags |= cut_end(*unit, last);
+                flags |= cut_end(unit, last);
                 token
             }
         };
@@ -211,13 +211,13 @@ pub fn is_inside(byte: u8) -> bool {
     byte & 0xC0 == 0x80
 }
 
-/// How many bytes a token has that is not among the long ones.
+/// The bytes of a token.
 #[inline(always)]
 pub fn bytes_of(entry: u32) -> usize {
     (entry & 0xFF) as usize
 }
 
-/// The same in units.
+/// The units of a token.
 #[inline(always)]
 pub fn units_of(entry: u32) -> usize {
     (entry >> 8 & 0xFF) as usize
@@ -259,11 +259,7 @@ pub fn spelling(stages: &Stages, id: u32) -> Spelling<'_> {
     let Some(token) = model.vocab().token(id) else {
         return Spelling::Unknown;
     };
-    let may_be_byte = token.len() == byte_token(0).len() && token.starts_with(b"<0x");
-    let byte = || {
-        let byte = || (0..=u8::MAX).find(|byte| byte_token(*byte) == *token);
-        may_be_byte.then(byte).flatten()
-    };
+    let byte = || byte_of_token(token);
     let (mut prefix, mut suffix) = ("", "");
     let (is_unknown, has_bytes) = match model {
         Model::Bpe(bpe) => {

@@ -1,10 +1,10 @@
-//! The walk along a text: where each of the tokens stands that the fast path found.
+//! The walk along a text that finds the places of the fast path's tokens.
 //!
-//! Look here for why this gives the spans of the stages. Text that the stages leave as long as it is needs
-//! the lengths of its tokens alone. What they change is asked of them, chunk by chunk: a chunk lies
-//! between places at which the strategy may cut the text too, so it becomes the same wherever it stands.
-//! Where its tokens stand in it is remembered, as the strategy remembers which they are. A text of which a
-//! chunk has other tokens than the stages say goes through the stages as a whole.
+//! Look here for why these are the spans of the stages. Where text keeps its length through the stages, the
+//! lengths of its tokens are enough. Other text goes to the stages chunk by chunk. A chunk lies between places
+//! where the strategy may split the text too, so it becomes the same wherever it is. A cache keeps the places
+//! of its tokens, as the strategy's own cache keeps the tokens. If the stages give a chunk other tokens than
+//! the fast path, the whole text goes through the stages.
 
 use std::borrow::Cow;
 use std::hash::BuildHasher;
@@ -20,7 +20,7 @@ use super::table::{Table, Tables};
 use super::{Output, Section};
 use crate::tokenizer::STAGED_BYTES;
 use jeton_fast::{Compiled, Place, Reusable, Spaces, Taken, WordCache, WorkspacePool};
-use jeton_models::model::{Model, Sampler, Sampling, byte_token};
+use jeton_models::model::{Model, Sampler, Sampling};
 use jeton_models::stages::{BeforeModel, Stages};
 use jeton_stages::normalizer::{Form, Normalizer};
 use jeton_stages::post_processor::{Margins, Trimming};
@@ -28,22 +28,22 @@ use jeton_text::interrupt::{Pace, paced};
 use jeton_text::mem::room;
 use jeton_text::text::{AlignedText, Span};
 
-/// How many tokens there are from one question whether anybody waits to the next.
+/// Tokens between two polls for an interrupt.
 const STEPS: usize = 1 << 14;
-/// No byte of UTF-8: before the key of a chunk that begins or ends a text, together with how.
+/// First byte of the key of a chunk at an end of a text, before a code for its ends is added. Not in UTF-8.
 const AT_AN_END: u8 = 0xF5;
-/// Bytes behind text that a form changes, which may belong to tokens of it.
+/// Bytes to normalize behind text that a form changes, since its tokens may reach into them.
 const BEHIND: usize = 64;
 
-/// How the places of tokens are found without the model.
+/// Finds the places of tokens, mostly without the model.
 #[derive(Debug)]
 pub struct Walk {
-    /// How tokens write the spaces of text that is left as it is; none where nothing is known of such.
+    /// How tokens write the spaces of text that stays as it is; `None` if no such text is known.
     spaces: Option<Spaces>,
-    /// Whether the model may leave characters out, so that the lengths of tokens say nothing.
+    /// Whether the model may drop characters, so that lengths do not add up.
     drops: bool,
     kept: KeptText,
-    /// The bytes that are spaces to the strategy.
+    /// The bytes that the strategy treats as spaces.
     is_space: [bool; 256],
     tables: Tables,
     unknown: Unknown,
@@ -51,7 +51,7 @@ pub struct Walk {
     pub(super) trimming: Trimming,
 }
 
-/// The places of tokens in chunks that earlier text had: of each its id, and where it begins and ends.
+/// A cache of chunks: for each token its id, and where in the chunk it begins and ends.
 struct Chunks(WordCache);
 
 impl Reusable for Chunks {
@@ -64,19 +64,20 @@ impl Reusable for Chunks {
     }
 }
 
-/// The tokens of a section on their way.
+/// The state of a walk along one section.
 struct Call<'c, 'o, 't> {
     walk: &'c Walk,
     compiled: &'c Compiled,
     stages: &'c Stages,
     section: &'c Section<'c>,
     ids: &'c [u32],
-    /// How many of them are done, and how much of the text.
+    /// Index of the next token.
     next: usize,
+    /// Byte of the section where it begins.
     at: usize,
     output: &'c mut Output<'o, 't>,
     chunks: Option<Taken<'c, Chunks>>,
-    /// Room for tokens, and for what is remembered of them.
+    /// Buffers for the tokens of a chunk, and for its entry in the cache.
     found: Vec<Spanned>,
     remembered: Vec<u32>,
 }
@@ -90,7 +91,7 @@ impl Walk {
         };
         let knows_margins = matches!(&stages.model, Model::Bpe(bpe) if bpe.merges_bytes_only());
         let is_known = match &stages.model {
-            // Elsewhere unknown characters of several chunks may be one token.
+            // Otherwise one unknown token may stand for characters of several chunks.
             Model::SentencePiece(model) => {
                 let parts_unknown =
                     model.byte_ids().is_some() || model.vocab().text_id("▁".as_bytes()).is_some();
@@ -100,7 +101,7 @@ impl Walk {
         };
         let spaces = compiled.and_then(Compiled::spaces);
         let sees_parts = spaces.is_some() || matches!(compiled, Some(Compiled::CachedPieces(_)));
-        // Where a text spells what marks the parts of words, a token may be longer than it looks.
+        // Where a text itself spells a mark of word parts, a token may be longer than its entry says.
         let marks = stages
             .model
             .marks()
@@ -120,8 +121,8 @@ impl Walk {
         })
     }
 
-    /// Adds the spans of the tokens of a section; none, with some of them, where it is not certain where
-    /// they stand.
+    /// Adds the spans of the tokens of a section. `None` if their places are not certain; some spans are
+    /// added then.
     pub(super) fn section(
         &self,
         compiled: &Compiled,
@@ -157,11 +158,9 @@ impl Walk {
         }
         (call.next == ids.len()).then_some(())
     }
-}
 
-impl Walk {
-    /// Adds the tokens of a part of a piece, which are the first of `ids`: they spell it, or the model says
-    /// the same.
+    /// Adds the tokens of a part of a piece with their spans: the first of `ids`, if they spell it or the model
+    /// gives the same ones.
     fn place(
         &self,
         stages: &Stages,
@@ -171,7 +170,7 @@ impl Walk {
         found: &mut Vec<Spanned>,
     ) -> Option<()> {
         let before = found.len();
-        let spelled = (self.unknown).spell(stages, piece, part.clone(), ids, found);
+        let spelled = self.unknown.spell(stages, piece, part.clone(), ids, found);
         if spelled.is_some() {
             return spelled;
         }
@@ -210,7 +209,7 @@ impl Call<'_, '_, '_> {
         self.next += 1;
     }
 
-    /// All tokens, which spell what the stages make of the text; `normalizer` is to come yet.
+    /// Adds all tokens by the text that reaches the model; `normalizer` has not run yet.
     fn spelled(&mut self, text: &AlignedText, normalizer: Option<&Normalizer>) -> Option<()> {
         let before_model = BeforeModel {
             normalizer,
@@ -230,8 +229,8 @@ impl Call<'_, '_, '_> {
         Some(())
     }
 
-    /// The tokens of bytes: their lengths add up, along the text that a form of Unicode leaves, and what
-    /// it changes is asked of it.
+    /// Adds the tokens of a byte-level model: by their lengths where the Unicode form keeps the text, by
+    /// normalizing it where the form changes something.
     fn bytes(&mut self) -> Option<()> {
         let text = self.section.stretch.text;
         let form = self.stages.normalizer.as_ref().and_then(Form::of);
@@ -260,7 +259,7 @@ impl Call<'_, '_, '_> {
             let end = changed.as_ref().map_or(text.len(), |it| it.start);
             let done = self.run(table, Spaces::Plain, end);
             pace.steps(done);
-            // The next window begins with a character.
+            // A window begins with a whole character.
             while !text.is_char_boundary(self.at) {
                 self.next -= 1;
                 self.at -= self.stages.model.vocab().token(self.ids[self.next])?.len();
@@ -273,7 +272,7 @@ impl Call<'_, '_, '_> {
         Some(())
     }
 
-    /// The next token at least, and those of the stretch that a form changes, if it reaches that.
+    /// Adds the next token at least, and those of the next stretch that a form changes if it reaches that.
     fn window(
         &mut self,
         form: Option<Form>,
@@ -334,8 +333,7 @@ impl Call<'_, '_, '_> {
         }
     }
 
-    /// Tokens along text that is left as it is up to `end`, as far as nothing is odd about them; says how
-    /// many.
+    /// Adds tokens along text that stays as it is up to `end`, until one is odd; returns how many.
     fn run(&mut self, table: &Table, spaces: Spaces, end: usize) -> usize {
         let start = self.section.start;
         let text = self.section.stretch.text.as_bytes();
@@ -362,14 +360,14 @@ impl Call<'_, '_, '_> {
         done
     }
 
-    /// Tokens of chunks, each of which begins with spaces.
+    /// Adds the tokens of chunks, each of which begins with spaces.
     fn chunks(&mut self, spaces: Spaces) -> Option<()> {
         let text = self.section.stretch.text;
         let table = self
             .walk
             .tables
             .of(self.stages, self.output.ruler.unit(), spaces)?;
-        // Where the last chunk ends of which all text is kept.
+        // End of the last chunk whose text is all kept.
         let mut end = 0;
         let mut pace = Pace::default();
         if self.section.stretch.place != Place::Inner && !text.is_empty() {
@@ -387,7 +385,7 @@ impl Call<'_, '_, '_> {
                 if self.at == end || done == STEPS {
                     continue;
                 }
-                // The chunk goes on with something odd: it is asked about as a whole.
+                // The chunk goes on with something odd, so the stages are asked about all of it.
                 let mut starts = (from + 1..=self.at.min(end - 1)).rev();
                 let start = starts.find(|at| self.begins_chunk(*at)).unwrap_or(from);
                 let units = self.output.ruler.at(self.section.start + start) as i64;
@@ -407,14 +405,14 @@ impl Call<'_, '_, '_> {
         self.walk.is_space[usize::from(byte)]
     }
 
-    /// Whether a chunk begins at a place of kept text that is not its first.
+    /// Whether a chunk begins at a place behind the first in kept text.
     fn begins_chunk(&self, at: usize) -> bool {
         let text = self.section.stretch.text.as_bytes();
         self.is_space(text[at]) && !self.is_space(text[at - 1])
     }
 
-    /// Where the last chunk ends of which all text is kept from here on: here, if the first one holds
-    /// another character. Spaces at the end may be removed.
+    /// End of the last chunk from here on whose text is all kept: here, if the first one holds a character
+    /// that is not. Spaces at the end of the text may be removed.
     fn kept_end(&self) -> usize {
         let text = self.section.stretch.text;
         let normalizer = self.stages.normalizer.as_ref();
@@ -439,8 +437,8 @@ impl Call<'_, '_, '_> {
         }
     }
 
-    /// The tokens of the chunk that begins here: those that are remembered, if they are the ids' own, or
-    /// what the stages say.
+    /// Adds the tokens of the chunk that begins here: from the cache if its entry has the same ids, else from
+    /// the stages.
     fn chunk(&mut self) -> Option<()> {
         let text = self.section.stretch.text;
         let normalizer = self.stages.normalizer.as_ref();
@@ -493,7 +491,7 @@ impl Call<'_, '_, '_> {
             self.push(Span::new(start + span.start, start + span.end));
         }
         if let Some(Chunks(chunks)) = self.chunks.as_deref_mut() {
-            // Longer ones are not remembered, so that numbers of 16 bits are enough.
+            // The cache takes no longer chunks, so 16 bits per place are enough.
             chunks.insert(&key, &self.remembered);
         }
         self.found = found;
@@ -501,16 +499,13 @@ impl Call<'_, '_, '_> {
     }
 }
 
-/// Whether a model may make no token of a character.
+/// Whether a model may drop a character.
 fn drops_characters(model: &Model) -> bool {
     let Model::Bpe(bpe) = model else { return false };
-    let options = bpe.options();
-    let is_there = |byte| model.vocab().id(&byte_token(byte)).is_some();
-    let falls_back = options.byte_fallback && (0..=u8::MAX).all(is_there);
-    options.unk_token.is_none() && !falls_back
+    bpe.options().unk_token.is_none() && !bpe.falls_back_to_bytes()
 }
 
-/// A stretch of a text that becomes the same wherever it stands, but at the ends of a text.
+/// A stretch of text that becomes the same wherever it is, except at the ends of a text.
 struct Chunk<'t> {
     text: &'t str,
     begins_with_space: bool,
@@ -518,10 +513,10 @@ struct Chunk<'t> {
     end: End,
 }
 
-/// What a chunk stands before.
+/// What follows a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// Another one.
+    /// Another chunk.
     Inner,
     /// An added token.
     Section,
@@ -530,7 +525,7 @@ enum End {
 }
 
 impl Chunk<'_> {
-    /// What it is remembered by.
+    /// Its key in the cache.
     fn key(&self) -> Cow<'_, [u8]> {
         let place = match self.place {
             Place::Inner => 0,
@@ -545,7 +540,7 @@ impl Chunk<'_> {
         }
     }
 
-    /// The first of these tokens, which are the chunk's, with their places in it, if the stages say the same.
+    /// Fills `found` with the tokens of the chunk and their places in it, if these are the first of `ids`.
     fn ask(
         &self,
         walk: &Walk,
@@ -564,7 +559,7 @@ impl Chunk<'_> {
             End::Text => "",
         };
         let whole = [before, self.text, behind].concat();
-        // What is cut off counts as an added token.
+        // The `x` that is cut off stands for an added token.
         let start = usize::from(self.place == Place::Section);
         let end = whole.len() - usize::from(self.end == End::Section);
         let text = AlignedText::original(&whole).slice(start..end);

@@ -24,6 +24,7 @@ mod withheld;
 use self::merge::{Merge, Pairs, merge};
 use self::stored::Parts;
 use crate::merge::{GrowingPairs, Merges};
+use crate::model::token::byte_token;
 use jeton_stages::vocab::{Vocab, show};
 use jeton_text::error::{Error, ErrorKind, Result, by_name};
 use jeton_text::mem::lazy::Lazy;
@@ -355,6 +356,12 @@ impl Bpe {
     pub fn merges_bytes_only(&self) -> bool {
         let options = &self.options;
         options.alphabet == Alphabet::Bytes && !options.has_affixes()
+    }
+
+    /// Whether unknown characters become tokens of their bytes, whatever these are.
+    pub fn falls_back_to_bytes(&self) -> bool {
+        let is_there = |byte| self.vocab.id(&byte_token(byte)).is_some();
+        self.options.byte_fallback && (0..=u8::MAX).all(is_there)
     }
 
     /// All pairs that may be merged.

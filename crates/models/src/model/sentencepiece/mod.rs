@@ -22,7 +22,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::Sampler;
-use super::token::{Token, byte_token};
+use super::token::{Token, byte_of_token, byte_token};
 use jeton_stages::tables::trie::Trie;
 use jeton_stages::vocab::{Vocab, show};
 use jeton_text::error::{Error, ErrorKind, Result};
@@ -415,7 +415,7 @@ impl Roles {
                     ));
                 }
                 PieceKind::Byte => {
-                    let Some(byte) = (0..=u8::MAX).find(|byte| byte_token(*byte) == *text) else {
+                    let Some(byte) = byte_of_token(text) else {
                         return broken(format!("{} is no byte", show(text)));
                     };
                     bytes.insert(byte, id);

@@ -80,8 +80,8 @@ impl<B: Bits> Carried<B> {
 impl Scanner {
     /// The piece starts, contractions and what is undecided aside.
     ///
-    /// A compiler that does not optimise inlines the code on several blocks all the same, and gives
-    /// each value of it a place of its own: stack frames of 6 MB and more, where threads have 2.
+    /// Without optimisation the compiler still inlines the code for several blocks at once, and gives each of
+    /// its values a place of its own: stack frames of 6 MB and more, where threads have 2.
     pub(super) fn mask_starts(&mut self, rules: Rules, text: &[u8]) {
         #[cfg(target_arch = "x86_64")]
         if cfg!(optimised) && self.blocks.len() >= STRIP_FROM {
