@@ -132,17 +132,17 @@ class Answers:
         # For each place that which is the first from it on where a turn cannot go on.
         stops = np.where(~self._by_template | self._is_control, np.arange(size), size)
         stops = np.append(np.minimum.accumulate(stops[::-1])[::-1], size)
-        # Where no control token ends a turn, what follows is not of it.
         closing = {part: int(stops[part.end]) for part in self._parts}
-        ends = self._ends(
-            {it: at for it, at in closing.items() if at < size and self._is_control[at]}
-        )
+        by_token = {it: at for it, at in closing.items() if at < size and self._is_control[at]}
+        ends = self._ends(by_token)
+        for part in closing.keys() - by_token.keys():
+            ends[part] = self._end_in_text(part, closing[part])
         is_of_answer = self._by_template | (self._run_of >= 0)
         for part in self._parts:
             if self._chat.roles[part.message] in ANSWERING:
                 mask[self._first_of_answer(part) : part.start] = True
             mask[part.start : part.end] = is_of_answer[part.start : part.end]
-            mask[part.end : ends.get(part, part.end - 1) + 1] = True
+            mask[part.end : ends[part] + 1] = True
         mask[self._ends_of_silences()] = True
         return mask
 
@@ -213,6 +213,20 @@ class Answers:
                 known.add(ids[ends[part]])
         return ends
 
+    def _end_in_text(self, part: _Part, stop: int) -> int:
+        """The last token of a part that no control token ends: what ends it is the text that the
+        template writes behind it in a chat that ends with it, if there is such text."""
+        alone = self._alone(part.message)
+        if alone is None:
+            return part.end - 1
+        said = max((end for _, end, _ in alone.stretches()), default=0)
+        behind = alone.chat.text[said:].removesuffix(self._prompt).rstrip()
+        start = self._said_until(part)
+        if not self._chat.text[start:].startswith(behind):
+            return part.end - 1
+        starts = [span[0] for span in self._chat.spans[part.end : stop]]
+        return part.end - 1 + bisect.bisect_left(starts, start + len(behind))
+
     def _end_alone(self, part: _Part, first: int, *, ends_texts: bool) -> int | None:
         """The control token that ends a turn, as a chat shows that ends with it.
 
@@ -231,6 +245,13 @@ class Answers:
             at
             for at in itertools.takewhile(self._by_template.__getitem__, range(first, len(ids)))
             if self._is_control[at] and behind.startswith(text[start : spans[at][1]])
+        ]
+        # White space divides the end of a turn from what follows all turns.
+        divided = next((at for at in closing if ids[at] == self._end_of_user), len(ids))
+        closing = [
+            at
+            for at in closing
+            if at <= divided or not any(text[slice(*it)].isspace() for it in spans[divided + 1 : at])
         ]
         for ending in (self._end, self._end_of_user):
             for at in closing:

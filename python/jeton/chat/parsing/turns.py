@@ -449,9 +449,9 @@ def _refuse() -> Format:
 def _inferred(probes: _Probes, tokens: re.Pattern[str]) -> Format | None:
     """The format inferred from what the template writes, if it reads all of that back."""
     anchor, _ = _anchored(probes, PLAIN)
-    reasoned = next((it.text for it in probes.answers if it.reasoning), "")
-    opening, found, _ = _answer(reasoned).partition(anchor)[2].partition(_REASON)
-    if anchor and found and not opening.strip():
+    reasoned = next((_answer(it.text) for it in probes.answers if it.reasoning), "")
+    head = reasoned.partition(_REASON)[0] if _REASON in reasoned else "?"
+    if anchor and head.rstrip().endswith(anchor.rstrip()):
         # What opens reasoning is in each answer, so it seems to belong to what begins them.
         anchor = anchor[: max((it.start() for it in tokens.finditer(anchor)), default=0)] or anchor
     ends = [end.strip() for end in _ends(probes, tokens, ())]
