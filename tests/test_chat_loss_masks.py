@@ -156,6 +156,33 @@ def test_masks_go_on_to_the_end_of_text_if_that_ends_each_message() -> None:
     assert text_of(chat, chat.loss_mask()) == f"<|call|>get_weather<|close|>call{end}It will.{end}"
 
 
+def test_masks_end_with_what_ends_the_turn() -> None:
+    """Also if text is between its control tokens, if all of it is text, or if more follows all
+    turns."""
+    ends = {
+        "<|close|>message<|sep|><|end_of_msg|>": "<|close|>message<|sep|><|end_of_msg|>",
+        "[e~[\n": "[e~[",
+        "<|end|>\n{% if loop.last and not add_generation_prompt %}</s>{% endif %}": "<|end|>",
+    }
+    for written, end in ends.items():
+        template = (
+            "{% for m in messages %}<|open|>{{ m.role }}<|sep|>{{ m.content }}{% for it in "
+            "m.tool_calls %}<|call|>{{ it.function.name }}<|close|>call{% endfor %}"
+            + written
+            + "{% endfor %}{% if add_generation_prompt %}<|open|>assistant<|sep|>{% endif %}"
+        )
+        tok = byte_level(template)
+        for messages in (TOOLS, TOOLS[:2], [TOOLS[0], TOOLS[3], *TOOLS]):
+            said = {"call": f"<|call|>get_weather<|close|>call{end}", "words": f"It will.{end}"}
+            chat = tok.chat(messages, template=template)
+            expected = [
+                said["call" if it.get("tool_calls") else "words"]
+                for it in messages
+                if it["role"] == "assistant"
+            ]
+            assert text_of(chat, chat.loss_mask()) == "".join(expected), (written, len(messages))
+
+
 def test_masks_leave_out_what_results_say_of_their_call() -> None:
     """A template may name the tool again around its result, in the same turn."""
     template = (
