@@ -20,7 +20,8 @@ from xml.etree import ElementTree
 import pytest
 
 import jeton
-from jeton import palette, samples
+from jeton import samples
+from jeton.display import palette
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 BROWSER = next(filter(None, map(shutil.which, NAMES)), None)

@@ -1,0 +1,31 @@
+"""What methods of a tokenizer take: texts, batches, and what special tokens in text mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from jeton.encoding.arrow import ArrowColumn
+
+__all__ = ["Entry", "SpecialPolicy", "Texts"]
+
+SpecialPolicy: TypeAlias = Literal["ignore", "allow", "raise"] | AbstractSet[str] | Sequence[str]
+"""What the spelling of a special token in text means.
+
+- `"ignore"`: it is text like any other.
+- `"allow"`: it is that token.
+- `"raise"`: it is an error.
+- a set of names: these are tokens, the others are text like any other.
+
+Text that is not such a token never becomes its id: the model segments it as if the token were not
+in the vocabulary. A character that no other token spells is unknown to it, or an `EncodeError`
+where nothing stands for unknown text.
+"""
+
+Texts: TypeAlias = "str | Iterable[str | Sequence[Any] | None] | ArrowColumn"
+"""A text, words of one, or a batch: texts, pairs of texts, lists of words, pairs of these."""
+
+Entry: TypeAlias = str | float | tuple[Any, Any] | Iterable[str | float | None] | None
+"""What a batch holds: a text, a pair, the words of a text, or nothing (`None`, NaN)."""
