@@ -81,7 +81,9 @@ class _MovedModules:
         from importlib.util import find_spec
 
         here = f"jeton.{MOVED[former]}{dot}{below}"
-        return ModuleSpec(name, self, loader_state=here) if find_spec(here) else None
+        if find_spec(here) is None:
+            return None
+        return ModuleSpec(name, self, loader_state=here)  # type: ignore[arg-type]  # has its methods
 
     def create_module(self, spec: ModuleSpec) -> None:
         """Leaves the empty module to Python; `exec_module` replaces it."""
