@@ -17,7 +17,7 @@ __all__ = ["MOVED", "find_moved_modules"]
 
 MOVED = {
     "argument_types": "encoding.argument_types",
-    "arrow": "encoding.arrow",
+    "arrow": "encoding.argument_types",
     "assembly": "components.assembly",
     "base_tokenizer": "encoding.base_tokenizer",
     "cache": "encoding.cache",
@@ -30,6 +30,7 @@ MOVED = {
     "download": "loading.download",
     "encoding_plan": "encoding.encoding_plan",
     "explaining": "encoding.explaining",
+    "file_digest": "files",
     "folder": "loading.folder",
     "for_transformers": "interop.for_transformers",
     "gotchas": "encoding.gotchas",

@@ -24,7 +24,7 @@ from jeton.arguments import check_text, checked_path
 from jeton.corpora.corpus import Progress, Table, is_table, paths_or_texts, size_of
 from jeton.display.human_readable import counted
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, JetonError
-from jeton.file_digest import digest_of
+from jeton.files import digest_of
 
 __all__ = ["Corpus", "Sample", "ahead", "aligned", "corpora_of", "cut"]
 

@@ -1,15 +1,41 @@
-"""What methods of a tokenizer take: texts, batches, and what special tokens in text mean."""
+"""What methods of a tokenizer take: texts, batches, Arrow columns, special tokens in text.
+
+Look here for what `special=` means. An Arrow column is any object with a method of the PyCapsule
+interface; nothing here is to be called or created.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
-if TYPE_CHECKING:
-    from jeton.encoding.arrow import ArrowColumn
+__all__ = [
+    "ArrowArrayExportable",
+    "ArrowColumn",
+    "ArrowStreamExportable",
+    "Entry",
+    "SpecialPolicy",
+    "Texts",
+]
 
-__all__ = ["Entry", "SpecialPolicy", "Texts"]
+
+class ArrowArrayExportable(Protocol):
+    """An array, such as those of pyarrow."""
+
+    def __arrow_c_array__(
+        self, requested_schema: object | None = None
+    ) -> tuple[object, object]: ...
+
+
+class ArrowStreamExportable(Protocol):
+    """A series of polars or pandas, a chunked array of pyarrow, a relation of DuckDB."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+ArrowColumn: TypeAlias = ArrowArrayExportable | ArrowStreamExportable
+"""A column of strings, or a table that has no other."""
 
 SpecialPolicy: TypeAlias = Literal["ignore", "allow", "raise"] | AbstractSet[str] | Sequence[str]
 """What the spelling of a special token in text means.
@@ -24,7 +50,7 @@ in the vocabulary. A character that no other token spells is unknown to it, or a
 where nothing stands for unknown text.
 """
 
-Texts: TypeAlias = "str | Iterable[str | Sequence[Any] | None] | ArrowColumn"
+Texts: TypeAlias = str | Iterable[str | Sequence[Any] | None] | ArrowColumn
 """A text, words of one, or a batch: texts, pairs of texts, lists of words, pairs of these."""
 
 Entry: TypeAlias = str | float | tuple[Any, Any] | Iterable[str | float | None] | None

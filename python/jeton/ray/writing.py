@@ -19,7 +19,7 @@ from jeton.data.manifest import Manifest
 from jeton.data.preparing.journal import Consumed, Journal
 from jeton.data.preparing.parts import Parts
 from jeton.data.preparing.pipeline import Plan, manifest_of
-from jeton.file_digest import FileDigest, digest_of
+from jeton.files import FileDigest, digest_of
 from jeton.ray.running import in_order, mapped, ray_data, single_threaded
 from jeton.ray.stretches import Stretch, files_of, stretches_of
 

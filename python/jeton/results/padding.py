@@ -1,6 +1,9 @@
-"""Rows of one length: what fills them, and what is cut of those that are longer.
+"""`TokenBatch.pad`: sequences of one length, what fills them, and what is cut of longer ones.
 
 Look here for which id padding has where none is given, and for why a `[SEP]` outlives truncation.
+`tok(texts, padding=…)` is another operation: it has transformers' strategies and sections of
+`tokenizer.json`, cuts texts before special tokens are added, and returns windows and many columns
+(`jeton.encoding.calls`). What both need is here: which id pads (`Origin`) and `torch_of`.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from jeton.corpora.corpus import Table, is_table, size_of
 from jeton.corpora.token_blocks.blocks import Block, Encoding, Progress, Source, nothing
 from jeton.corpora.token_blocks.rows import encoded, of_rows
 from jeton.errors import FileError, JetonError
-from jeton.file_digest import digest_of
+from jeton.files import digest_of
 
 __all__ = ["Files", "check_unchanged", "consumed_files", "identity_of"]
 

@@ -27,7 +27,7 @@ from jeton.errors import (
     MissingFileError,
     UnsupportedError,
 )
-from jeton.file_digest import digest_of
+from jeton.files import digest_of
 
 __all__ = ["ConversationFiles", "ConversationRows", "Conversations", "rows_of"]
 

@@ -27,7 +27,7 @@ from jeton.data.preparing.shuffling import Buckets, Shuffled, buckets_for
 from jeton.data.preparing.sinks import ByHash, Cut, Plain, Sink
 from jeton.data.preparing.tokenizer_file import saved_tokenizer
 from jeton.errors import ArgumentError
-from jeton.file_digest import FileDigest
+from jeton.files import FileDigest
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["Plan", "PrepareProgress", "Run", "manifest_of"]

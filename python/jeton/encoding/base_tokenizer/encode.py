@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from jeton._core import CountedText
-    from jeton.encoding.arrow import ArrowColumn
+    from jeton.encoding.argument_types import ArrowColumn
 
 __all__ = ["Encodes", "origin_of"]
 
