@@ -238,9 +238,9 @@ WRITTEN: dict[str, list[tuple[str, str, str, list[tuple[str, Any]]]]] = {
     ],
     "minicpm5": [
         (
-            'So.\n<function name="get_weather"><param name="city"><![CDATA[a </param> ]] b]]></param>'
-            '<param name="days">3</param></function>\n<function name="get_weather"><param name="city">'
-            "[a]</param></function>",
+            'So.\n<function name="get_weather"><param name="city"><![CDATA[a </param> ]] b]]>'
+            '</param><param name="days">3</param></function>\n<function name="get_weather">'
+            '<param name="city">[a]</param></function>',
             "So.", "",
             [("get_weather", {"city": "a </param> ]] b", "days": 3}),
              ("get_weather", {"city": "[a]"})],
@@ -317,8 +317,8 @@ WRITTEN: dict[str, list[tuple[str, str, str, list[tuple[str, Any]]]]] = {
         (
             " to=self<|message|>Hm.<|eom|><|start|>assistant to=get_weather<|message|>"
             '<atem:function_calls>\n<atem:invoke name="get_weather">\n<atem:parameter name="city">'
-            'Bergen</atem:parameter>\n<atem:parameter name="days">3</atem:parameter>\n</atem:invoke>\n'
-            "</atem:function_calls><|eom|><|start|>assistant to=user<|message|>So.",
+            'Bergen</atem:parameter>\n<atem:parameter name="days">3</atem:parameter>\n'
+            "</atem:invoke>\n</atem:function_calls><|eom|><|start|>assistant to=user<|message|>So.",
             "So.", "Hm.", _CALL,
         )
     ],
