@@ -14,7 +14,7 @@ from jeton.cli.command import echo_note
 from jeton.cli.printing import say, styled
 from jeton.cli.targets import check_target, replacing
 from jeton.cli.terminal import columns, heading, shorten
-from jeton.human_readable import counted
+from jeton.display.human_readable import counted
 from jeton.learn.grading import Grade, grade, template
 
 __all__ = ["begin", "show_grades"]
@@ -54,7 +54,7 @@ def show_grades(path: str) -> None:
         say(f"  Next: {missing.name}. {missing.goal}")
         say(f"  def {missing.name}{missing.signature}:")
         return
-    say("  All right: that is a tokenizer. jeton.reference has our own pages of each algorithm.")
+    say("  All right: that is a tokenizer. Our own pages of each algorithm: jeton.learn.reference.")
 
 
 def _show(it: Grade) -> None:

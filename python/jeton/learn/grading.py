@@ -1,8 +1,8 @@
 """Grades functions that a learner wrote: finds the smallest call that goes wrong, and says why.
 
 Look here for what `jeton learn --grade` asks for. No right answers are stored: the pages of
-`jeton.reference` compute them. A task has calls from small to large, drawn with a fixed seed; the
-first that goes wrong is made smaller while it stays wrong.
+`jeton.learn.reference` compute them. A task has calls from small to large, drawn with a fixed seed;
+the first that goes wrong is made smaller while it stays wrong.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any, Literal, TypeAlias
 
 from jeton.learn import grading_process
 from jeton.learn.grading_process import Answer, Answers
-from jeton.reference import byte_level, ranks
-from jeton.reference import unigram as unigram_page
+from jeton.learn.reference import byte_level, ranks
+from jeton.learn.reference import unigram as unigram_page
 
 __all__ = ["TASKS", "Grade", "Task", "grade", "template"]
 
