@@ -59,7 +59,7 @@ def test_sizes_are_those_of_python(run: Run, here: Path, corpus: str) -> None:
     told = run("train", corpus, "-o", "b.json").stderr
     assert "--vocab-size 30,000 was not reached" in told
     shown = " ".join(run("train", "--help").stdout.split())
-    assert "[default: 30000; of Unigram, 8000]" in shown
+    assert "[default: 30000; for Unigram, 8000]" in shown
 
 
 @pytest.mark.parametrize(
