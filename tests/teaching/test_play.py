@@ -24,7 +24,7 @@ pytest.importorskip("starlette")
 httpx = pytest.importorskip("httpx")
 
 from jeton.play import Page  # noqa: E402  (needs the packages above)
-from jeton.play.documents import MAX_TEXT, Documents  # noqa: E402
+from jeton.play.documents import MAX_TEXT, TabTexts  # noqa: E402
 from jeton.play.guard import Guard  # noqa: E402
 from jeton.play.ids import numbers_of  # noqa: E402
 from jeton.play.shelf import MAX_CARDS, Shelf  # noqa: E402
@@ -199,7 +199,7 @@ def test_edits_give_the_tokens_of_the_whole(page: Page, tok: jeton.Tokenizer) ->
 
 
 def test_a_surrogate_that_stands_alone_keeps_its_place() -> None:
-    document = Documents().whole("a", 1, "x\ud800y\udc00")
+    document = TabTexts().whole("a", 1, "x\ud800y\udc00")
     assert (document.text, len(document)) == ("x�y�", 4)
 
 
@@ -395,7 +395,7 @@ def test_cards_of_one_name_are_told_apart(tok: jeton.Tokenizer) -> None:
 
 
 def test_texts_of_closed_tabs_are_forgotten() -> None:
-    documents = Documents()
+    documents = TabTexts()
     for name in ("a", "b", "c"):
         documents.whole(name, 1, "x" * (MAX_TEXT // 2))
     with pytest.raises(jeton.errors.ArgumentError, match="no longer here"):

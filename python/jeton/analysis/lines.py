@@ -16,8 +16,8 @@ from typing import Final, Literal
 import jeton._core as _core
 from jeton.arguments import checked_errors
 from jeton.corpora.corpus import (
+    ParquetColumn,
     Progress,
-    Table,
     batches,
     check_watch,
     is_table,
@@ -117,7 +117,7 @@ class Lines:
         for path in self._paths:
             name = path.with_suffix("") if path.suffix.lower() in (".gz", ".zst") else path
             if is_table(path):
-                for text in Table(path, "text", self._errors).texts(_BATCH_CHARACTERS):
+                for text in ParquetColumn(path, "text", self._errors).texts(_BATCH_CHARACTERS):
                     yield [text]
             elif name.suffix.lower() in _JSON_LINES:
                 for number, line in enumerate(_lines_of(path, self._errors), 1):

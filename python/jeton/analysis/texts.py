@@ -21,7 +21,7 @@ from typing import Any, Final, Literal, TypeVar
 
 import jeton._core as _core
 from jeton.arguments import check_text, checked_path
-from jeton.corpora.corpus import Progress, Table, is_table, paths_or_texts, size_of
+from jeton.corpora.corpus import ParquetColumn, Progress, is_table, paths_or_texts, size_of
 from jeton.display.human_readable import counted
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, JetonError
 from jeton.files import digest_of
@@ -277,7 +277,7 @@ class Corpus:
                     yield self._clean(found, line)
 
     def _of_table(self, path: Path) -> Iterator[str]:
-        yield from Table(path, self._field or "text", self._errors).texts(_READ)
+        yield from ParquetColumn(path, self._field or "text", self._errors).texts(_READ)
         found = digest_of(path)
         self._hash_file(found.bytes, bytes.fromhex(found.sha256))
 

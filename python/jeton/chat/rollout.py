@@ -29,7 +29,7 @@ _MAX_COMPARED: Final = 2_000
 """The most ids in which each difference is listed; in more, one from first to last is."""
 
 
-class _Chat(Protocol):
+class _RolloutChat(Protocol):
     """A chat, as far as a rollout depends on it."""
 
     text: str
@@ -48,7 +48,7 @@ class _Chat(Protocol):
     def tokenizer(self) -> BaseTokenizer: ...
 
 
-ChatOf = Callable[[list[Any], bool], _Chat]
+ChatOf = Callable[[list[Any], bool], _RolloutChat]
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Rollout:
         (True, [])
     """
 
-    def __init__(self, chat: _Chat, chat_of: ChatOf, messages: list[Any]) -> None:
+    def __init__(self, chat: _RolloutChat, chat_of: ChatOf, messages: list[Any]) -> None:
         self.ids: list[int] = list(chat.ids)
         self.sampled: list[tuple[int, int]] = []
         self.answers: list[Parsed] = []
@@ -201,7 +201,9 @@ def _messages_of(answer: Parsed) -> Iterator[dict[str, Any]]:
     yield {"role": "assistant", "content": answer.content or text}
 
 
-def _behind_answer(chat: _Chat, count: int, written: list[int], answer: Parsed) -> tuple[int, bool]:
+def _behind_answer(
+    chat: _RolloutChat, count: int, written: list[int], answer: Parsed
+) -> tuple[int, bool]:
     """The index of the token that follows an answer, and whether the answer has its own end.
 
     Args:
@@ -231,7 +233,7 @@ def _behind_answer(chat: _Chat, count: int, written: list[int], answer: Parsed) 
     return ends[0], answer.finish == "complete"
 
 
-def _behind_text(chat: _Chat, first: int, behind: int) -> int:
+def _behind_text(chat: _RolloutChat, first: int, behind: int) -> int:
     """The index of the token that follows an answer, in a chat whose turns end with none."""
     for at in range(first, behind):
         if chat.ids[at] in chat.control_tokens.values():

@@ -30,8 +30,8 @@ from jeton.files import opened
 
 __all__ = [
     "ARROW_ERRORS",
+    "ParquetColumn",
     "Progress",
-    "Table",
     "are_lines",
     "batches",
     "check_watch",
@@ -161,7 +161,9 @@ def count(
         told.texts(counter.count(read, number, errors))
         number += len(batch)
         bad += len(batch) - len(read)
-    tables = iter([Table(path, field or "text", errors, drop) for path in paths if is_table(path)])
+    tables = iter(
+        [ParquetColumn(path, field or "text", errors, drop) for path in paths if is_table(path)]
+    )
     for of_tables, run in groupby(paths, is_table):
         if of_tables:
             for path in run:
@@ -411,7 +413,7 @@ def _too_long(path: Path, place: str) -> UnsupportedError:
     )
 
 
-class Table:
+class ParquetColumn:
     """A column of a Parquet file, which is looked for at once."""
 
     def __init__(self, path: Path, column: str, errors: str, drops_bad: bool = False) -> None:

@@ -14,20 +14,26 @@ from typing import Any, Literal
 from jeton.arguments import check_text, checked_errors, checked_int, checked_path
 from jeton.corpora.corpus import are_lines, check_watch, drops_bad
 from jeton.corpora.memory_size import memory_bytes
-from jeton.corpora.token_blocks.blocks import Encoding, Source
+from jeton.corpora.token_blocks.blocks import DocumentEncoding, DocumentSource
 from jeton.data import layouts
 from jeton.data.arguments import checked_bool
 from jeton.data.conversations import Conversations
 from jeton.data.layouts.checks import no_masks
 from jeton.data.layouts.finding import chosen
 from jeton.data.manifest import NAME, Manifest
-from jeton.data.manifest_defaults import Known, tokenizer_of
-from jeton.data.preparing.chats import Chats
-from jeton.data.preparing.end_of_text import Choice, EndOfText, Frame, end_of_text_of, frame_of
-from jeton.data.preparing.inputs import Reading, source_of
+from jeton.data.manifest_defaults import SetFacts, tokenizer_of
+from jeton.data.preparing.chats import ChatEncoder
+from jeton.data.preparing.end_of_text import (
+    Choice,
+    DocumentFrame,
+    EndOfText,
+    end_of_text_of,
+    frame_of,
+)
+from jeton.data.preparing.inputs import DataReading, source_of
 from jeton.data.preparing.journal import RUN, WORK, Journal
-from jeton.data.preparing.parts import Parts, checked_parts
-from jeton.data.preparing.pipeline import Plan, PrepareProgress, Run
+from jeton.data.preparing.parts import PartsSource, checked_parts
+from jeton.data.preparing.pipeline import PrepareProgress, PrepareRun, SetPlan
 from jeton.data.preparing.tokenizer_file import NAMES as TOKENIZER_FILES
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, JetonError
 from jeton.tokenizer import Tokenizer
@@ -182,7 +188,7 @@ def request(
     memory: int | str = _MEMORY,
     name: str = "",
     messages: str | Conversations | None = None,
-) -> tuple[Plan, Encoding, Reading]:
+) -> tuple[SetPlan, DocumentEncoding, DataReading]:
     """What the arguments of `prepare` ask for, checked: what set, how encoded, how read."""
     if not isinstance(tokenizer, Tokenizer):
         raise ArgumentTypeError(f"tokenizer must be a Tokenizer, not {type(tokenizer).__name__}")
@@ -206,7 +212,7 @@ def request(
         around, end = frame_of(tokenizer)
     elif messages is None:
         end = end_of_text_of(tokenizer, end_of_text, place=end_of_text_place)
-        around = Frame.of(end)
+        around = DocumentFrame.of(end)
     else:
         asked, end = _conversations(messages, layout, end_of_text), None
         for name, given in (
@@ -241,15 +247,15 @@ def request(
         memory=memory_bytes(memory) or 0,
     )
     keys = by == "hash" or seed is not None or part is not None
-    encoding = Encoding(
+    encoding = DocumentEncoding(
         tokenizer,
         start=() if around is None else tuple(around.begin),
         end=() if around is None else tuple(around.end),
         keys=keys,
         drops_bad=drops_bad(bad_records),
     )
-    chats = None if asked is None else Chats(tokenizer, asked, keys=keys)
-    return plan, encoding, Reading(field, errors, by_line, plan.part, chats)
+    chats = None if asked is None else ChatEncoder(tokenizer, asked, keys=keys)
+    return plan, encoding, DataReading(field, errors, by_line, plan.part, chats)
 
 
 def _conversations(messages: object, layout: str, end_of_text: object) -> Conversations:
@@ -308,7 +314,7 @@ def merge(
     if tokenizer is None:
         tokenizer = tokenizer_of(first_folder, first)
     else:
-        Known(first_folder, first).check(tokenizer)
+        SetFacts(first_folder, first).check(tokenizer)
     end = first.end_of_text
     plan = _plan(
         tokenizer,
@@ -322,13 +328,15 @@ def merge(
 
 
 def merged_parts(
-    plan: Plan,
+    plan: SetPlan,
     parts: list[tuple[Path, Manifest]],
     folder: Path,
     watch: Callable[[PrepareProgress], None] | None = None,
 ) -> Manifest:
     """The set that parts in their order make."""
-    sources: dict[str, Source] = {split: Parts(parts, split) for split in parts[0][1].splits}
+    sources: dict[str, DocumentSource] = {
+        split: PartsSource(parts, split) for split in parts[0][1].splits
+    }
     return _run(plan, sources, folder, watch)
 
 
@@ -340,9 +348,9 @@ def _plan(
     *,
     part: tuple[int, int] | None,
     memory: int,
-) -> Plan:
+) -> SetPlan:
     validation = options["validation"] or {"by": None, "share": "0"}
-    return Plan(
+    return SetPlan(
         layout=options["layout"],
         dtype=layouts.dtype_for(tokenizer.max_id),
         shard_tokens=options["shard_tokens"],
@@ -392,8 +400,8 @@ def _checked_part(part: object) -> tuple[int, int] | None:
 
 
 def _run(
-    plan: Plan,
-    sources: dict[str, Source],
+    plan: SetPlan,
+    sources: dict[str, DocumentSource],
     folder: Path,
     watch: Callable[[PrepareProgress], None] | None,
 ) -> Manifest:
@@ -401,10 +409,10 @@ def _run(
     if whole is not None:
         return whole
     with Journal(folder) as journal:
-        return Run(plan, sources, journal, watch).go()
+        return PrepareRun(plan, sources, journal, watch).go()
 
 
-def whole_set(plan: Plan, sources: dict[str, Source], folder: Path) -> Manifest | None:
+def whole_set(plan: SetPlan, sources: dict[str, DocumentSource], folder: Path) -> Manifest | None:
     """The manifest of a folder that holds just this set already.
 
     Raises:

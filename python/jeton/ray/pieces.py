@@ -9,14 +9,14 @@ from pathlib import Path
 
 from jeton.corpora.corpus import is_table, is_text
 
-__all__ = ["Piece", "pieces_of"]
+__all__ = ["CorpusPiece", "pieces_of"]
 
 _COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 """How files of gzip and of Zstandard begin."""
 
 
 @dataclass(frozen=True)
-class Piece:
+class CorpusPiece:
     """A file, or a range of its bytes: the lines that begin in it."""
 
     path: bytes
@@ -26,7 +26,9 @@ class Piece:
     """0 for the whole file."""
 
 
-def pieces_of(files: list[Path], size: int, field: str | None, *, by_line: bool) -> Iterator[Piece]:
+def pieces_of(
+    files: list[Path], size: int, field: str | None, *, by_line: bool
+) -> Iterator[CorpusPiece]:
     """Files in their order, those of lines in pieces of about `size` bytes.
 
     Tables and compressed files can only be read from their beginning, so they stay whole; so do
@@ -36,11 +38,11 @@ def pieces_of(files: list[Path], size: int, field: str | None, *, by_line: bool)
         total = path.stat().st_size
         is_whole = is_table(path) or _is_compressed(path) or (not by_line and is_text(path, field))
         if total <= size or is_whole:
-            yield Piece(os.fsencode(path))
+            yield CorpusPiece(os.fsencode(path))
             continue
         parts = -(-total // size)
         for part in range(parts):
-            yield Piece(os.fsencode(path), total * part // parts, total * (part + 1) // parts)
+            yield CorpusPiece(os.fsencode(path), total * part // parts, total * (part + 1) // parts)
 
 
 def _is_compressed(path: Path) -> bool:
