@@ -156,7 +156,7 @@ def test_every_address_of_this_machine_is_answered(tok: jeton.Tokenizer) -> None
 
 @pytest.mark.parametrize("port", [-1, 65536, 10**12])
 def test_invalid_ports_are_refused(port: int) -> None:
-    with pytest.raises(jeton.errors.ArgumentError, match="ports are 0 to 65535"):
+    with pytest.raises(jeton.errors.ArgumentError, match="port must be 0 to 65535"):
         Page({}, port=port)
 
 
