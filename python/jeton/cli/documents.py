@@ -24,7 +24,7 @@ from jeton.cli.progress import ProgressBar
 from jeton.cli.streams import name_full_file, refuse_endless
 from jeton.cli.targets import FilePath
 from jeton.corpora.compressed import DAMAGED, decompressed
-from jeton.corpora.corpus import ParquetColumn, is_table, is_text
+from jeton.corpora.corpus import ParquetColumn, is_table, kind_of
 from jeton.errors import FormatError
 
 __all__ = [
@@ -248,7 +248,7 @@ def say_what_documents_are(inputs: Iterable[Path], field: str | None, documents:
     source = click.get_current_context().get_parameter_source("documents")
     if source is click.core.ParameterSource.COMMANDLINE:
         return
-    if any(is_text(path, field) for path in inputs):
+    if any(kind_of(path, field) == "text" for path in inputs):
         echo_note(f"each {documents} of text is a document (--documents line: each line is)")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from jeton.corpora.corpus import is_table, is_text
+from jeton.corpora.corpus import kind_of
 
 __all__ = ["CorpusPiece", "pieces_of"]
 
@@ -36,7 +36,8 @@ def pieces_of(
     """
     for path in files:
         total = path.stat().st_size
-        is_whole = is_table(path) or _is_compressed(path) or (not by_line and is_text(path, field))
+        kind = kind_of(path, field)
+        is_whole = kind == "table" or _is_compressed(path) or (kind == "text" and not by_line)
         if total <= size or is_whole:
             yield CorpusPiece(os.fsencode(path))
             continue

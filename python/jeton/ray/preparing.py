@@ -21,10 +21,11 @@ from jeton.corpora.corpus import size_of
 from jeton.corpora.token_blocks.blocks import DocumentEncoding, DocumentSource
 from jeton.corpora.token_blocks.files import FileSource
 from jeton.data.manifest import NAME, Manifest
-from jeton.data.prepare import AUTO, merged_parts, request, whole_set
+from jeton.data.prepare import merged_parts, whole_set
 from jeton.data.preparing.end_of_text import Choice
 from jeton.data.preparing.inputs import DataReading, paths_of, source_of
 from jeton.data.preparing.journal import Journal
+from jeton.data.preparing.options import AUTO, MEMORY, PrepareOptions
 from jeton.data.preparing.pipeline import PrepareRun, SetPlan
 from jeton.errors import ArgumentError
 from jeton.ray.running import checked_cpus, in_order, mapped, ray_data, single_threaded
@@ -53,7 +54,7 @@ def prepare(
     validation: Any = None,
     split: Literal["cut", "hash"] = "cut",
     shuffle: int | None = None,
-    memory: int | str = "1GB",
+    memory: int | str = MEMORY,
     name: str = "",
     part_size: int = 10**9,
     num_cpus: float = 1,
@@ -104,8 +105,7 @@ def prepare(
     ray = ray_data()
     size = checked_int("part_size", part_size, 1)
     num_cpus = checked_cpus(num_cpus)
-    plan, encoding, reading = request(
-        tokenizer,
+    options = PrepareOptions(
         layout=layout,
         shard_tokens=shard_tokens,
         field=field,
@@ -121,6 +121,8 @@ def prepare(
         memory=memory,
         name=name,
     )
+    request = options.request(tokenizer)
+    plan, encoding, reading = request.plan, request.encoding, request.reading
     given = {"train": data}
     if plan.by == "data":
         given["val"] = validation
