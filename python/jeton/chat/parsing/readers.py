@@ -216,7 +216,7 @@ def _string(source: GrowingText) -> Steps[str]:
 
 
 def json_calls(source: GrowingText, calls: CallReports, *, keyed: bool = False) -> Steps[None]:
-    """Calls as objects, in a list or one after another."""
+    """CallReports as objects, in a list or one after another."""
     depth, count, separated = 0, 0, True
     while True:
         before = source.place
@@ -296,7 +296,7 @@ def _keyed(source: GrowingText, calls: CallReports) -> Steps[None]:
 
 
 def python_calls(source: GrowingText, calls: CallReports) -> Steps[None]:
-    """Calls with their arguments by name, in a list or one after another."""
+    """CallReports with their arguments by name, in a list or one after another."""
     listed = (yield from _peek(source)) == "["
     source.at += listed
     count = 0
@@ -418,12 +418,18 @@ _UP_TO: Final = {"'": re.compile(r"[^'\\]*"), '"': _IN_STRING}
 
 
 def _quoted(source: GrowingText, quote: str) -> Steps[str]:
+    """A text up to its quote. Some templates do not escape quotes within it: a quote that no
+    delimiter follows is part of the text."""
     found = ""
     while True:
         found += yield from _run(source, _UP_TO[quote])
         source.at += 1
         if source.text[source.at - 1] == quote:
-            return _ESCAPE.sub(_unescaped, found)
+            space = yield from _run(source, _SPACE)
+            if source.text[source.at] in ",:)]}":
+                return _ESCAPE.sub(_unescaped, found)
+            found += quote + space
+            continue
         while source.at >= len(source.text):
             yield
         found += "\\" + source.text[source.at]
