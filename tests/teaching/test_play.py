@@ -266,7 +266,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("encode", {"document": "a", "version": 1, "cards": {}, "text": ""}, "no list"),
     ("encode", {"document": "a" * 1000, "version": 1, "cards": [1], "text": ""}, "name of a text"),
     ("train", {"kind": "BPE", "size": 300, "text": ["a"]}, "no string"),
-    ("chat", {"card": 1, "messages": "[" * 100_000, "template": "chatml"}, "no JSON"),
+    ("chat", {"card": 1, "messages": "[" * 100_000, "template": "chatml"}, "not JSON"),
     ("load", {"name": "/etc/passwd"}, "no name that jeton knows"),
     ("load", {"name": "org/name"}, "no name that jeton knows"),
     ("steps", {"card": 1, "text": "a" * 5000}, "too many to explain"),
@@ -278,7 +278,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("train", {"kind": "BPE", "size": 300, "text": " "}, "no text"),
     ("decode", {"card": 1, "ids": "[1, -2]"}, "never negative"),
     ("decode", {"card": 1, "ids": "99999999"}, "99999999"),
-    ("chat", {"card": 1, "messages": "{", "template": "chatml"}, "no JSON"),
+    ("chat", {"card": 1, "messages": "{", "template": "chatml"}, "not JSON"),
     ("chat", {"card": 1, "messages": [], "template": "{% for"}, ""),
     ("window", {"document": "unknown", "cards": [1], "start": 0, "stop": 1}, "no longer here"),
 ]

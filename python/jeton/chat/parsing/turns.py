@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from jeton.chat.once import once_per_tokenizer
 from jeton.chat.parsing.arguments import parameters_of
 from jeton.chat.parsing.formats import END, FORMATS, PLAIN, Format
-from jeton.chat.parsing.inference import inferred
+from jeton.chat.parsing.inference import RenderedAnswer, inferred
 from jeton.chat.parsing.machine import Machine
 from jeton.chat.parsing.symbols import Compiled, compiled
 from jeton.chat.probes import Variables, text_of
