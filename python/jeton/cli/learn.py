@@ -10,7 +10,7 @@ from jeton.cli.command import Command, Group, decorated
 from jeton.cli.learn_views import View, read_text, view_options
 from jeton.cli.targets import FilePath, force_option
 from jeton.cli.tokenizers import (
-    Source,
+    TokenizerSource,
     encoding_options,
     note_on_special_tokens,
     tokenizer_options,
@@ -388,7 +388,7 @@ Examples:
 @encoding_options
 @view_options
 def encode(
-    source: Source,
+    source: TokenizerSource,
     text: tuple[str, ...],
     file: str | None,
     options: dict[str, Any],
