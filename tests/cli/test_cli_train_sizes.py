@@ -72,5 +72,5 @@ def test_the_style_of_a_unigram_is_told(
     result = run("train", corpus, "-o", name, *options)
     assert f"style: {style}, as a {Path(name).suffix} holds it" in result.stderr
     assert result.stdout == f"{name}\n"
-    assert "which style is trained" in " ".join(run("train", "--help").stdout.split())
+    assert "the ending also sets the style" in " ".join(run("train", "--help").stdout.split())
     assert "style" not in run("train", corpus, "-o", f"2{name}", *options, "--quiet").stderr
