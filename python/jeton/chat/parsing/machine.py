@@ -41,7 +41,7 @@ def _never(text: str) -> bool:
     return False
 
 
-class _Call:
+class _UnfinishedCall:
     """A call that is being read."""
 
     def __init__(self, name: str, start: int) -> None:
@@ -97,7 +97,7 @@ class Machine:
         self._word = ""
         self._key: str | None = None
         self._string: bool | None = None
-        self._call: _Call | None = None
+        self._call: _UnfinishedCall | None = None
         self._id: str | None = None
         self._raw: list[str] = []
         self._counted = 0
@@ -306,7 +306,7 @@ class Machine:
         self._reader = None
         if takes not in _READERS:
             return
-        self._source = readers.Source(-1, self._compiled.quote)
+        self._source = readers.GrowingText(-1, self._compiled.quote)
         if takes == "json":
             self._reader = readers.json_object(self._source, self.arguments)
         elif takes in ("calls", "keyed"):
@@ -478,7 +478,7 @@ class Machine:
         if self._call is not None:
             self._end_call(start)
         name = self._compiled.spelled(name)
-        self._call = _Call(name, start)
+        self._call = _UnfinishedCall(name, start)
         self._call.id, self._id = self._id, None
         if self._tools is not None and name not in self._tools:
             self.problem(f"there is no tool {name!r:.60}", start)
