@@ -330,6 +330,8 @@ class Machine:
             self._keyed(word)
         elif takes == "value":
             self._end_value(place)
+            if self._compiled.states[target].spec.takes not in _OF_CALLS:
+                self.problem("the last argument is cut off", place)
         elif takes == "head":
             return self._routed(word, target, place)
         return target
@@ -468,10 +470,15 @@ class Machine:
     def _named(self, word: str, start: int) -> None:
         pattern = self.state.pattern
         match = pattern.fullmatch(word) if pattern else None
-        name = match["name"] if match else word.strip()
+        name = self._unescaped(match["name"] if match else word.strip())
         if match and match["id"]:
             self._id = match["id"].strip()
         self.begin(name, start)
+
+    def _unescaped(self, word: str) -> str:
+        if not self.state.spec.escaped:
+            return word
+        return word.replace("&quot;", '"').replace("&amp;", "&")
 
     def begin(self, name: str, start: int) -> None:
         """A call begins."""
@@ -561,7 +568,7 @@ class Machine:
     def _keyed(self, word: str) -> None:
         pattern = self.state.pattern
         match = pattern.fullmatch(word) if pattern else None
-        key = match["key"] if match else word.strip()
+        key = self._unescaped(match["key"] if match else word.strip())
         string = match["string"] if match else None
         self._open_value(key, self._began)
         self._string = None if string is None else string in ("true", "string")

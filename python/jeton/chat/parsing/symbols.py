@@ -44,16 +44,21 @@ class _Mark:
         """Whether it holds no control token."""
         return not _SYMBOL.search(self.core)
 
-    def expression(self, longer: Iterable[str] = ()) -> str:
-        """A regular expression for the mark. `longer`: marks that begin with it; it is none of
-        these, nor is there too little text to tell."""
+    def expression(self, longer: Iterable[str] | None = None) -> str:
+        """A regular expression for the mark.
+
+        Args:
+            longer: Marks that begin with it; it is none of these, nor is there too little text to
+                tell. `None` if no text follows.
+        """
         before = ""
         for character in self.before:
             before = f"(?:{before}{re.escape(character)})?"
         ahead = f"(?={re.escape(self.kept)})" if self.kept else ""
         if self.followed_by:
-            ahead = rf"(?=\s*(?:{'|'.join(map(re.escape, self.followed_by))}))"
-        if rests := [it[len(self.core) :] for it in longer]:
+            following = [*map(re.escape, self.followed_by), *["\\Z"] * (longer is None)]
+            ahead = rf"(?=\s*(?:{'|'.join(following)}))"
+        if rests := [it[len(self.core) :] for it in longer or ()]:
             ahead += rf"(?!(?:{'|'.join(_longest_first(_beginnings(rests)))})?\Z)"
         return f"({before}{re.escape(self.core)}{ahead})"
 
