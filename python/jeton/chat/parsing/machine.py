@@ -132,6 +132,35 @@ class Machine:
             self.events.append(said)
             return
         start = self._count()
+        if self._is_steady:
+            self._step(text)
+        else:
+            self._move(text, start)
+        self._settle()
+
+    def _step(self, text: str) -> None:
+        """Takes text among words. What it leads to depends on what is held back alone."""
+        state, held, count = self.state, self._held, len(self.events)
+        if (step := state.steps.get((held, text))) is not None:
+            said, self._held = step
+            if said:
+                self._words.append(said)
+                self.events.append(event(self.state.spec.takes, said))  # type: ignore[arg-type]
+            return
+        place = self._began
+        self._move(text, self.total - len(text))
+        said = "".join(it.text for it in self.events[count:])
+        is_same = self.state is state and self._began == place and said + self._held == held + text
+        if is_same and len(text) <= _LONGEST_COLD and len(state.steps) < _MAX_COLD:
+            state.steps[held, text] = said, self._held
+
+    def _move(self, text: str, start: int) -> None:
+        """Takes text that is not cold.
+
+        Args:
+            text: The text.
+            start: Where it begins.
+        """
         if self._reader is not None and self._source.before >= 0 and text.isascii():
             # No control token is in it, so nothing ends the reader but itself.
             at = self._by_reader(text, 0, start, len(text))
@@ -142,7 +171,6 @@ class Machine:
             self._held = ""
             at = self._read(buffer, self.total - len(buffer))
             self._held = buffer[at:]
-        self._settle()
 
     def _count(self) -> int:
         """Counts the texts so far. Returns where the last one begins."""
@@ -162,9 +190,13 @@ class Machine:
         self.cold, self.known = {}, {}
         self._said, self._number = [], -1
         self._kind: Kind = "content"
-        if self._held or self._drop or self._fresh:
+        self._is_steady = False
+        if self._drop or self._fresh:
             return
-        if self._flows and self._from is not None:
+        self._is_steady = self._flows and self._from is not None
+        if self._held:
+            return
+        if self._is_steady:
             self._is_cold, self.cold = self.state.is_cold, self.state.cold
             self.known = self.state.known
             self._said = self._words

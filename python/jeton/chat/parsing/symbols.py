@@ -99,8 +99,11 @@ class CompiledState:
     routes: tuple[tuple[re.Pattern[str], str], ...]
     cold: dict[str, Event] = field(default_factory=dict, compare=False)
     """Texts without such characters that were seen, with their events."""
+    steps: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict, compare=False)
+    """By the text that is held back, and the text that comes: what of both is certain, and what is
+    held back then. Only what leads to no other state."""
     known: dict[int, Event] = field(default_factory=dict, compare=False)
-    """The same by ids, for a tokenizer whose tokens give the same text everywhere."""
+    """The same as `cold` by ids, for a tokenizer whose tokens give the same text everywhere."""
 
     def is_cold(self, text: str) -> bool:
         """Whether a text has no such character."""
