@@ -79,7 +79,11 @@ def test_answers_mean_what_canitoolcall_says(family: str) -> None:
         prompt = case.get("generation_prompt")
         if prompt is None:
             prompt = next((it for key, it in OPENED.items() if case["id"].startswith(key)), "")
-        given: dict[str, Any] = {"format": format_of(case), "prompt": prompt, "tools": case.get("tools") or None}
+        given: dict[str, Any] = {
+            "format": format_of(case),
+            "prompt": prompt,
+            "tools": case.get("tools") or None,
+        }
         parsed = tok.parse(case["raw_output"], **given)
         expected = case.get("expected")
         if expected is None:

@@ -15,7 +15,7 @@ from typing import Final
 from jeton.chat.parsing.formats import END, Format, State
 from jeton.chat.parsing.parsed import Event
 
-__all__ = ["Compiled", "CompiledState", "compiled"]
+__all__ = ["Compiled", "CompiledState", "Tables", "compiled"]
 
 _FIRST: Final = 0xD800
 _MAX_SYMBOLS: Final = 0x800
@@ -110,6 +110,10 @@ class CompiledState:
         return not self.hot.search(text)
 
 
+Tables = dict[tuple[str, int], tuple[dict[str, Event], dict[int, Event]]]
+"""By the kind of text and the number of the call: events by text, and by id."""
+
+
 @dataclass(frozen=True)
 class Compiled:
     """A format for the tokens of a tokenizer."""
@@ -124,6 +128,8 @@ class Compiled:
     """The mark around strings in Gemma's braces."""
     with_symbols: Callable[[str], str]
     """Puts symbols in place of the control tokens in a text of the template."""
+    tables: Tables = field(default_factory=dict, compare=False)
+    """Texts that are only more of the arguments of a call."""
 
     def spelled(self, text: str) -> str:
         """The text with symbols as their tokens are spelled."""
