@@ -1,4 +1,4 @@
-"""What holds for every test: its size, that properties may take their time, that Ctrl-C is heard, and
+"""What holds for every test: its size, that properties take their time, that Ctrl-C is heard, and
 that a run says at its end what it did not test, and what would."""
 
 from __future__ import annotations

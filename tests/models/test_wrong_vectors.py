@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("torch", reason="PyTorch is not installed")
+pytest.importorskip("torch")
 pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 
 import torch
@@ -15,6 +15,8 @@ import jeton
 from jeton import edit, nn
 from jeton.nn import reference
 from wrong_values import GOOD, OWNERS, TOK, Call, calls, taken_amiss
+
+pytestmark = pytest.mark.large
 
 OLD = jeton.BPETrainer(262, pattern="gpt4").train(["low lower lowest"])
 MAP = edit.truncate(OLD, 260).id_map
