@@ -62,24 +62,26 @@ def pytest_testnodedown(node: Any) -> None:
     LEFT_OUT.append(getattr(node, "workeroutput", {}).get("left_out", 0))
 
 
-def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.Config) -> None:
-    """Counts what was not tested, and says why, so that none of it passes for tested."""
-    reasons = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])]
-    packages = Counter(
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Counts at the very end what was not tested, so that none of it passes for tested."""
+    reporter: TerminalReporter | None = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None:
+        return
+    reasons = [str(report.longrepr) for report in reporter.stats.get("skipped", [])]
+    missing = Counter(
         name
         for reason in reasons
         for name in re.findall(r"(?:could not import '|stands on )([a-z_]+)", reason)
     )
-    absent = sum("needs ../shared" in reason for reason in reasons)
+    packages = ", ".join(f"{name} {count}" for name, count in missing.most_common())
+    size = config.getoption("size")
     not_run = {
-        f"larger than {config.getoption('size')}: `make test-all` runs them": max(
-            LEFT_OUT, default=0
+        f"tests larger than {size}": max(LEFT_OUT, default=0),
+        f"tests and files of tests for want of packages ({packages})": missing.total(),
+        "tests for want of ../shared, which is not part of jeton": sum(
+            "needs ../shared" in reason for reason in reasons
         ),
-        "for want of packages, which `make test-all` installs ("
-        + ", ".join(f"{name} {times}" for name, times in packages.most_common())
-        + ")": packages.total(),
-        "for want of ../shared, which is not part of jeton": absent,
     }
-    for reason, count in not_run.items():
+    for what, count in not_run.items():
         if count:
-            terminalreporter.write_line(f"NOT run: {count} {reason}", yellow=True)
+            reporter.write_line(f"NOT run: {count} {what}", yellow=True)
