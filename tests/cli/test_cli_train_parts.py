@@ -20,7 +20,7 @@ from jeton.cli.train_options import in_options, settings
 from jeton.cli.train_progress import JsonLines, TerminalLine, watcher
 from jeton.cli.train_targets import check_ending, companion, rehearse, save
 from jeton.components import normalizers
-from jeton.corpus import Progress
+from jeton.corpora.corpus import Progress
 from jeton.errors import UnsupportedError
 
 

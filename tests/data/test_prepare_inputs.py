@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import jeton
-from jeton import corpus
+from jeton.corpora import corpus
 from jeton.data import AUTO, Conversations, prepare
 from jeton.data.preparing import conversations
 from jeton.errors import (

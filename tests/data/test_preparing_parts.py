@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 from jeton.cli import prepare_progress
+from jeton.corpora.token_blocks.blocks import Block, Progress
 from jeton.data import PrepareProgress, layouts
 from jeton.data.preparing.document_keys import Keyed
 from jeton.data.preparing.journal import Consumed, Journal
 from jeton.data.preparing.sinks import ByHash, Cut, Plain, Sink, hash_limit, parted
 from jeton.errors import FileError, FormatError
-from jeton.token_blocks.blocks import Block, Progress
 
 RUN = {"jeton": "1", "tokenizer": "d", "options": {"layout": "jeton"}, "inputs": {"train": []}}
 

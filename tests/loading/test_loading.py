@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import jeton
-from jeton import _core, download, hub, registry, samples
+from jeton import _core, samples
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -24,6 +24,7 @@ from jeton.errors import (
     UnknownNameError,
     UnsupportedError,
 )
+from jeton.loading import download, hub, registry
 from shared_data import VOCABULARIES, needs
 
 needs_vocabularies = needs(VOCABULARIES)
@@ -350,7 +351,8 @@ def test_nothing_of_this_is_imported_before_it_is_needed() -> None:
     code = (
         "import sys, jeton; "
         "print([m for m in ('urllib.request', 'http.client', 'ssl', 'huggingface_hub', "
-        "'jeton.registry', 'jeton.download', 'jeton.hub') if m in sys.modules])"
+        "'jeton.loading.registry', 'jeton.loading.download', 'jeton.loading.hub') "
+        "if m in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"

@@ -19,9 +19,9 @@ from jeton.chat.origins import ANSWERING
 from jeton.errors import ArgumentError, ArgumentTypeError, JetonError
 
 if TYPE_CHECKING:
-    from jeton.base_tokenizer import BaseTokenizer
     from jeton.chat.origins import Origin
     from jeton.chat.parsing.parsed import Parsed
+    from jeton.encoding.base_tokenizer import BaseTokenizer
 
 __all__ = ["Rewritten", "Rollout"]
 

@@ -22,7 +22,7 @@ from jeton.errors import (
     TrainingError,
     UnsupportedError,
 )
-from jeton.model_file import ModelFile, Piece
+from jeton.loading.model_file import ModelFile, Piece
 
 ESTONIAN = [
     "vesi on külm ja vaikne, aga jõgi ei küsi",

@@ -15,9 +15,9 @@ from jeton.components import decoders
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 
 if TYPE_CHECKING:
-    from jeton.base_tokenizer import BaseTokenizer
     from jeton.chat.parsing.described import DescribedTurn
     from jeton.chat.parsing.turns import Turn
+    from jeton.encoding.base_tokenizer import BaseTokenizer
 
 __all__ = ["ParseStream"]
 

@@ -25,7 +25,7 @@ from jeton.chat.trust import REASONING
 from jeton.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from jeton.base_tokenizer import BaseTokenizer
+    from jeton.encoding.base_tokenizer import BaseTokenizer
 
 __all__ = ["Turn", "turn_of"]
 
