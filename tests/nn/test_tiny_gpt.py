@@ -16,7 +16,7 @@ import torch
 
 pytestmark = pytest.mark.large
 
-FOLDER = Path(__file__).parents[3] / "examples" / "tiny_gpt"
+FOLDER = Path(__file__).parents[2] / "examples" / "tiny_gpt"
 SMALL = ["--layers", "1", "--dim", "16", "--heads", "2", "--block-size", "16", "--batch-size", "4"]
 
 

@@ -99,7 +99,7 @@ RESULTS = {"edit.Edited", "nn.EmbeddingMap", "nn.Neighbour", "nn.UnderTrained"}
 """What only jeton makes."""
 
 SEPARATE = {"edit.rewrite_checkpoint"}
-"""What needs a model: `tests/models/edit/test_checkpoint.py`."""
+"""What needs a model: `tests/edit/test_checkpoint.py`."""
 
 
 def is_ours(call: Call) -> bool:
