@@ -39,7 +39,7 @@ def documented() -> set[str]:
                 try:
                     names.update(getattr(pkgutil.resolve_name(name), "__all__", ()))
                 except (AttributeError, ImportError, UnsupportedError):
-                    pytest.skip(f"{name} stands on a package that is not installed")
+                    pytest.skip(f"{name} stands on torch, which is not installed")
     return names
 
 
