@@ -75,7 +75,7 @@ check: setup  ## what a change needs before a commit, in three minutes
 
 test:  ## what needs no large framework, in ten minutes from a fresh clone
 	$(MAKE) --jobs=2 setup
-	$(CARGO) test --workspace --lib --tests --quiet
+	$(CARGO) test --workspace --tests --quiet
 	$(PYTEST) --size medium
 	$(MAKE) types
 	@$(WITHOUT_SHARED)

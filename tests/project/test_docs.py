@@ -56,6 +56,7 @@ def has_java() -> bool:
     return shutil.which("java", path=None if home is None else f"{home}/bin") is not None
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 @pytest.mark.filterwarnings("error::jeton.errors.TrainingWarning")
 def test_examples(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
