@@ -574,6 +574,34 @@ def test_a_text_and_ids_on_the_command_line(run: Run, pair: str) -> None:
     assert "9999999999" in run("decode", pair, "--ids", "9999999999", code=1).stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("encode", "jeton-4k", "--lines", "two.txt"), 'two.txt:2: the special token "<|im_end|>"'),
+        (("count", "jeton-4k", "--lines", "two.txt"), "two.txt:2: the special token"),
+        (("encode", "jeton-4k", "two.txt", "--format", "npy"), "two.txt: the special token"),
+        (
+            ("encode", "jeton-4k", "two.txt", "--format", "jsonl", "--spans"),
+            "two.txt: the special token",
+        ),
+        (("encode", "jeton-4k", "--text", "<|im_end|>"), "the special token"),
+    ],
+)
+def test_an_error_names_the_place_of_a_text(
+    run: Run, here: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    (here / "two.txt").write_text("one\ntwo <|im_end|>\n")
+    shown = run(*arguments, "--special", "raise", code=1).stderr
+    assert said in shown and "texts[" not in shown
+
+
+def test_an_error_names_no_argument_of_python(run: Run, here: Path) -> None:
+    shown = run("compare", "jeton-4k", "--corpus", "none.txt", code=1).stderr
+    assert shown.startswith("Error: 'none.txt': ")
+    shown = run("encode", "jeton-4k", "--text", "a", "--special", "none", code=1).stderr
+    assert shown.startswith('Error: "none" is not a special token')
+
+
 def test_a_long_text_is_shown_in_part(run: Run, pair: str, tmp_path: Path) -> None:
     long = tmp_path / "long.txt"
     long.write_text("hello the " * 20_000)

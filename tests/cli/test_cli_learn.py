@@ -260,5 +260,5 @@ def test_the_menu_asks_in_a_terminal(
 def test_the_menu_refuses_other_numbers(typed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", Keyboard(typed))
     monkeypatch.setattr("sys.stdout", Keyboard())
-    with pytest.raises(click.UsageError, match="no number of the menu"):
+    with pytest.raises(click.UsageError, match="not a number of the menu"):
         choose()
