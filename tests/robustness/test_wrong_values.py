@@ -88,7 +88,7 @@ WORDS = [
 """Values for options."""
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("name", BASE)
 def test_wrong_options(name: str) -> None:
     Path("in.txt").write_text("hello hello help\n", encoding="utf-8")
