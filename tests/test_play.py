@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,7 +24,7 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("starlette")
 httpx = pytest.importorskip("httpx")
 
-from jeton.play import Page  # noqa: E402  (needs the packages above)
+from jeton.play import Page, server  # noqa: E402  (needs the packages above)
 from jeton.play.documents import MAX_TEXT, Documents  # noqa: E402
 from jeton.play.guard import Guard  # noqa: E402
 from jeton.play.ids import numbers_of  # noqa: E402
@@ -46,6 +47,14 @@ def page(tok: jeton.Tokenizer) -> Iterator[Page]:
 
 def ask(page: Page, route: str, question: Any = None, **extra: Any) -> Any:
     return httpx.post(f"{page.url}api/{route}", content=json.dumps(question or {}), **extra)
+
+
+def ask_url(url: str, route: str) -> int:
+    """The status of an answer, however long it takes; 0 if there is none."""
+    try:
+        return int(httpx.post(f"{url}api/{route}", content="{}", timeout=None).status_code)
+    except httpx.TransportError:
+        return 0
 
 
 def columns(content: bytes) -> list[dict[str, Any]]:
@@ -156,7 +165,7 @@ def test_every_address_of_this_machine_is_answered(tok: jeton.Tokenizer) -> None
 
 @pytest.mark.parametrize("port", [-1, 65536, 10**12])
 def test_invalid_ports_are_refused(port: int) -> None:
-    with pytest.raises(jeton.errors.ArgumentError, match="ports are 0 to 65535"):
+    with pytest.raises(jeton.errors.ArgumentError, match="port must be 0 to 65535"):
         Page({}, port=port)
 
 
@@ -266,7 +275,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("encode", {"document": "a", "version": 1, "cards": {}, "text": ""}, "no list"),
     ("encode", {"document": "a" * 1000, "version": 1, "cards": [1], "text": ""}, "name of a text"),
     ("train", {"kind": "BPE", "size": 300, "text": ["a"]}, "no string"),
-    ("chat", {"card": 1, "messages": "[" * 100_000, "template": "chatml"}, "no JSON"),
+    ("chat", {"card": 1, "messages": "[" * 100_000, "template": "chatml"}, "not JSON"),
     ("load", {"name": "/etc/passwd"}, "no name that jeton knows"),
     ("load", {"name": "org/name"}, "no name that jeton knows"),
     ("steps", {"card": 1, "text": "a" * 5000}, "too many to explain"),
@@ -278,7 +287,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("train", {"kind": "BPE", "size": 300, "text": " "}, "no text"),
     ("decode", {"card": 1, "ids": "[1, -2]"}, "never negative"),
     ("decode", {"card": 1, "ids": "99999999"}, "99999999"),
-    ("chat", {"card": 1, "messages": "{", "template": "chatml"}, "no JSON"),
+    ("chat", {"card": 1, "messages": "{", "template": "chatml"}, "not JSON"),
     ("chat", {"card": 1, "messages": [], "template": "{% for"}, ""),
     ("window", {"document": "unknown", "cards": [1], "start": 0, "stop": 1}, "no longer here"),
 ]
@@ -385,6 +394,14 @@ def test_the_tokenizer_that_was_used_longest_ago_is_forgotten(tok: jeton.Tokeniz
     assert len([*shelf]) == MAX_CARDS + 1
 
 
+def test_a_new_tab_begins_with_the_first_cards(tok: jeton.Tokenizer) -> None:
+    """The cards that other tabs added are known to it, but not shown."""
+    with Page({"mine": tok}) as page:
+        added = ask(page, "load", {"name": "jeton-4k"}).json()["card"]
+        found = ask(page, "start").json()
+    assert [it["card"] for it in found["cards"]] == [*found["first"], added]
+
+
 def test_cards_of_one_name_are_told_apart(tok: jeton.Tokenizer) -> None:
     shelf = Shelf({})
     first = shelf.add("tokenizer.json", tok)
@@ -460,6 +477,68 @@ def test_the_command_ends_by_an_interrupt() -> None:
         assert httpx.get(url, timeout=60).status_code == 200
         run.send_signal(signal.SIGINT)
         assert run.wait(60) == 0
+
+
+STUCK = """
+import sys, threading
+from jeton.cli import main
+from jeton.play.server import _Answers
+
+def start(self, asked):
+    print("asked", flush=True)
+    threading.Event().wait()
+
+_Answers.start = start
+sys.argv = ["jeton", "play", "jeton-4k", "--no-open"]
+main()
+"""
+
+
+def test_the_command_ends_while_a_question_is_answered() -> None:
+    """A question that would take forever does not keep it, and leaves nothing in the terminal."""
+    command = [sys.executable, "-c", STUCK]
+    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes) as run:
+        assert run.stdout is not None and run.stderr is not None
+        url = run.stdout.readline().strip()
+        asking = threading.Thread(target=lambda: ask_url(url, "start"), daemon=True)
+        asking.start()
+        assert run.stdout.readline().strip() == "asked"
+        run.send_signal(signal.SIGINT)
+        assert run.wait(60) == 0
+        assert run.stderr.read() == "Ctrl-C ends it\n"
+        asking.join(60)
+
+
+def test_a_page_is_closed_while_a_question_is_answered(
+    tok: jeton.Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, end = threading.Event(), threading.Event()
+
+    def start(*_: Any) -> dict[str, str]:
+        asked.set()
+        end.wait()
+        return {}
+
+    monkeypatch.setattr(server._Answers, "start", start)
+    statuses: list[int] = []
+    with Page({"mine": tok}) as page:
+        asking = threading.Thread(target=lambda: statuses.append(ask_url(page.url, "start")))
+        asking.start()
+        assert asked.wait(60)
+    asking.join(60)
+    end.set()
+    assert statuses == [503]
+
+
+def test_a_fault_of_jeton_is_said(
+    tok: jeton.Tokenizer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(server._Answers, "start", lambda *_: 1 // 0)
+    with Page({"mine": tok}) as page:
+        answer = ask(page, "start")
+    assert answer.status_code == 500 and "a fault of jeton" in answer.json()["error"]
+    assert "ZeroDivisionError" in caplog.text and "ZeroDivisionError" not in answer.text
 
 
 @pytest.mark.parametrize("options", [["--port", "-1"], ["--port", "65536"], [*"abcdefg"]])

@@ -205,7 +205,7 @@ def test_steps(page: Any, tokenizers: dict[str, jeton.Tokenizer]) -> None:
 
 def test_vocabulary(page: Any, tokenizers: dict[str, jeton.Tokenizer]) -> None:
     page.click("#tab-vocabulary")
-    found = page.locator("main [role=status]")
+    found = page.locator("#main [role=status]")
     expect(found).to_have_text("900 tokens")
     page.get_by_role("button", name="Length").click()
     longest = max(len(token) for token in tokenizers["bytes"].vocab)
@@ -368,7 +368,7 @@ def test_the_whole_state_is_shared(page: Any, tokenizers: dict[str, jeton.Tokeni
     page.fill("[aria-label='The word or sentence']", "lighthouse")
     page.click("#tab-vocabulary")
     page.fill("input[type=search]", "th")
-    expect(page.locator("main [role=status]")).not_to_have_text("900 tokens")
+    expect(page.locator("#main [role=status]")).not_to_have_text("900 tokens")
     page.click("#tab-chat")
     page.select_option("select[aria-label=Template]", "pasted")
     page.fill("textarea[aria-label='Template in Jinja']", "{{ messages[0].content }}!")
@@ -411,7 +411,7 @@ def test_an_address_that_holds_nonsense_opens(page: Any) -> None:
     """The state of an address is restored as far as it is valid."""
     page.evaluate(
         """async () => {
-        const state = { text: "a", view: [], names: [null, {}], model: 7, word: {}, ids: [], picked: { name: "bytes", index: "x" },
+        const state = { text: "a", view: [], cards: [null, {}], model: 7, word: {}, ids: [], picked: { name: "bytes", index: "x" },
           search: { query: 1, kind: "none" }, chat: { messages: [null, { role: 1 }], template: {}, tools: 3, prompt: "x" } };
         const stream = new Blob([JSON.stringify(state)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
         const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
@@ -421,7 +421,7 @@ def test_an_address_that_holds_nonsense_opens(page: Any) -> None:
     expect(page.locator("textarea[aria-label=Text]")).to_have_value("a")
     for view in VIEWS:
         page.click(f"#tab-{view}")
-        expect(page.locator("main section").first).to_be_visible()
+        expect(page.locator("#main section").first).to_be_visible()
     page.click("#tab-chat")
     expect(page.get_by_label("Rendered chat")).to_contain_text("You are brief.")
 
@@ -548,7 +548,7 @@ def test_messages_that_are_none_are_said(page: Any, messages: str) -> None:
 
 def test_the_vocabulary_by_keyboard(page: Any) -> None:
     page.click("#tab-vocabulary")
-    expect(page.locator("main [role=status]")).to_have_text("900 tokens")
+    expect(page.locator("#main [role=status]")).to_have_text("900 tokens")
     grid = page.locator(".grid")
     grid.press("ArrowDown")
     expect(grid).to_have_attribute("aria-activedescendant", "row-0")
@@ -752,7 +752,7 @@ def test_pictures(browser: Any, view: str, look: str) -> None:
             tab.locator("input[aria-label=Step]").press("End")
         elif view == "vocabulary":
             tab.fill("input[type=search]", "th")
-            expect(tab.locator("main [role=status]")).not_to_contain_text("3,000")
+            expect(tab.locator("#main [role=status]")).not_to_contain_text("3,000")
             tab.locator(".grid .line[aria-rowindex]").nth(3).click()
         elif view == "train":
             tab.click("#tab-tokens")

@@ -93,11 +93,14 @@ class Shelf:
         self._cards: dict[int, Card] = {}
         self._added: OrderedDict[int, None] = OrderedDict()
         """Numbers of the cards that came later, those used last at the end."""
+        self.first: list[int] = []
+        """Numbers of the cards that a new tab begins with."""
         for name, tokenizer in tokenizers.items():
             known = name in names() or os.path.exists(name)
             hint = "" if known else "passed by a program"
             number = self.add(name, tokenizer, hint).number
             self._added.pop(number)
+            self.first.append(number)
 
     def __iter__(self) -> Iterator[Card]:
         with self._lock:

@@ -1,8 +1,8 @@
 // Questions to the server of this page.
 
 /** The answer to a question, as JSON or as bytes. */
-export async function ask(route, question = {}) {
-  return answer(() => fetch(`api/${route}`, { method: "POST", body: JSON.stringify(question) }));
+export async function ask(route, question = {}, signal = undefined) {
+  return answer(() => fetch(`api/${route}`, { method: "POST", body: JSON.stringify(question), signal }));
 }
 
 /** The card of files that were dropped. */
@@ -15,11 +15,13 @@ async function answer(request) {
   let response;
   try {
     response = await request();
-  } catch {
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
     throw new Error("jeton play does not answer: is it still running in the terminal? The page goes on when it does.");
   }
   const isBytes = response.headers.get("content-type")?.startsWith("application/octet-stream");
   if (isBytes) return response.arrayBuffer();
+  if (response.status === 404) throw new Error("This page is of a jeton play that has ended: open the address that the terminal shows now.");
   const found = await response.json().catch(() => ({ error: `status ${response.status}` }));
   if (!response.ok) throw new Error(found.error);
   return found;
