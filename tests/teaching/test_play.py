@@ -46,7 +46,8 @@ def page(tok: jeton.Tokenizer) -> Iterator[Page]:
 
 
 def ask(page: Page, route: str, question: Any = None, **extra: Any) -> Any:
-    return httpx.post(f"{page.url}api/{route}", content=json.dumps(question or {}), **extra)
+    content = json.dumps(question or {})
+    return httpx.post(f"{page.url}api/{route}", content=content, timeout=60, **extra)
 
 
 def ask_url(url: str, route: str) -> int:
@@ -304,7 +305,7 @@ def test_bad_questions_have_an_answer(page: Page, route: str, question: Any, wor
 @pytest.mark.parametrize("content", [b"[" * 100_000, b'{"a":' * 50_000, b"\xff", b"9" * 5000])
 @pytest.mark.parametrize("route", ["start", "encode", "upload"])
 def test_what_is_no_question_has_an_answer(page: Page, route: str, content: bytes) -> None:
-    answer = httpx.post(f"{page.url}api/{route}", content=content)
+    answer = httpx.post(f"{page.url}api/{route}", content=content, timeout=60)
     assert answer.status_code == 400 and "question" in answer.json()["error"]
 
 
@@ -314,7 +315,8 @@ def upload(page: Page, files: dict[str, bytes]) -> Any:
 
 
 def sent(page: Page, head: Any, content: bytes) -> Any:
-    return httpx.post(f"{page.url}api/upload", content=json.dumps(head).encode() + b"\n" + content)
+    content = json.dumps(head).encode() + b"\n" + content
+    return httpx.post(f"{page.url}api/upload", content=content, timeout=60)
 
 
 def test_a_file_that_is_dropped_is_a_card(page: Page, tok: jeton.Tokenizer) -> None:
@@ -454,12 +456,38 @@ NOTATIONS = [
     ("{'input_ids': [5, 6]}", [5, 6]),
     ("1_000 | 8.0", [1000, 8]),
     ("", []),
+    ("<tf.Tensor: shape=(1, 3), dtype=int32, numpy=array([[4, 5, 6]], dtype=int32)>", [4, 5, 6]),
+    ("Array([7, 8], dtype=int32)", [7, 8]),
+    ("tensor([[101]], device='cuda:0', dtype=torch.int64)", [101]),
+    ("[np.uint32(5), np.int64(6)]", [5, 6]),
+    ("[1 2\n 3]; vec![4u32, 5]", None),
+    ("1;2\t3|4 /5,6,", [1, 2, 3, 4, 5, 6]),
+    ("tensor([1., 2.])", [1, 2]),
+    ("[0.5]", None),
+    ("1e3", None),
+    ("0b101", None),
+    ("[1 2 3 ... 998 999]", None),
+    ("9" * 5000, None),
 ]
 
 
 @pytest.mark.parametrize(("text", "ids"), NOTATIONS)
-def test_ids_in_any_notation(text: str, ids: list[int]) -> None:
-    assert numbers_of(text) == ids
+def test_ids_in_any_notation(text: str, ids: list[int] | None) -> None:
+    if ids is None:
+        with pytest.raises(jeton.errors.ArgumentError):
+            numbers_of(text)
+    else:
+        assert numbers_of(text) == ids
+
+
+def test_ids_show_a_character_that_is_split_in_each_of_its_tokens(
+    page: Page, tok: jeton.Tokenizer
+) -> None:
+    ids = tok.encode("😀")
+    found = ask(page, "decode", {"card": 1, "ids": str(ids)}).json()
+    assert [it["shown"] for it in found["tokens"]] == [
+        f"😀‹{at}/{len(ids)}›" for at in range(1, len(ids) + 1)
+    ]
 
 
 def test_three_tabs_have_texts_of_their_own(page: Page, tok: jeton.Tokenizer) -> None:
@@ -545,6 +573,15 @@ def test_a_fault_of_jeton_is_said(
 def test_what_the_command_cannot_do_is_wrong_usage(options: list[str]) -> None:
     result = CliRunner().invoke(main, ["play", "--no-open", *options])
     assert result.exit_code == 2, result.output
+
+
+@pytest.mark.parametrize("package", ["starlette", "uvicorn"])
+def test_without_the_extra_the_command_says_what_to_install(
+    package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    result = CliRunner().invoke(main, ["play", "--no-open"])
+    assert result.exit_code == 1 and "pip install 'jeton[play]'" in result.output
 
 
 def test_a_port_that_is_taken_is_said(page: Page) -> None:

@@ -605,6 +605,85 @@ def test_three_tabs_do_not_disturb_each_other(page: Any) -> None:
         expect(tab.locator(".flow").first).to_have_text(f"again·{number}")
 
 
+def test_a_tab_has_the_cards_that_it_added(page: Any) -> None:
+    page.fill("[aria-label='The name of a tokenizer']", "jeton-4k")
+    page.get_by_role("button", name="Add tokenizer").click()
+    expect(page.locator(".card")).to_have_count(3)
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.locator(".card .count").nth(1)).to_contain_text("tokens")
+    expect(other.locator(".card")).to_have_count(2)
+
+
+def test_a_tab_that_is_loaded_again_shows_what_it_showed(page: Any) -> None:
+    write(page, "kept by the tab")
+    page.get_by_role("button", name="Close pieces").click()
+    page.fill("[aria-label='The name of a tokenizer']", "jeton-4k")
+    page.get_by_role("button", name="Add tokenizer").click()
+    expect(page.get_by_role("region", name="jeton-4k")).to_be_visible()
+    page.reload()
+    expect(page.locator("textarea[aria-label=Text]")).to_have_value("kept by the tab")
+    expect(page.locator(".card h2")).to_have_text(["bytes", "jeton-4k"])
+
+
+def test_a_card_that_the_server_has_not_is_said(page: Any) -> None:
+    page.evaluate(
+        """async () => {
+        const { snapshot } = await import("./share.js");
+        const state = { ...JSON.parse(snapshot("tokens")), cards: [{ name: "gone.model", digest: "0" }] };
+        const stream = new Blob([JSON.stringify(state)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+        const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+        location.hash = btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+        }"""  # noqa: E501
+    )
+    expect(page.locator("#problem")).to_contain_text("gone.model is not here")
+
+
+def test_undo_reaches_over_changes_of_the_page_and_other_views(page: Any) -> None:
+    area = page.locator("textarea[aria-label=Text]")
+    area.press("Control+A")
+    page.keyboard.type("the tide ")
+    expect(page.locator("#rail")).to_contain_text("trailing-space")
+    mend = page.locator(".gotcha", has_text="trailing-space").get_by_role("button")
+    mend.click()
+    expect(area).to_have_value("the tide")
+    page.click("#tab-steps")
+    expect(area).to_be_hidden()
+    page.click("#tab-tokens")
+    area.press("Control+Z")
+    expect(area).to_have_value("the tide ")
+    expect(page.locator(".text > .row .num")).to_contain_text("9 characters")
+    for _ in range(len("the tide ")):  # A browser undoes several keys at a time.
+        area.press("Control+Z")
+    expect(area).to_have_value("the weather, the tide")
+
+
+def test_a_long_line_is_held_in_parts_and_many_lines_whole(page: Any) -> None:
+    """A browser's time for a key grows with the square of the length of a line."""
+    part = page.get_by_label("The part that is edited")
+    paste(page, "a line of text\n" * 20_000)
+    expect(page.locator(".text > .row .num")).to_contain_text("300,000 characters")
+    expect(part).to_be_hidden()
+    paste(page, "a line of text " * 20_000)
+    expect(part).to_contain_text("Undo reaches back")
+    expect(part).to_contain_text("of 300,000")
+
+
+def test_the_search_for_unreachable_tokens_is_stopped(page: Any) -> None:
+    page.click("#tab-vocabulary")
+    expect(page.locator("#main [role=status]")).to_have_text("900 tokens")
+    page.route("**/api/unreachable", lambda route: None)
+    page.get_by_role("button", name="Find unreachable tokens").click()
+    expect(page.get_by_role("button", name="Looking, 2 s · Stop")).to_be_visible()
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_role("button", name="Find unreachable tokens")).to_be_visible()
+    page.unroute("**/api/unreachable")
+    page.get_by_role("button", name="Find unreachable tokens").click()
+    expect(page.get_by_role("button", name="that no text gives")).to_be_visible()
+    page.select_option("select[aria-label=Tokenizer]", label="pieces")
+    expect(page.get_by_role("button", name="Find unreachable tokens")).to_be_visible()
+
+
 def test_a_hostile_tokenizer_is_only_text(browser: Any) -> None:
     """Tokens, names, special tokens and a template that look like code and like escapes."""
     from jeton.play import Page

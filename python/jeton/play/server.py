@@ -119,6 +119,7 @@ class Page:
         port: int = 0,
     ) -> None:
         try:
+            import starlette  # noqa: F401  (its parts are imported where they are used)
             import uvicorn
         except ImportError:
             raise UnsupportedError(

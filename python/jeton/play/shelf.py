@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from jeton.errors import ArgumentError, FormatWarning, TrainingWarning
+from jeton.human_readable import printable
 from jeton.known_names import names
 from jeton.loading import load
 
@@ -122,7 +123,7 @@ class Shelf:
 
         The same tokenizer under the same name keeps its card.
         """
-        name = name[:200]
+        name = printable(name[:200], lines=False)
         with self._lock:
             same = [card for card in self._cards.values() if card.loaded_as == name]
             for card in same:

@@ -49,6 +49,7 @@ export function textView(section) {
   const moving = el("div", { className: "row moving", role: "group", "aria-label": "The part that is edited", hidden: true },
     el("button", { type: "button", onclick: () => show(start - size) }, "◀ Earlier"), place,
     el("button", { type: "button", onclick: () => show(end) }, "Later ▶"), where,
+    el("button", { type: "button", onclick: () => setText("") }, "Clear all"),
     el("span", { className: "small quiet" }, "Undo reaches back to when this part was shown."));
   const sizes = el("span", { className: "quiet small num" });
   const sample = el("select", { "aria-label": "A sample", onchange: () => {
@@ -87,6 +88,7 @@ export function textView(section) {
   function showPlace() {
     const { length } = state.text;
     moving.hidden = !size;
+    if (!size) return;
     place.max = String(Math.max(0, length - size));
     place.value = String(start);
     where.textContent = `characters ${number(start + 1)} to ${number(end)} of ${number(length)}`;
@@ -104,7 +106,7 @@ export function textView(section) {
   on("text", (from) => { if (from !== area) show(start); });
   on("picked", (picked) => { if (picked && (picked.end <= start || picked.start >= end)) show(picked.start - size / 2); });
   on("tokens", () => { sizes.textContent = `${number(state.size.characters)} characters · ${number(state.size.bytes)} bytes`; });
-  fill(section, area, moving, el("div", { className: "row" }, sizes, el("span", { className: "grow" }), sample));
+  fill(section, el("div", {}, area, moving), el("div", { className: "row" }, sizes, el("span", { className: "grow" }), sample));
 }
 
 /** A place at the beginning of a line, if there is one near, and not within a character. */

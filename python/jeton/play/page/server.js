@@ -5,8 +5,11 @@ export async function ask(route, question = {}, signal = undefined) {
   return answer(() => fetch(`api/${route}`, { method: "POST", body: JSON.stringify(question), signal }));
 }
 
+const MAX_UPLOAD = 250 * 2 ** 20; // a little less than the server reads
+
 /** The card of files that were dropped. */
 export async function upload(files) {
+  if (files.reduce((sum, file) => sum + file.size, 0) > MAX_UPLOAD) throw new Error(`${files[0].name} has more than 250 MB: give its path to jeton play instead.`);
   const head = JSON.stringify({ names: files.map((file) => file.name), sizes: files.map((file) => file.size) });
   return answer(() => fetch("api/upload", { method: "POST", body: new Blob([`${head}\n`, ...files]) }));
 }
