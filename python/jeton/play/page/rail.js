@@ -83,8 +83,8 @@ export function rail(aside) {
   }
 
   on("picked", picked);
-  on("cards", () => { counted(); picked(); });
   const lookLater = debounced(look, PAUSE);
+  on("cards", () => { counted(); picked(); lookLater(); });
   on("tokens", () => { counted(); picked(); lookLater(); });
   picked();
   counted();

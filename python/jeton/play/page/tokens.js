@@ -92,7 +92,7 @@ export function tokensView(main) {
 export function adding() {
   const name = el("input", { type: "text", list: "names", placeholder: "A name, such as gpt2", "aria-label": "The name of a tokenizer" });
   const add = async () => {
-    if (!name.value.trim()) return;
+    if (!name.value.trim()) { name.focus(); return; }
     try { addCard(await ask("load", { name: name.value.trim() })); name.value = ""; problem(null); } catch (error) { problem(error.message); }
   };
   name.addEventListener("keydown", (event) => { if (event.key === "Enter") add(); });
