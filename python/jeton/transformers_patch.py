@@ -161,7 +161,7 @@ def _row(tok: Tokenizer, text: str, *, adds: bool) -> Any:
     )
 
 
-class _Encoding:
+class _PatchedEncoding:
     """An encoding with jeton's ids; what is seldom asked for comes from the library."""
 
     def __init__(self, backend: _Backend, text: str, ids: list[int], adds: bool) -> None:
@@ -243,10 +243,12 @@ class _Backend:
             and all(isinstance(text, str) for text in texts)
         )
 
-    def _encoded(self, texts: Any, adds: bool) -> list[_Encoding]:
+    def _encoded(self, texts: Any, adds: bool) -> list[_PatchedEncoding]:
         assert self.ours is not None
         rows = self.ours(list(texts), add_special_tokens=adds, special="allow")["input_ids"]
-        return [_Encoding(self, text, ids, adds) for text, ids in zip(texts, rows, strict=True)]
+        return [
+            _PatchedEncoding(self, text, ids, adds) for text, ids in zip(texts, rows, strict=True)
+        ]
 
     def _changed(self) -> None:
         try:

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import jeton
-from jeton.class_folders import CLASSES
 from jeton.errors import FormatError, JetonError, UnsupportedError
+from jeton.loading.class_folders import CLASSES
 
 GOLDEN: dict[str, Any] = json.loads(
     (Path(__file__).parents[2] / "testdata" / "class_folders.json").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from graded import MUTANTS, SOLUTION
 from jeton.errors import FileError, FormatError
 from jeton.learn import grading
 from jeton.learn.grading import TASKS, grade, template
-from jeton.learn.grading_process import Answers
+from jeton.learn.grading_process import LearnerProcess
 
 __all__ = ["here", "run"]
 
@@ -37,8 +37,8 @@ def test_a_mutant_is_caught(mutant: str, tmp_path: Path, monkeypatch: pytest.Mon
     path = written(tmp_path, changed)
     [task] = [it for it in TASKS if it.name == name]
     monkeypatch.setattr(grading, "TASKS", (task,))
-    if mutant == "never ends":
-        monkeypatch.setattr("jeton.learn.grading_process._SECONDS", 0.5)
+    if said == "no answer":
+        monkeypatch.setattr("jeton.learn.grading_process.SECONDS", 0.5)
     [found] = grade(path)
     assert found.outcome != "right"
     assert said in f"{found.why} {found.got}"
@@ -59,8 +59,24 @@ def test_the_template_is_all_to_be_written(tmp_path: Path) -> None:
         ("def decode(tokens):\n    return [1]", "wrong", "a list and not a str"),
         ("def decode(tokens):\n    return tokens[0]", "raised", "line 2"),
         ("def decode(tokens):\n    raise SystemExit(0)", "raised", "SystemExit"),
-        ("def decode(tokens):\n    import os\n    os._exit(3)", "too long", "no answer"),
-        ("def decode(tokens):\n    return lambda: 1", "raised", "cannot be pickled"),
+        ("def decode(tokens):\n    import os\n    os._exit(3)", "ended", "ends the process"),
+        ("def decode(tokens):\n    raise KeyboardInterrupt", "raised", "line 2"),
+        ("def decode(tokens):\n    return lambda: 1", "wrong", "a function and not a str"),
+        ("def decode(tokens):\n    yield ''", "wrong", "a generator and not a str"),
+        ("class T(list): pass\ndef encode(piece, merges):\n    return T()", "wrong", "a T and not"),
+        ("def encode(piece, merges):\n    return [bytearray(piece)]", "wrong", "bytearray(b'')"),
+        (
+            "class R:\n    def __reduce__(self):\n        return int, ('x',)\n"
+            "def decode(tokens):\n    return R()",
+            "wrong",
+            "a R and not a str",
+        ),
+        ("def decode(tokens):\n    return input()", "raised", "EOFError"),
+        (
+            "def encode(piece, merges):\n    if piece: raise NotImplementedError\n    return []",
+            "raised",
+            "line 2",
+        ),
         ("def decode(tokens):\n    print('x')\n    return ''", "wrong", "UTF-8"),
         ("def encode(piece, merges):\n    return [[1]]", "wrong", "list[bytes]"),
         ("def viterbi(text, scores):\n    return [[]]", "wrong", "list[str]"),
@@ -80,6 +96,9 @@ def test_odd_answers(tmp_path: Path, text: str, outcome: str, said: str) -> None
         ("def (", "SyntaxError"),
         ("1 / 0", "line 1"),
         ("import nothing_of_that_name", "ModuleNotFoundError"),
+        ("name = input()", "EOFError"),
+        ("import os; os._exit(0)", "ends the process"),
+        ("def decode(tokens): return '\0'", "null bytes"),
     ],
 )
 def test_files_that_cannot_be_run(tmp_path: Path, text: str, said: str) -> None:
@@ -94,7 +113,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_the_process_ends_with_the_grading(tmp_path: Path) -> None:
-    with Answers(written(tmp_path, SOLUTION)) as answers:
+    with LearnerProcess(written(tmp_path, SOLUTION)) as answers:
         process = answers._process
         assert process is not None and answers.ask("decode", ([b"a"],)).value == "a"
     assert process.poll() is not None

@@ -25,7 +25,7 @@ pytest.importorskip("starlette")
 httpx = pytest.importorskip("httpx")
 
 from jeton.play import Page, server  # noqa: E402  (needs the packages above)
-from jeton.play.documents import MAX_TEXT, Documents  # noqa: E402
+from jeton.play.documents import MAX_TEXT, TabTexts  # noqa: E402
 from jeton.play.guard import Guard  # noqa: E402
 from jeton.play.ids import numbers_of  # noqa: E402
 from jeton.play.shelf import MAX_CARDS, Shelf  # noqa: E402
@@ -209,7 +209,7 @@ def test_edits_give_the_tokens_of_the_whole(page: Page, tok: jeton.Tokenizer) ->
 
 
 def test_a_surrogate_that_stands_alone_keeps_its_place() -> None:
-    document = Documents().whole("a", 1, "x\ud800y\udc00")
+    document = TabTexts().whole("a", 1, "x\ud800y\udc00")
     assert (document.text, len(document)) == ("x�y�", 4)
 
 
@@ -414,7 +414,7 @@ def test_cards_of_one_name_are_told_apart(tok: jeton.Tokenizer) -> None:
 
 
 def test_texts_of_closed_tabs_are_forgotten() -> None:
-    documents = Documents()
+    documents = TabTexts()
     for name in ("a", "b", "c"):
         documents.whole(name, 1, "x" * (MAX_TEXT // 2))
     with pytest.raises(jeton.errors.ArgumentError, match="no longer here"):
@@ -510,13 +510,13 @@ def test_the_command_ends_by_an_interrupt() -> None:
 STUCK = """
 import sys, threading
 from jeton.cli import main
-from jeton.play.server import _Answers
+from jeton.play.server import _RouteAnswers
 
 def start(self, asked):
     print("asked", flush=True)
     threading.Event().wait()
 
-_Answers.start = start
+_RouteAnswers.start = start
 sys.argv = ["jeton", "play", "jeton-4k", "--no-open"]
 main()
 """
@@ -548,7 +548,7 @@ def test_a_page_is_closed_while_a_question_is_answered(
         end.wait()
         return {}
 
-    monkeypatch.setattr(server._Answers, "start", start)
+    monkeypatch.setattr(server._RouteAnswers, "start", start)
     statuses: list[int] = []
     with Page({"mine": tok}) as page:
         asking = threading.Thread(target=lambda: statuses.append(ask_url(page.url, "start")))
@@ -562,7 +562,7 @@ def test_a_page_is_closed_while_a_question_is_answered(
 def test_a_fault_of_jeton_is_said(
     tok: jeton.Tokenizer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(server._Answers, "start", lambda *_: 1 // 0)
+    monkeypatch.setattr(server._RouteAnswers, "start", lambda *_: 1 // 0)
     with Page({"mine": tok}) as page:
         answer = ask(page, "start")
     assert answer.status_code == 500 and "a fault of jeton" in answer.json()["error"]

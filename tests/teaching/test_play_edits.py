@@ -14,9 +14,9 @@ pytest.importorskip("starlette")
 import jeton
 from jeton import samples
 from jeton.components import normalizers, pre_tokenizers
-from jeton.play.documents import Documents
+from jeton.play.documents import TabTexts
 from jeton.play.shelf import Card, Shelf
-from jeton.play.tokens import Tokens
+from jeton.play.tokens import TokenColumns
 
 TEXTS = list(samples.read_all().values())
 BOOKS = "\n".join(TEXTS)
@@ -53,7 +53,7 @@ def card_of(tok: jeton.Tokenizer) -> Card:
     return card
 
 
-def columns(tokens: Tokens) -> list[Any]:
+def columns(tokens: TokenColumns) -> list[Any]:
     return [it.tolist() for it in (tokens.ids, tokens.starts, tokens.ends, tokens.flags)]
 
 
@@ -62,7 +62,7 @@ def columns(tokens: Tokens) -> list[Any]:
 def test_tokens_after_edits_are_those_of_the_text(name: str, special: Any) -> None:
     numbers = random.Random(name)
     card = card_of(TOKENIZERS[name])
-    documents = Documents()
+    documents = TabTexts()
     start = numbers.randrange(len(BOOKS) - 30_000)
     document = documents.whole("a", 0, BOOKS[start : start + 30_000])
     for version in range(1, 61):
@@ -79,7 +79,11 @@ def test_tokens_after_edits_are_those_of_the_text(name: str, special: Any) -> No
         text = document.text
         assert (document.characters, document.utf8) == (len(text), len(text.encode()))
         found = document.tokens(card, special)
-        assert columns(found) == columns(Tokens.of(text, card, special)), (version, place, inserted)
+        assert columns(found) == columns(TokenColumns.of(text, card, special)), (
+            version,
+            place,
+            inserted,
+        )
 
 
 @pytest.mark.parametrize("name", HAVE_SPLIT_POINTS)
@@ -87,17 +91,17 @@ def test_what_is_far_from_an_edit_is_not_encoded_again(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     card = card_of(TOKENIZERS[name])
-    documents = Documents()
+    documents = TabTexts()
     text = BOOKS * 4
     documents.whole("a", 0, text).tokens(card, "ignore")
     sizes: list[int] = []
-    encode = Tokens.of
+    encode = TokenColumns.of
 
-    def sized(text: str, card: Card, special: Any) -> Tokens:
+    def sized(text: str, card: Card, special: Any) -> TokenColumns:
         sizes.append(len(text))
         return encode(text, card, special)
 
-    monkeypatch.setattr(Tokens, "of", sized)
+    monkeypatch.setattr(TokenColumns, "of", sized)
     for version, place in enumerate([0, 5, 100_000, len(text) // 2, len(text)], 1):
         document = documents.edited("a", version, version - 1, place, 0, "x y")
         assert document is not None
@@ -108,7 +112,7 @@ def test_what_is_far_from_an_edit_is_not_encoded_again(
 def test_an_edit_can_make_and_break_a_character() -> None:
     """A browser edits UTF-16; half a character is U+FFFD."""
     card = card_of(BYTES)
-    documents = Documents()
+    documents = TabTexts()
     text = "the weather " * 2000
     documents.whole("a", 0, f"{text}🙂{text}").tokens(card, "ignore")
     edits = [(len(text), 1, ""), (len(text), 0, "\ud83d"), (len(text) + 1, 1, "\ude00")]
@@ -117,13 +121,13 @@ def test_an_edit_can_make_and_break_a_character() -> None:
         document = documents.edited("a", version, version - 1, start, removed, inserted)
         assert document is not None
         found = document.tokens(card, "ignore")
-        assert columns(found) == columns(Tokens.of(document.text, card, "ignore"))
+        assert columns(found) == columns(TokenColumns.of(document.text, card, "ignore"))
         assert document.characters == len(document.text)
         seen.append(document.units.text(len(text), len(text) + 2))
     assert seen == ["\ufffdt", "🙂", "😀"]
 
 
 def test_a_number_of_units_before_zero_moves_tokens_back() -> None:
-    tokens = Tokens.of("the weather", card_of(BYTES), "ignore")
+    tokens = TokenColumns.of("the weather", card_of(BYTES), "ignore")
     back = tokens.moved(5).moved(-5)
     assert columns(back) == columns(tokens) and back.starts.dtype == np.uint32

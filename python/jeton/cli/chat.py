@@ -16,7 +16,7 @@ from jeton.cli.printing import put, say, use_colour
 from jeton.cli.streams import refuse_endless
 from jeton.cli.targets import FilePath, check_inputs
 from jeton.cli.terminal import show, table
-from jeton.cli.tokenizers import Source, tokenizer_options
+from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
 from jeton.errors import FileError, FormatError, MissingFileError
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def variables_of(_: click.Context, __: click.Parameter, values: tuple[str, ...])
     help="What is written: the chat for people; its text; its ids; both with spans and origins.",
 )
 def chat(
-    source: Source,
+    source: TokenizerSource,
     messages: str,
     template: str | None,
     add_generation_prompt: bool,

@@ -15,9 +15,9 @@ from jeton.cli.command import Command, format_option
 from jeton.cli.documents import invalid_option
 from jeton.cli.findings import plain, rules_table, shown
 from jeton.cli.printing import say
-from jeton.cli.progress import Progress
+from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
-from jeton.cli.tokenizers import Source, tokenizer_options
+from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
 from jeton.errors import ArgumentError
 
 __all__ = ["check"]
@@ -113,7 +113,7 @@ def _rule(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -> tupl
     help="List the rules, and stop.",
 )
 def check(
-    source: Source,
+    source: TokenizerSource,
     corpus: tuple[str, ...],
     invalid: Literal["strict", "replace"],
     embeddings: str | None,
@@ -135,7 +135,7 @@ def check(
     tok = source.load()
     usage = None
     if corpus:
-        with Progress("counting", None) as progress:
+        with ProgressBar("counting", None) as progress:
             files = [Path(path) for path in corpus]
             usage = tok.usage(files, errors=invalid, watch=progress.follow)
     health = check_health(

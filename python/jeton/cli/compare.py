@@ -22,7 +22,7 @@ from jeton.cli.named_arguments import (
     pivot_option,
     tokenizers_by_name,
 )
-from jeton.cli.progress import Progress
+from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
 from jeton.errors import FormatError
 
@@ -100,7 +100,7 @@ def compare(
     check_target(output, inputs=read, force=force, stream=True)
     before = None if baseline is None else Comparison.load(baseline)
     toks = {name: jeton.load(path) for name, path in named.items()}
-    with Progress("measuring", None) as progress:
+    with ProgressBar("measuring", None) as progress:
         found = measure(
             toks,
             {name: Path(path) for name, path in texts.items()},

@@ -9,12 +9,12 @@ from typing import Any
 import click
 
 import jeton
-from jeton.cli.colours import LEGEND, Piece, flow
+from jeton.cli.colours import LEGEND, ColouredToken, flow
 from jeton.cli.command import Command, Group
 from jeton.cli.prepare import folder_option, told
 from jeton.cli.prepare_progress import saying_it_goes_on, shown
 from jeton.cli.printing import put, say, styled, use_colour
-from jeton.cli.progress import Progress, progress_option
+from jeton.cli.progress import ProgressBar, progress_option
 from jeton.cli.targets import FilePath
 from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
 from jeton.errors import FormatError
@@ -41,7 +41,7 @@ def verify(folder: Path) -> None:
 
     manifest = Manifest.read(folder)
     total = sum(file.bytes for file in manifest.files.values())
-    with Progress("verifying", total) as progress:
+    with ProgressBar("verifying", total) as progress:
         damages = verified(folder, watch=lambda _, size: progress.advance(size))
     for damage in damages:
         say(f"{folder / damage.file}: {damage.what}")
@@ -113,7 +113,7 @@ def show(
     specials = set(tok.special_tokens.values())
     learnt = [True] * len(window) if mask is None else mask
     pieces = [
-        Piece(tok.token_spelling(id), id, id in specials, not on)
+        ColouredToken(tok.token_spelling(id), id, id in specials, not on)
         for id, on in zip(window.tolist(), learnt, strict=True)
     ]
     last = f"{at + len(window) - 1:,}"

@@ -15,9 +15,9 @@ from jeton.cli.documents import read_standard_input
 from jeton.cli.printing import for_terminal
 from jeton.cli.targets import FilePath, check_inputs, check_target, force_option
 from jeton.cli.token_files import output, read_array, read_ids
-from jeton.cli.tokenizers import Source, tokenizer_options
+from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
+from jeton.display.human_readable import counted
 from jeton.errors import FormatError
-from jeton.human_readable import counted
 
 __all__ = ["decode"]
 
@@ -70,7 +70,7 @@ Examples:
 )
 @force_option
 def decode(
-    source: Source,
+    source: TokenizerSource,
     paths: tuple[str, ...],
     target: str | None,
     ids: str | None,

@@ -19,14 +19,14 @@ import numpy.typing as npt
 
 import jeton
 from jeton import samples
-from jeton.cli.colours import Piece, flow
+from jeton.cli.colours import ColouredToken, flow
 from jeton.cli.command import Command
 from jeton.cli.printing import say, styled, use_colour
 from jeton.cli.targets import FilePath, check_target, force_option, replacing
 from jeton.cli.terminal import columns, heading, human_bytes, table, width_of
 from jeton.cli.token_files import NpyWriter, dtype_for
+from jeton.display.human_readable import bar, visible
 from jeton.errors import FileError
-from jeton.human_readable import bar, visible
 
 __all__ = ["demo"]
 
@@ -56,7 +56,7 @@ WIDEST_BAR = 34
 
 
 @dataclass(frozen=True)
-class Measured:
+class SampleResult:
     """What one sample became."""
 
     name: str
@@ -125,7 +125,7 @@ def demo(vocab_size: int, out: str, force: bool) -> None:
     _say("Every sample was encoded and decoded again. All came back, byte for byte.")
     say()
     measured = [
-        Measured(name, len(text), len(text.encode()), len(encoded[name]))
+        SampleResult(name, len(text), len(text.encode()), len(encoded[name]))
         for name, text in texts.items()
     ]
     _comparison(measured)
@@ -197,12 +197,14 @@ def _merging(tok: jeton.Tokenizer, word: bytes) -> Iterator[str]:
 
 
 def _row(tok: jeton.Tokenizer, pieces: list[bytes], colour: bool) -> str:
-    return flow((Piece(piece, tok.vocab[piece]) for piece in pieces), 10_000, colour, indent="")
+    return flow(
+        (ColouredToken(piece, tok.vocab[piece]) for piece in pieces), 10_000, colour, indent=""
+    )
 
 
 def _sentence(tok: jeton.Tokenizer) -> None:
     ids = tok.encode(SENTENCE)
-    pieces = [Piece(tok.token_spelling(id), id) for id in ids]
+    pieces = [ColouredToken(tok.token_spelling(id), id) for id in ids]
     say(flow(pieces, columns(), use_colour(sys.stdout)))
     say()
     _say(" ".join(map(str, ids)))
@@ -214,9 +216,9 @@ def _sentence(tok: jeton.Tokenizer) -> None:
     )
 
 
-def _comparison(measured: list[Measured]) -> None:
+def _comparison(measured: list[SampleResult]) -> None:
     """Bytes, characters and tokens of each sample, with bars on one scale."""
-    total = Measured(
+    total = SampleResult(
         "all",
         sum(sample.characters for sample in measured),
         sum(sample.bytes for sample in measured),

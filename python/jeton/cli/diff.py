@@ -14,10 +14,10 @@ from jeton.analysis import Difference, OnlyToken, Stretch
 from jeton.analysis import diff as compare
 from jeton.cli.command import Command, format_option
 from jeton.cli.documents import invalid_option
-from jeton.cli.progress import Progress
+from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
 from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
-from jeton.human_readable import counted, visible
+from jeton.display.human_readable import counted, visible
 
 __all__ = ["diff"]
 
@@ -70,7 +70,7 @@ def diff(
 ) -> None:
     check_target(output, inputs=[a, b, *corpus], force=force, stream=True)
     tok_a, tok_b = jeton.load(a), jeton.load(b)
-    with Progress("comparing", None) as progress:
+    with ProgressBar("comparing", None) as progress:
         found = compare(
             tok_a,
             tok_b,

@@ -14,7 +14,7 @@ import jeton
 from jeton.cli.command import Command, Group, decorated, echo_note
 from jeton.cli.documents import Reader, input_options, input_size
 from jeton.cli.printing import put, say
-from jeton.cli.progress import Progress
+from jeton.cli.progress import ProgressBar
 from jeton.cli.signals import undisturbed
 from jeton.cli.targets import (
     FilePath,
@@ -26,7 +26,7 @@ from jeton.cli.targets import (
     workshop,
 )
 from jeton.cli.terminal import table
-from jeton.cli.tokenizers import Source, tokenizer_options
+from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
 from jeton.edit import (
     Edited,
     add_special_tokens,
@@ -71,7 +71,7 @@ def _target_options(function: F) -> F:
     @functools.wraps(function)
     def command(
         *,
-        source: Source,
+        source: TokenizerSource,
         output: str,
         map_path: str | None,
         model: str | None,
@@ -91,7 +91,7 @@ def _target_options(function: F) -> F:
         tok = source.load()
         edited: Edited = function(tok=tok, **others)
         if model is not None:
-            with Progress("writing", None) as progress:
+            with ProgressBar("writing", None) as progress:
                 done = 0
 
                 def told(written: int, _: int) -> None:
@@ -185,7 +185,7 @@ def _tell(tok: jeton.Tokenizer, edited: Edited) -> None:
 
 
 def _texts(paths: Iterable[str], reader: Reader) -> Iterator[str]:
-    with Progress("reading", input_size(paths)) as progress:
+    with ProgressBar("reading", input_size(paths)) as progress:
         for document in reader.documents(paths, progress):
             yield document.text
 

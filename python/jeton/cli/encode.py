@@ -13,18 +13,18 @@ import numpy as np
 
 import jeton
 from jeton.cli.command import Command, echo_note
-from jeton.cli.documents import Document, Reader, batches, input_options, input_size
-from jeton.cli.progress import Progress
+from jeton.cli.documents import InputDocument, Reader, batches, input_options, input_size
+from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath, check_inputs, check_target, force_option
 from jeton.cli.token_files import FORMS, Form, NpyWriter, dtype_for, form_for, output
 from jeton.cli.tokenizers import (
-    Source,
+    TokenizerSource,
     encoding_options,
     note_on_special_tokens,
     tokenizer_options,
 )
+from jeton.display.human_readable import counted
 from jeton.errors import FileError
-from jeton.human_readable import counted
 
 __all__ = ["encode"]
 
@@ -83,7 +83,7 @@ The forms of the output:
 )
 @force_option
 def encode(
-    source: Source,
+    source: TokenizerSource,
     paths: tuple[str, ...],
     reader: Reader,
     options: dict[str, Any],
@@ -114,11 +114,11 @@ def encode(
     note_on_special_tokens(tok, options)
 
     with contextlib.ExitStack() as stack:
-        progress = stack.enter_context(Progress("encoding", input_size(paths)))
+        progress = stack.enter_context(ProgressBar("encoding", input_size(paths)))
         documents = (
             reader.documents(paths, progress)
             if text is None
-            else [Document(text, "--text", len(text.encode("utf-8", "surrogatepass")))]
+            else [InputDocument(text, "--text", len(text.encode("utf-8", "surrogatepass")))]
         )
         groups = batches(documents)
         file = stack.enter_context(output(target, force=force))
@@ -137,7 +137,7 @@ def encode(
 
 def _write_npy(
     tok: jeton.Tokenizer,
-    groups: Iterable[list[Document]],
+    groups: Iterable[list[InputDocument]],
     options: dict[str, Any],
     ids: NpyWriter,
     starts: BinaryIO | None,
@@ -162,7 +162,7 @@ Record = dict[str, list[Any]]
 
 
 def _records(
-    tok: jeton.Tokenizer, groups: Iterable[list[Document]], options: dict[str, Any]
+    tok: jeton.Tokenizer, groups: Iterable[list[InputDocument]], options: dict[str, Any]
 ) -> Iterator[Record]:
     for group in groups:
         for ids in tok.encode_batch([document.text for document in group], **options).tolist():
@@ -170,7 +170,7 @@ def _records(
 
 
 def _records_with_spans(
-    tok: jeton.Tokenizer, groups: Iterable[list[Document]], options: dict[str, Any]
+    tok: jeton.Tokenizer, groups: Iterable[list[InputDocument]], options: dict[str, Any]
 ) -> Iterator[Record]:
     for group in groups:
         for document in group:

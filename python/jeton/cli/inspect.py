@@ -10,26 +10,26 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 import jeton
-from jeton.cli.colours import LEGEND, Piece, flow, paint
+from jeton.cli.colours import LEGEND, ColouredToken, flow, paint
 from jeton.cli.command import Command, format_option
 from jeton.cli.documents import invalid_option, only_document
 from jeton.cli.printing import say, styled, use_colour
-from jeton.cli.progress import Progress
+from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath
 from jeton.cli.terminal import columns, heading, shorten, show, table
 from jeton.cli.token_use import token_use
 from jeton.cli.tokenizer_summary import tokenizer_summary
 from jeton.cli.tokenizers import (
-    Source,
+    TokenizerSource,
     encoding_options,
     note_on_special_tokens,
     tokenizer_options,
 )
-from jeton.human_readable import counted, visible
-from jeton.palette import hues
+from jeton.display.human_readable import counted, visible
+from jeton.display.palette import hues
 
 if TYPE_CHECKING:
-    from jeton.gotchas import Gotchas
+    from jeton.encoding.gotchas import Gotchas
 
 __all__ = ["inspect"]
 
@@ -78,7 +78,7 @@ Examples:
 @format_option("show", "json", help="How gotchas are written: for people, or as one JSON object.")
 @encoding_options
 def inspect(
-    source: Source,
+    source: TokenizerSource,
     text: str | None,
     file: str | None,
     corpus: tuple[str, ...],
@@ -98,7 +98,7 @@ def inspect(
         raise click.UsageError("--format goes with --gotchas.")
     path = "-" if text == "-" else file
     if path is not None:
-        with Progress("reading", None) as progress:
+        with ProgressBar("reading", None) as progress:
             document = only_document(path, progress)
             text = document.text
     tok = source.load()
@@ -139,7 +139,7 @@ def _show_text(tok: jeton.Tokenizer, text: str, options: dict[str, Any], limit: 
     tokens = [tok.token_spelling(id) for id in ids]
     # What no text shows, such as a control piece, is shown by its name.
     pieces = [
-        Piece(token if id in specials else tok.token_bytes(id) or token, id, id in specials)
+        ColouredToken(token if id in specials else tok.token_bytes(id) or token, id, id in specials)
         for id, token in zip(ids, tokens, strict=True)
     ]
     colour = use_colour(sys.stdout)
@@ -171,7 +171,7 @@ def _rows(
     ids: list[int],
     tokens: list[bytes],
     spans: list[tuple[int, int]],
-    pieces: list[Piece],
+    pieces: list[ColouredToken],
     width: int,
 ) -> str:
     """The table: number, id, token as the vocabulary spells it, span, and its bytes in text.

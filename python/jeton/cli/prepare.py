@@ -17,7 +17,7 @@ from jeton.cli.printing import put
 from jeton.cli.progress import progress_option
 from jeton.cli.targets import FilePath, check_target
 from jeton.cli.terminal import human_bytes
-from jeton.cli.tokenizers import Source, tokenizer_options
+from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
 
 __all__ = ["folder_option", "prepare", "told"]
 
@@ -207,7 +207,7 @@ def _validation(_: click.Context, __: click.Parameter, values: tuple[str, ...]) 
 )
 @progress_option
 def prepare(
-    source: Source,
+    source: TokenizerSource,
     inputs: tuple[str, ...],
     folder: Path,
     end_of_text: str | None,

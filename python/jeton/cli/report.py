@@ -22,7 +22,7 @@ from jeton.cli.named_arguments import (
     pivot_option,
     tokenizers_by_name,
 )
-from jeton.cli.progress import Progress
+from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath, check_target, force_option, replacing
 from jeton.cli.terminal import human_bytes
 from jeton.errors import FileError
@@ -151,7 +151,7 @@ def _compared(
     pivot: str | None,
     invalid: Literal["strict", "replace"],
 ) -> Comparison:
-    with Progress("measuring", None) as progress:
+    with ProgressBar("measuring", None) as progress:
         return compare(
             toks,
             {name: Path(path) for name, path in texts.items()},

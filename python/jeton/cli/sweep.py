@@ -15,10 +15,10 @@ from jeton.analysis import sweep as train
 from jeton.cli.command import Command, format_option
 from jeton.cli.documents import documents_option, invalid_option, say_what_documents_are
 from jeton.cli.printing import styled
-from jeton.cli.progress import Progress
+from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
 from jeton.cli.terminal import heading, human_bytes, table
-from jeton.human_readable import bar
+from jeton.display.human_readable import bar
 
 __all__ = ["sweep"]
 
@@ -141,7 +141,7 @@ def sweep(
     force: bool,
 ) -> None:
     check_target(output, inputs=[*corpus, *held_out], force=force, stream=True)
-    with Progress("", None, lambda number: f"{number:,.0f}") as progress:
+    with ProgressBar("", None, lambda number: f"{number:,.0f}") as progress:
 
         def watch(label: str, step: jeton.Progress) -> None:
             told = f"{label}: {step.phase}"

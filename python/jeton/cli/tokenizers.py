@@ -19,7 +19,7 @@ from jeton.cli.command import decorated, echo_note
 from jeton.cli.targets import FilePath, check_target
 
 __all__ = [
-    "Source",
+    "TokenizerSource",
     "encoding_options",
     "note_on_special_tokens",
     "special_of",
@@ -46,7 +46,7 @@ def _special_token(
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TokenizerSource:
     """Where a tokenizer comes from."""
 
     name: str
@@ -87,7 +87,7 @@ def tokenizer_options(function: F) -> F:
         lowercase: bool | None,
         **others: Any,
     ) -> Any:
-        source = Source(tokenizer, merges, encoding, pattern, special_tokens, lowercase)
+        source = TokenizerSource(tokenizer, merges, encoding, pattern, special_tokens, lowercase)
         check_target(None, inputs=source.files, force=False)
         return function(source=source, **others)
 

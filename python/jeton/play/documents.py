@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from jeton.errors import ArgumentError
-from jeton.play.tokens import HIGH, LOW, KnownTokens, Tokens, Units
+from jeton.play.tokens import HIGH, LOW, KnownTokens, TokenColumns, Units
 
 if TYPE_CHECKING:
-    from jeton.argument_types import SpecialPolicy
+    from jeton.encoding.argument_types import SpecialPolicy
     from jeton.play.shelf import Card
 
-__all__ = ["MAX_TEXT", "Document", "Documents"]
+__all__ = ["MAX_TEXT", "TabText", "TabTexts"]
 
 MAX_TEXT: Final = 32 << 20
 """UTF-16 code units of a text, and of all texts that are kept."""
@@ -33,7 +33,7 @@ _MAX_KEPT_TOKENS: Final = 32 << 20
 
 
 @dataclass
-class Document:
+class TabText:
     """A text of a tab, at one version."""
 
     version: int
@@ -53,7 +53,7 @@ class Document:
         """The whole text."""
         return self.units.text()
 
-    def edited(self, version: int, start: int, removed: int, inserted: str) -> Document:
+    def edited(self, version: int, start: int, removed: int, inserted: str) -> TabText:
         """The text with `removed` units at `start` replaced."""
         stop = start + removed
         units = self.units.replaced(start, stop, inserted)
@@ -69,16 +69,16 @@ class Document:
             known = [(key, it.edited(start, behind)) for key, it in self.known.items()]
         characters = self.characters - before[0] + after[0]
         utf8 = self.utf8 - before[1] + after[1]
-        return Document(version, units, characters, utf8, OrderedDict(known))
+        return TabText(version, units, characters, utf8, OrderedDict(known))
 
-    def tokens(self, card: Card, special: SpecialPolicy) -> Tokens:
+    def tokens(self, card: Card, special: SpecialPolicy) -> TokenColumns:
         """The tokens of the text; those that were asked for last are kept."""
         key = (card.number, special)
         with self.lock:
             known = self.known.pop(key, None)
             found = None if known is None else known.updated(self.units, card, special)
             if found is None:
-                found = Tokens.of(self.text, card, special)
+                found = TokenColumns.of(self.text, card, special)
             self.known[key] = KnownTokens.of(found, self.units)
             held = sum(len(it.tokens) for it in self.known.values())
             while len(self.known) > 1 and (len(self.known) > _MAX_KEPT or held > _MAX_KEPT_TOKENS):
@@ -87,14 +87,14 @@ class Document:
         return found
 
 
-class Documents:
+class TabTexts:
     """The texts of all tabs; those used longest ago are dropped."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._documents: OrderedDict[str, Document] = OrderedDict()
+        self._documents: OrderedDict[str, TabText] = OrderedDict()
 
-    def __getitem__(self, name: str) -> Document:
+    def __getitem__(self, name: str) -> TabText:
         with self._lock:
             document = self._documents.get(name)
             if document is None:
@@ -102,14 +102,14 @@ class Documents:
             self._documents.move_to_end(name)
             return document
 
-    def whole(self, name: str, version: int, text: str) -> Document:
+    def whole(self, name: str, version: int, text: str) -> TabText:
         """A text that was sent whole."""
         units = Units(text.encode("utf-16-le", "surrogatepass"))
-        return self._keep(name, Document(version, units, *_sizes(units.text())))
+        return self._keep(name, TabText(version, units, *_sizes(units.text())))
 
     def edited(
         self, name: str, version: int, base: int, start: int, removed: int, inserted: str
-    ) -> Document | None:
+    ) -> TabText | None:
         """A text with `removed` units at `start` replaced; `None` if it is another version."""
         with self._lock:
             old = self._documents.get(name)
@@ -117,7 +117,7 @@ class Documents:
             return None
         return self._keep(name, old.edited(version, start, removed, inserted))
 
-    def _keep(self, name: str, document: Document) -> Document:
+    def _keep(self, name: str, document: TabText) -> TabText:
         if len(name) > _MAX_NAME:
             raise ArgumentError(f"the name of a text has up to {_MAX_NAME} characters")
         if len(document) > MAX_TEXT:

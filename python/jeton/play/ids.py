@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from jeton.display.human_readable import visible_pieces
 from jeton.errors import ArgumentError
-from jeton.human_readable import visible_pieces
 from jeton.play.shelf import Card
 from jeton.play.token_details import shortened
 

@@ -17,10 +17,10 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from jeton.argument_types import SpecialPolicy
+    from jeton.encoding.argument_types import SpecialPolicy
     from jeton.play.shelf import Card
 
-__all__ = ["HIGH", "LOW", "KnownTokens", "Tokens", "Units"]
+__all__ = ["HIGH", "LOW", "KnownTokens", "TokenColumns", "Units"]
 
 SPECIAL: Final = 1
 PART: Final = 2
@@ -65,7 +65,7 @@ class Units:
 
 
 @dataclass(frozen=True)
-class Tokens:
+class TokenColumns:
     """The tokens of a text, as columns."""
 
     ids: npt.NDArray[np.uint32]
@@ -89,8 +89,8 @@ class Tokens:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def __getitem__(self, part: slice) -> Tokens:
-        return Tokens(self.ids[part], self.starts[part], self.ends[part], self.flags[part])
+    def __getitem__(self, part: slice) -> TokenColumns:
+        return TokenColumns(self.ids[part], self.starts[part], self.ends[part], self.flags[part])
 
     def at(self, offset: int) -> int:
         """Index of the token at an offset of the text."""
@@ -104,7 +104,7 @@ class Tokens:
         is_apart = at == 0 or self.ends[at - 1] <= place
         return at if is_apart and (at == len(self) or self.ends[at] > place) else None
 
-    def moved(self, units: int) -> Tokens:
+    def moved(self, units: int) -> TokenColumns:
         """These tokens in a text with so many more units in front of them."""
         # Modulo 2**32, so the number of units may be below zero.
         more = np.uint32(units % 2**32)
@@ -123,7 +123,7 @@ class Tokens:
 class KnownTokens:
     """The tokens of an earlier text, and how much of that text is still the same."""
 
-    tokens: Tokens
+    tokens: TokenColumns
     length: int
     """Units of that text."""
     front: int
@@ -131,7 +131,7 @@ class KnownTokens:
     back: int
 
     @classmethod
-    def of(cls, tokens: Tokens, units: Units) -> Self:
+    def of(cls, tokens: TokenColumns, units: Units) -> Self:
         """The tokens of a text that has not changed since."""
         return cls(tokens, len(units), len(units), len(units))
 
@@ -139,7 +139,7 @@ class KnownTokens:
         """The same after an edit that keeps so many units at either end."""
         return replace(self, front=min(self.front, front), back=min(self.back, back))
 
-    def updated(self, units: Units, card: Card, special: SpecialPolicy) -> Tokens | None:
+    def updated(self, units: Units, card: Card, special: SpecialPolicy) -> TokenColumns | None:
         """The tokens of the text now; `None` if no safe split points are found near the edits."""
         if self.front == self.length == len(units):
             return self.tokens
@@ -156,7 +156,7 @@ class KnownTokens:
             )
             if start is None or stop is None:
                 continue
-            part = Tokens.of(units.text(first, last), card, special)
+            part = TokenColumns.of(units.text(first, last), card, special)
             new = part.behind(start - first), part.behind(stop - first)
             old = self.tokens.behind(start), self.tokens.behind(stop - more)
             if new[0] is None or new[1] is None or old[0] is None or old[1] is None:
@@ -178,8 +178,8 @@ def _split_point(
     return None if at is None else start + len(text[:at].encode("utf-16-le")) // 2
 
 
-def _joined(*parts: Tokens) -> Tokens:
-    return Tokens(
+def _joined(*parts: TokenColumns) -> TokenColumns:
+    return TokenColumns(
         *(
             np.concatenate([getattr(part, column) for part in parts])
             for column in ("ids", "starts", "ends", "flags")

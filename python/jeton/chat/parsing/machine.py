@@ -41,7 +41,7 @@ def _never(text: str) -> bool:
     return False
 
 
-class _Call:
+class _UnfinishedCall:
     """A call that is being read."""
 
     def __init__(self, name: str, start: int) -> None:
@@ -97,7 +97,7 @@ class Machine:
         self._word = ""
         self._key: str | None = None
         self._string: bool | None = None
-        self._call: _Call | None = None
+        self._call: _UnfinishedCall | None = None
         self._id: str | None = None
         self._raw: list[str] = []
         self._counted = 0
@@ -216,7 +216,7 @@ class Machine:
             if self._reader is not None:
                 at = self._by_reader_or_mark(buffer, at, base)
                 continue
-            match = state.find.search(buffer, at)
+            match = (state.find_last if last else state.find).search(buffer, at)
             if match is None:
                 hold = None if last else state.tail.search(buffer, at)
                 end = hold.start() if hold else len(buffer)
@@ -306,7 +306,7 @@ class Machine:
         self._reader = None
         if takes not in _READERS:
             return
-        self._source = readers.Source(-1, self._compiled.quote)
+        self._source = readers.GrowingText(-1, self._compiled.quote)
         if takes == "json":
             self._reader = readers.json_object(self._source, self.arguments)
         elif takes in ("calls", "keyed"):
@@ -478,7 +478,7 @@ class Machine:
         if self._call is not None:
             self._end_call(start)
         name = self._compiled.spelled(name)
-        self._call = _Call(name, start)
+        self._call = _UnfinishedCall(name, start)
         self._call.id, self._id = self._id, None
         if self._tools is not None and name not in self._tools:
             self.problem(f"there is no tool {name!r:.60}", start)
