@@ -125,13 +125,14 @@ function keep() {
 /** The cards that a shared state names, as far as the server has them; those that it began with if there is none. */
 async function cardsOf(shared) {
   const { cards, first, names } = state.start;
-  if (!Array.isArray(shared?.cards)) return cards.filter((it) => first.includes(it.card));
+  const named = Array.isArray(shared?.cards) ? shared.cards.filter((it) => typeof it?.name === "string").slice(0, MAX_SHOWN) : [];
+  if (!named.length && shared?.cards?.length !== 0) return cards.filter((it) => first.includes(it.card));
   const found = [];
-  for (const wanted of shared.cards.slice(0, MAX_SHOWN)) {
+  for (const { name, digest } of named) {
     try {
-      const isKnown = names.some((it) => it.name === wanted?.name);
-      const card = cards.find((it) => it.name === wanted?.name && it.digest === wanted.digest) ?? (isKnown && await ask("load", { name: wanted.name }));
-      if (!card) throw new Error(`${String(wanted?.name).slice(0, 80)} is not here: drop its file again.`);
+      const isKnown = names.some((it) => it.name === name);
+      const card = cards.find((it) => it.name === name && it.digest === digest) ?? (isKnown && await ask("load", { name }));
+      if (!card) throw new Error(`${name.slice(0, 80)} is not here: drop its file again.`);
       if (!found.includes(card)) found.push(card);
     } catch (error) { problem(error.message, "cards"); }
   }
