@@ -180,6 +180,7 @@ TOO_MUCH = {
 }
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", TOO_MUCH)
 def test_what_has_no_end_is_ended(name: str) -> None:
     with limits(seconds=0.5), pytest.raises(UnsupportedError, match="template"):

@@ -10,7 +10,7 @@ import click
 
 from jeton import saved_json
 from jeton.cli.command import Command, format_option
-from jeton.cli.documents import Reader, batches, input_options, input_size
+from jeton.cli.documents import Reader, batches, input_options, input_size, named_by_place
 from jeton.cli.printing import say, styled
 from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import check_inputs
@@ -26,8 +26,8 @@ __all__ = ["count"]
 
 HELP = """Count tokens, per file and in total.
 
-Columns: tokens, bytes, bytes per token (higher is shorter), file. With --lines or --field there
-is a column for documents.
+Shows tokens, bytes and bytes per token of each file; more bytes per token are fewer tokens. With
+--lines or --field it also shows the number of documents.
 
 \b
 Examples:
@@ -58,12 +58,14 @@ class FileTally:
         return self.bytes / self.tokens if self.tokens else None
 
 
-@click.command(cls=Command, help=HELP, short_help="How many tokens.")
+@click.command(cls=Command, help=HELP, short_help="Count tokens.")
 @tokenizer_options
 @input_options
 @encoding_options
-@click.option("--total", is_flag=True, help="Only the number of tokens of everything.")
-@click.option("--each", is_flag=True, help="The number of tokens of each document, one a line.")
+@click.option("--total", is_flag=True, help="Print only the total number of tokens.")
+@click.option(
+    "--each", is_flag=True, help="Print the number of tokens of each document, one per line."
+)
 @format_option("table", "jsonl", help="A table for people, or a JSON object for each file.")
 def count(
     source: TokenizerSource,
@@ -83,7 +85,8 @@ def count(
     stdout = sys.stdout.buffer
     with ProgressBar("counting", input_size(paths)) as progress:
         for group in batches(reader.documents(paths, progress)):
-            counts = tok.count_batch([document.text for document in group], **options)
+            with named_by_place(group):
+                counts = tok.count_batch([document.text for document in group], **options)
             for document, tokens in zip(group, counts, strict=True):
                 tallies[document.source].add(FileTally(1, tokens, document.size))
                 if each:
