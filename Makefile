@@ -12,7 +12,7 @@ RUST      := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Car
 CARGO      = PYO3_PYTHON=$(abspath $(BIN))/python cargo
 PYTEST     = $(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal
 
-.PHONY: setup optimised demo check test test-all types alone judges docs docs-serve newcomer fuzz lint format bench clean
+.PHONY: setup optimised demo check test core-tests test-all types alone judges docs docs-serve newcomer fuzz lint format bench clean
 
 setup: $(VENV)/tools $(VENV)/built  ## jeton in a virtual environment, built quickly, and the tools
 
@@ -51,7 +51,7 @@ $(VENV)/sentencepiece-0.2.1: $(VENV)/tools
 	touch $@
 
 # Which build is in the environment: an optimised one serves the tests too, until a file changes.
-$(VENV)/built: $(VENV)/builder $(RUST)
+$(VENV)/built: $(VENV)/builder $(RUST) | $(VENV)/tools
 	@$(CARGO_IS_THERE)
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet
 	rm -f $(VENV)/optimised
@@ -74,13 +74,18 @@ check: setup  ## what a change needs before a commit, in three minutes
 	tests/check $(BIN)/python -n $(PROCESSES)
 
 test:  ## what needs no large framework, in ten minutes from a fresh clone
-	$(MAKE) --jobs=2 setup
+	$(MAKE) --jobs=2 $(VENV)/tools core-tests
+	$(MAKE) setup
 	$(CARGO) test --workspace --tests --quiet
 	$(PYTEST) --size medium
 	$(MAKE) types
 	@$(WITHOUT_SHARED)
 	@echo "NOT run: examples in the documentation of the core, and what the lines above name." \
 		"\`make test-all\` runs everything; \`make lint\` checks style, \`make docs\` the site."
+
+core-tests:  # compiled while tools are downloaded, and the module from the same builds
+	@$(CARGO_IS_THERE)
+	$(CARGO) test --workspace --tests --no-run --quiet
 
 test-all: setup $(VENV)/frameworks $(VENV)/sentencepiece-0.2.1  ## every test
 	$(CARGO) test --workspace --quiet

@@ -38,7 +38,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     jeton.set_cache_limit(limit)
 
 
-@pytest.mark.large
+@pytest.mark.medium
 @pytest.mark.parametrize("call", CALLS, ids=[call.name for call in CALLS])
 def test_wrong_values(call: Call) -> None:
     wrong = list(taken_amiss(call))
