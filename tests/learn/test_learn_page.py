@@ -92,6 +92,7 @@ def watched(text: str, folder: Path, width: int = 1000) -> dict[str, Any]:
     return seen
 
 
+@pytest.mark.medium
 @in_a_browser
 def test_keys_buttons_and_light(tmp_path: Path) -> None:
     seen = watched(page(some_frames(), "BPE"), tmp_path)
@@ -123,6 +124,7 @@ def test_keys_buttons_and_light(tmp_path: Path) -> None:
     assert seen["loaded"] == 0 and seen["policy"].startswith("default-src 'none'")
 
 
+@pytest.mark.medium
 @in_a_browser
 def test_a_narrow_window(tmp_path: Path) -> None:
     tok = textbook.hug_pug_pun_bun_hugs("unigram")

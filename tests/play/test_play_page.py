@@ -735,6 +735,7 @@ def test_a_server_that_stopped_is_said(
     tab.close()
 
 
+@pytest.mark.medium
 def test_ten_megabytes_stay_usable(page: Any) -> None:
     text = "the weather and the tide are what they were yesterday.\n" * 190_000
     paste(page, text)
@@ -757,6 +758,7 @@ def test_ten_megabytes_stay_usable(page: Any) -> None:
     expect(page.locator(".text > .row .num")).to_contain_text(size)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("view", VIEWS)
 def test_no_violation_of_accessibility(page: Any, view: str, scheme: str) -> None:
@@ -793,6 +795,7 @@ def test_twice_as_large(page: Any) -> None:
         waits_for(page, "document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.large
 @pytest.mark.skipif(os.environ.get("JETON_DOCS") != "write", reason="JETON_DOCS=write takes them")
 @pytest.mark.parametrize("look", ["light", "dark", "phone"])
 @pytest.mark.parametrize("view", VIEWS)
