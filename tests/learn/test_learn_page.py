@@ -13,6 +13,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from browser import BROWSER, in_a_browser
 from jeton import learn, textbook
 from jeton.display.views.frames import Frame
