@@ -28,7 +28,7 @@ def test_right_answers(tmp_path: Path) -> None:
     assert all(it.calls >= 100 for it in grades)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_mutant_is_caught(mutant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name, old, new, said = MUTANTS[mutant]

@@ -307,6 +307,7 @@ def test_a_real_terminal_without_colour(terminal: Callable[..., Terminal]) -> No
         assert there.end() == 0
 
 
+@pytest.mark.medium
 def test_ctrl_c_leaves_the_terminal_as_it_was(terminal: Callable[..., Terminal]) -> None:
     there = terminal("learn", "bytes")
     there.wait_for("1/4")
