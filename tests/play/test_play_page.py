@@ -735,7 +735,43 @@ def test_a_server_that_stopped_is_said(
     tab.close()
 
 
-@pytest.mark.medium
+def test_a_server_that_began_again_is_said(
+    browser: Any, tokenizers: dict[str, jeton.Tokenizer]
+) -> None:
+    """It has another secret, so the page of the one before knows nothing of it."""
+    from jeton.play import Page
+
+    tab = browser.new_page()
+    with Page(tokenizers) as served:
+        tab.goto(served.url)
+        tab.wait_for_selector(".flow .t")
+    port = int(served.url.split("/")[2].split(":")[1])
+    with Page(tokenizers, port=port):
+        tab.fill("textarea[aria-label=Text]", "more")
+        expect(tab.locator("#problem")).to_contain_text("a jeton play that has ended")
+    tab.close()
+
+
+def test_a_file_that_is_too_large_is_said(page: Any) -> None:
+    """It is not sent."""
+    page.evaluate(
+        """async () => {
+        const { upload } = await import("./server.js");
+        const { problem } = await import("./dom.js");
+        await upload([{ name: "model.gguf", size: 4e9 }]).catch((error) => problem(error.message));
+        }"""
+    )
+    expect(page.locator("#problem")).to_contain_text("model.gguf has more than 250 MB")
+
+
+def test_a_long_text_is_cleared_by_a_button(page: Any) -> None:
+    """Selecting all of the area selects the part that it holds."""
+    paste(page, "a line of text " * 20_000)
+    page.get_by_role("button", name="Clear all").click()
+    expect(page.locator(".text > .row .num")).to_have_text("0 characters · 0 bytes")
+    expect(page.get_by_role("button", name="Clear all")).to_be_hidden()
+
+
 def test_ten_megabytes_stay_usable(page: Any) -> None:
     text = "the weather and the tide are what they were yesterday.\n" * 190_000
     paste(page, text)
@@ -758,7 +794,6 @@ def test_ten_megabytes_stay_usable(page: Any) -> None:
     expect(page.locator(".text > .row .num")).to_contain_text(size)
 
 
-@pytest.mark.medium
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("view", VIEWS)
 def test_no_violation_of_accessibility(page: Any, view: str, scheme: str) -> None:
@@ -795,7 +830,6 @@ def test_twice_as_large(page: Any) -> None:
         waits_for(page, "document.documentElement.scrollWidth <= innerWidth")
 
 
-@pytest.mark.large
 @pytest.mark.skipif(os.environ.get("JETON_DOCS") != "write", reason="JETON_DOCS=write takes them")
 @pytest.mark.parametrize("look", ["light", "dark", "phone"])
 @pytest.mark.parametrize("view", VIEWS)

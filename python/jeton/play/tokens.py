@@ -94,13 +94,13 @@ class TokenColumns:
 
     def at(self, offset: int) -> int:
         """Index of the token at an offset of the text."""
-        return max(0, int(np.searchsorted(self.starts, offset, side="right")) - 1)
+        return max(0, int(np.searchsorted(self.starts, _place(offset), side="right")) - 1)
 
     def behind(self, place: int) -> int | None:
         """Index of the first token behind a place; `None` if one is across it or empty at it."""
         if place == 0:
             return 0
-        at = int(np.searchsorted(self.starts, place))
+        at = int(np.searchsorted(self.starts, _place(place)))
         is_apart = at == 0 or self.ends[at - 1] <= place
         return at if is_apart and (at == len(self) or self.ends[at] > place) else None
 
@@ -176,6 +176,11 @@ def _split_point(
     text = units.text(start, stop)
     at = card.tokenizer._core.split_point_within(text, special)
     return None if at is None else start + len(text[:at].encode("utf-16-le")) // 2
+
+
+def _place(offset: int) -> np.uint32:
+    """A place as numpy compares it with others without a copy of those."""
+    return np.uint32(min(max(offset, 0), 2**32 - 1))
 
 
 def _joined(*parts: TokenColumns) -> TokenColumns:
