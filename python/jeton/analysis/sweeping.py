@@ -287,7 +287,7 @@ class _SweepRun:
             held = [size for size in sizes if self._trainer(family, size) is not None]
             if held:
                 trainer = BPETrainer(held, pattern=self.pattern)
-                yield from trainer.train_all(self._lines(), watch=self._told(family)).items()
+                yield from trainer.train_all(self._lines(), watch=self._phase_watch(family)).items()
             return
         counts = None
         for size in sizes:
@@ -296,8 +296,8 @@ class _SweepRun:
                 continue
             try:
                 if counts is None:
-                    counts = one.count(self._lines(), watch=self._told(family))
-                tok = one.train(counts, watch=self._told(f"{family} {size}"))
+                    counts = one.count(self._lines(), watch=self._phase_watch(family))
+                tok = one.train(counts, watch=self._phase_watch(f"{family} {size}"))
             except TrainingError as error:
                 self.skipped[family, size] = error
             else:
@@ -324,7 +324,7 @@ class _SweepRun:
             self.skipped[family, size] = error
             return None
 
-    def _told(self, label: str) -> Callable[[Progress], None] | None:
+    def _phase_watch(self, label: str) -> Callable[[Progress], None] | None:
         watch = self.watch
         return None if watch is None else lambda step: watch(label, step)
 

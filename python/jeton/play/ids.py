@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from jeton.errors import ArgumentError
 from jeton.play.shelf import Card
-from jeton.play.token_details import shown
+from jeton.play.token_details import token_text
 
 __all__ = ["decoded", "numbers_of"]
 
@@ -43,5 +43,7 @@ def decoded(card: Card, text: str) -> dict[str, Any]:
     spellings = {id: known.token_spelling(id) for id in {*ids}}
     if sum(len(spellings[id]) for id in ids) > _MAX_BYTES:
         raise ArgumentError(f"the page decodes up to {_MAX_BYTES >> 20} MB of text")
-    tokens = [{"id": id, "shown": shown(spellings[id]), "special": id in special} for id in ids]
+    tokens = [
+        {"id": id, "shown": token_text(spellings[id]), "special": id in special} for id in ids
+    ]
     return {"text": known.decode(ids, errors="replace") if ids else "", "tokens": tokens}

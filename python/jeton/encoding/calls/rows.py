@@ -266,7 +266,7 @@ def _show_first(spans: npt.NDArray[np.int64], text: _TextPart, front_spaces: Fro
     begins = side.begins_text(first)
     spans[places[begins]] = side.spans[first[begins]]
     first, places = first[~begins], places[~begins]
-    spans[places] = front_spaces.shown(
+    spans[places] = front_spaces.with_space(
         side.ids[first], side.spans[first], lambda: side.texts_of(first)
     )
 
