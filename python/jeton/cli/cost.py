@@ -32,16 +32,16 @@ from jeton.loading import registry
 
 __all__ = ["cost"]
 
-HELP = """What files cost as prompts of a model: each one, and in total.
+HELP = """Show what files cost as prompts of a model, each and in total.
 
-MODEL is the name of a model of OpenAI, Anthropic or Google, or one of a table of your own
-(--prices). FILES are files of text, folders and patterns, compressed by gzip or Zstandard or not;
-each file is one request, or each line with --lines or --field, or each row of Parquet. Prices are
-for a million tokens, of the day that is shown; one that is older than 90 days is said to be stale.
-`jeton list prices` shows all of them.
+MODEL is a model of OpenAI, Anthropic or Google, or one in a table of your own (--prices). FILES
+are text files, folders and patterns, also compressed by gzip or Zstandard. Each file is one
+request; with --lines or --field each line is, and in Parquet each row. Prices are per million
+tokens, as of the date shown; a price older than 90 days is marked as stale. `jeton list prices`
+shows all of them.
 
-Tokens are counted with the model's own tokenizer. Where that is not public (Claude, Gemini),
---tokenizer says which other one counts, and the number is an estimate.
+Tokens are counted with the model's own tokenizer. If that is not public (Claude, Gemini), name
+another one with --tokenizer; the number is then an estimate.
 
 \b
 Examples:
@@ -107,28 +107,28 @@ class Bill:
         return everything
 
 
-@click.command(cls=Command, help=HELP, short_help="What files cost as prompts of a model.")
+@click.command(cls=Command, help=HELP, short_help="Show what files cost as prompts.")
 @click.argument("model")
 @input_options
 @click.option(
     "--tokenizer",
     type=FilePath(),
     metavar="TOKENIZER",
-    help="Count with this one.  [default: the model's own]",
+    help="Count with this tokenizer.  [default: the model's own]",
 )
 @click.option(
     "--output-tokens",
     type=click.IntRange(min=0, max=1 << 40),
     default=0,
     metavar="N",
-    help="The tokens of each answer.",
+    help="How many tokens each answer has.",
 )
 @click.option(
     "--cached-tokens",
     type=click.IntRange(min=0, max=1 << 40),
     default=0,
     metavar="N",
-    help="How many of each prompt's tokens are read from the provider's cache.",
+    help="How many tokens of each prompt come from the provider's cache.",
 )
 @click.option(
     "--messages",
@@ -139,20 +139,20 @@ class Bill:
     "--tokens-per-part",
     type=click.IntRange(min=0, max=1 << 40),
     metavar="N",
-    help="With --messages: what each image or other part counts that is not text, as an estimate.",
+    help="With --messages: estimated tokens of each image or other part that is not text.",
 )
 @click.option(
     "--prices",
     type=FilePath(),
     metavar="FILE",
-    help="A table of prices, JSON or TOML, in the place of jeton's.",
+    help="A table of prices, JSON or TOML, instead of jeton's.",
 )
 @format_option(
     "table",
     "json",
     "csv",
     "plain",
-    help="What is written: plain is cost, tokens and file, parted by tabs.",
+    help="A table for people, JSON, CSV, or lines of cost, tokens and file with tabs.",
 )
 def cost(
     model: str,

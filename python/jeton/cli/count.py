@@ -26,8 +26,8 @@ __all__ = ["count"]
 
 HELP = """Count tokens, per file and in total.
 
-Columns: tokens, bytes, bytes per token (higher is shorter), file. With --lines or --field there
-is a column for documents.
+Shows tokens, bytes and bytes per token of each file; more bytes per token are fewer tokens. With
+--lines or --field it also shows the number of documents.
 
 \b
 Examples:
@@ -58,12 +58,14 @@ class FileTally:
         return self.bytes / self.tokens if self.tokens else None
 
 
-@click.command(cls=Command, help=HELP, short_help="How many tokens.")
+@click.command(cls=Command, help=HELP, short_help="Count tokens.")
 @tokenizer_options
 @input_options
 @encoding_options
-@click.option("--total", is_flag=True, help="Only the number of tokens of everything.")
-@click.option("--each", is_flag=True, help="The number of tokens of each document, one a line.")
+@click.option("--total", is_flag=True, help="Print only the total number of tokens.")
+@click.option(
+    "--each", is_flag=True, help="Print the number of tokens of each document, one per line."
+)
 @format_option("table", "jsonl", help="A table for people, or a JSON object for each file.")
 def count(
     source: TokenizerSource,

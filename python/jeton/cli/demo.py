@@ -32,8 +32,8 @@ __all__ = ["demo"]
 
 HELP = """Train a tokenizer on text that ships with jeton, and show what it does.
 
-Nothing is downloaded. It takes a few seconds, and writes a tokenizer and a token file into
-./jeton-demo, where you can go on with them.
+Takes a few seconds and downloads nothing. Writes a tokenizer and a token file into ./jeton-demo,
+to try more things with.
 
 \b
 Examples:
@@ -65,13 +65,13 @@ class SampleResult:
     tokens: int
 
 
-@click.command(cls=Command, help=HELP, short_help="Train, encode, decode, compare: in seconds.")
+@click.command(cls=Command, help=HELP, short_help="See what jeton does, in seconds.")
 @click.option(
     "--vocab-size",
     default=3_000,
     show_default=True,
     type=click.IntRange(258, 1_000_000),
-    help="How many tokens to make.",
+    help="Size of the vocabulary.",
 )
 @click.option(
     "--out",
@@ -79,7 +79,7 @@ class SampleResult:
     default="jeton-demo",
     show_default=True,
     metavar="FOLDER",
-    help="Where to write.",
+    help="The folder to write.",
 )
 @force_option
 def demo(vocab_size: int, out: str, force: bool) -> None:
@@ -138,7 +138,7 @@ def demo(vocab_size: int, out: str, force: bool) -> None:
     say(
         table(
             [
-                (f'jeton inspect {path} "your own words"', "see them cut"),
+                (f'jeton inspect {path} "your own words"', "see them split"),
                 (f"jeton count {path} README.md", "tokens in a file"),
                 (f"jeton decode {path} {out}/tokens.npy", "the text again"),
                 ("jeton --help", "everything else"),

@@ -21,11 +21,11 @@ from jeton.display.human_readable import counted, visible
 
 __all__ = ["diff"]
 
-HELP = """Where two tokenizers differ on a corpus.
+HELP = """Show where two tokenizers differ on a corpus.
 
-Tokens that only one of them has, with how often the corpus gives them; texts that they split
-otherwise, those that make the largest difference in tokens first; and the lines that differ most.
-In running text · is a space and │ separates tokens.
+Lists tokens that only one of them has, with how often they occur; texts that they split
+differently, those with the largest difference first; and the lines that differ most. · is a space,
+and │ separates tokens.
 
 \b
 Examples:
@@ -35,7 +35,7 @@ Examples:
 """
 
 
-@click.command(cls=Command, help=HELP, short_help="Where two tokenizers differ.")
+@click.command(cls=Command, help=HELP, short_help="Show where two tokenizers differ.")
 @click.argument("a", type=FilePath(), metavar="A")
 @click.argument("b", type=FilePath(), metavar="B")
 @click.option(
@@ -53,7 +53,7 @@ Examples:
     type=click.IntRange(0, 1_000_000),
     default=10,
     show_default=True,
-    help="How many of each kind are shown.",
+    help="How many of each kind to show.",
 )
 @format_option("table", "json", help="Tables for people, or JSON with everything.")
 @output_option

@@ -239,7 +239,7 @@ documents_option = click.option(
     type=click.Choice(["file", "line"]),
     default="file",
     show_default=True,
-    help="What a document of a text file is.",
+    help="Whether a text file or each of its lines is a document.",
 )
 
 
@@ -285,8 +285,8 @@ def input_options(function: F) -> F:
         click.option(
             "--field",
             metavar="NAME",
-            help="Each line is a JSON object; the document is its field NAME. Of Parquet, the "
-            "column.  [default of Parquet: text]",
+            help="Each line is a JSON object, and the document its field NAME. In Parquet, the "
+            "column.  [default in Parquet: text]",
         ),
         invalid_option,
     ]

@@ -28,13 +28,12 @@ from jeton.errors import FileError
 
 __all__ = ["encode"]
 
-HELP = """Encode text: token ids, a line for each document.
+HELP = """Encode text to token ids, one line per document.
 
 TOKENIZER is a known name (gpt2, cl100k_base …), a file (tokenizer.json, ranks, a SentencePiece
-model, vocab.json with --merges, vocab.txt) or a folder that holds one. Without FILES, or for -,
-standard input is read; --text takes a text from the command line. A document is a whole file unless
---lines or --field says otherwise, or a row of Parquet. Files may be compressed by gzip or
-Zstandard.
+model, vocab.json with --merges, vocab.txt) or a folder that holds one. Without FILES, or for -, it
+reads standard input; --text takes a text from the command line. A document is a whole file, a line
+with --lines or --field, or a row of Parquet. Files can be compressed by gzip or Zstandard.
 
 \b
 Examples:
@@ -46,16 +45,16 @@ Examples:
   jeton encode tokenizer.json --field text data.jsonl -o ids.jsonl
 
 \b
-The forms of the output:
-  text   ids with spaces between them, a line for each document
+Formats:
+  text   ids with spaces between them, one line per document
   jsonl  {"ids": [15496, 11]} for each document; with --spans also where each
          token came from
-  npy    all ids in one numpy array: uint16 where every id of the tokenizer
-         fits, else uint32
+  npy    all ids in one numpy array: uint16 if all ids of the tokenizer fit,
+         otherwise uint32
 """
 
 
-@click.command(cls=Command, help=HELP, short_help="Text to token ids.")
+@click.command(cls=Command, help=HELP, short_help="Encode text to token ids.")
 @tokenizer_options
 @input_options
 @encoding_options
@@ -66,13 +65,13 @@ The forms of the output:
     "target",
     type=FilePath(),
     metavar="FILE",
-    help="Write here, once all went well.",
+    help="The file to write.",
 )
 @click.option(
     "--format",
     "form",
     type=click.Choice(FORMS),
-    help="How ids are written. By default as FILE ends: .npy, .jsonl; else text.",
+    help="How to write ids.  [default: by the ending of --output, or text]",
 )
 @click.option("--spans", is_flag=True, help="jsonl: add the span of each token, in characters.")
 @click.option(

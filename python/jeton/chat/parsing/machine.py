@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from jeton.chat.parsing import readers
-from jeton.chat.parsing.arguments import as_text, takes_only_text, typed
+from jeton.chat.parsing.arguments import as_text, loaded, takes_only_text, typed
 from jeton.chat.parsing.formats import END, Shape
 from jeton.chat.parsing.parsed import Event, Kind, ParsedCall, event
 from jeton.chat.parsing.symbols import Compiled, CompiledState
@@ -500,7 +500,7 @@ class Machine:
 
     def argument(self, key: str, value: Any) -> None:
         """An argument with its value."""
-        self._open_value(self._compiled.spelled(key))
+        self._open_value(self._compiled.spelled(key), self._source.place)
         value = as_text(value, self._compiled.spelled)
         self._close_value(value, json.dumps(value, ensure_ascii=False))
 
@@ -542,12 +542,13 @@ class Machine:
         if not text.strip():
             return {}
         try:
-            value = json.loads(text, strict=False)
+            value, wrong = loaded(text)
             if isinstance(value, str):
-                value = json.loads(value, strict=False)
+                value, wrong = loaded(value)
         except (ValueError, RecursionError):
-            value = None
+            value, wrong = None, []
         if isinstance(value, dict):
+            self.problems += [(what, place) for what in wrong]
             return value
         if value is None and text.strip() == "null":
             return {}
@@ -562,15 +563,17 @@ class Machine:
         match = pattern.fullmatch(word) if pattern else None
         key = match["key"] if match else word.strip()
         string = match["string"] if match else None
-        self._open_value(key)
+        self._open_value(key, self._began)
         self._string = None if string is None else string in ("true", "string")
         self._raw = []
 
-    def _open_value(self, key: str) -> None:
+    def _open_value(self, key: str, place: int) -> None:
         call = self._call
         if call is None:
             return
         call.values = {} if call.values is None else call.values
+        if key in call.values:
+            self.problem(f"the argument {key!r:.60} comes twice", place)
         self._key, self._string = key, None
 
     def _schema(self) -> Any:

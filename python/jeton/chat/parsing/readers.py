@@ -8,6 +8,7 @@ Look here for which keys of a JSON object hold the name and the arguments of a c
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Generator
 from typing import Any, Final, Protocol, TypeVar
@@ -210,9 +211,10 @@ def _string(source: GrowingText) -> Steps[str]:
     start = yield from _to_end_of_string(source, start, pieces.append)
     raw = "".join(pieces) + source.text[start : source.at]
     try:
-        return str(json.loads(raw, strict=False))
+        name = str(json.loads(raw, strict=False))
     except ValueError:
         raise Broken(f"{raw!r:.60} is no JSON") from None
+    return name.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def json_calls(source: GrowingText, calls: CallReports, *, keyed: bool = False) -> Steps[None]:
@@ -377,9 +379,12 @@ def _value(source: GrowingText, depth: int) -> Steps[Any]:
     except ValueError:
         pass
     try:
-        return float(word)
+        value = float(word)
     except ValueError:
-        raise Broken(f"{word!r:.60} is no value") from None
+        value = math.nan
+    if not math.isfinite(value):
+        raise Broken(f"{word!r:.60} is no value")
+    return value
 
 
 def loose(text: str, otherwise: Any) -> Any:
@@ -426,8 +431,11 @@ def _quoted(source: GrowingText, quote: str) -> Steps[str]:
         source.at += 1
         if source.text[source.at - 1] == quote:
             space = yield from _run(source, _SPACE)
-            if source.text[source.at] in ",:)]}":
+            following = source.text[source.at]
+            if following in ",:)]}":
                 return _ESCAPE.sub(_unescaped, found)
+            if following == quote and not found + space:
+                raise Broken("a text begins with three quotes")
             found += quote + space
             continue
         while source.at >= len(source.text):
