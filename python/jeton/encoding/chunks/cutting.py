@@ -18,7 +18,7 @@ from jeton.encoding.chunks.token_boundaries import TokenPlaces
 from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError
 
 if TYPE_CHECKING:
-    from jeton.encoding.argument_types import SpecialPolicy
+    from jeton.argument_types import SpecialPolicy
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
 __all__ = [

@@ -15,8 +15,8 @@ from jeton.components.assembly import assembled
 from jeton.encoding.explaining.steps import Stretch, TextStep
 
 if TYPE_CHECKING:
+    from jeton.argument_types import SpecialPolicy
     from jeton.components import AddedToken
-    from jeton.encoding.argument_types import SpecialPolicy
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
 __all__ = ["FirstStages", "component_name"]
