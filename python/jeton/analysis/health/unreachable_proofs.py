@@ -1,7 +1,9 @@
 """Why no text makes a token: proofs, one for each stage that may stand in the way.
 
-Look here for what is proved and what is only tried. A proof is about the pieces that the model sees
-and holds for every text; the decoder has no part in it:
+Look here for what is proved and what is only tried. "No text makes it, N were tried" is what
+`unreached` says. A proof says more: which stage is to blame, and that no other text helps, so that
+no text is cut otherwise without the token. A proof is about the pieces that the model sees and
+holds for every text; the decoder has no part in it:
 
 - bytes that are in no UTF-8 are in no text;
 - an added token is found before any other stage, so a token whose text holds one is always cut;
