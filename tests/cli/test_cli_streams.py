@@ -33,6 +33,7 @@ CLOSED = "bad file descriptor"
 FULL = "no space left on device"
 
 
+@pytest.mark.medium
 @needs_full
 @pytest.mark.parametrize(
     ("command", "code", "told"),
@@ -76,6 +77,7 @@ def test_a_reader_that_never_came(command: str) -> None:
     assert errors == ""
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "cp437", "utf-16"])
 @pytest.mark.parametrize(
     "command", ["jeton --help", "jeton demo --vocab-size 300", "jeton inspect tok.json 'hé 図 ─'"]
@@ -92,6 +94,7 @@ def test_signs_that_an_encoding_lacks_have_others() -> None:
     assert "h|·|?<1/3>|?<2/3>|?<3/3>" in output
 
 
+@pytest.mark.medium
 def test_names_that_are_no_utf8_are_shown_by_their_bytes() -> None:
     name = os.fsdecode(b"\xff.txt")
     try:
@@ -104,6 +107,7 @@ def test_names_that_are_no_utf8_are_shown_by_their_bytes() -> None:
     assert shell(f"jeton count tok.json no{name}")[2].startswith(f"Error: no{sign}: no such")
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_leaves_nothing_behind(number: signal.Signals, folder: Path) -> None:
     before = sorted(os.listdir())

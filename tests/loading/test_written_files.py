@@ -60,6 +60,7 @@ def test_tiktoken_reads_our_ranks(name: str, tmp_path: Path) -> None:
         assert tok.decode_bytes(ids) == theirs.decode_bytes(ids)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("source", ["gpt2", "r50k_base"])
 def test_tokenizers_and_transformers_read_our_pair(source: str, tmp_path: Path) -> None:
     tokenizers = pytest.importorskip("tokenizers")
@@ -78,6 +79,7 @@ def test_tokenizers_and_transformers_read_our_pair(source: str, tmp_path: Path) 
         assert tok.encode(text, special="allow") == fast(text)["input_ids"]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", ["gpt2", "r50k_base", "cl100k_base", "o200k_base"])
 def test_tokenizers_and_transformers_read_our_folder(name: str, tmp_path: Path) -> None:
     tokenizers = pytest.importorskip("tokenizers")

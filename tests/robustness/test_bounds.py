@@ -62,6 +62,7 @@ WAYS += [
 ]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("way", "name"), WAYS)
 def test_a_pattern_that_goes_over_a_text_again_and_again_is_ended(way: str, name: str) -> None:
     pattern, text = OVER[name]
@@ -79,6 +80,7 @@ def test_a_pattern_that_goes_over_a_text_again_and_again_is_ended(way: str, name
     assert f'the pattern "{shown}" gave up at byte' in done.stdout
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("pattern", ["a+b|a", "a+b(?=c)|a", "(?:aa)+b|a", r"a+(?=b)|\s+$|a"])
 def test_nothing_is_read_in_vain_twice(pattern: str) -> None:
     """A match is known at the end of the text only, which is a million times a million letters."""
@@ -149,6 +151,7 @@ NASTY = {
 }
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("pattern", jeton.patterns())
 def test_well_known_patterns_never_meet_the_budget(pattern: str) -> None:
     cut = jeton.Tokenizer.from_ranks({bytes([byte]): byte for byte in range(256)}, pattern=pattern)

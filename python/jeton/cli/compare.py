@@ -90,7 +90,7 @@ def compare(
     force: bool,
 ) -> None:
     if not corpora and not parallel:
-        raise click.UsageError("There is nothing to measure on: give --corpus or --parallel.")
+        raise click.UsageError("give text to measure on: --corpus or --parallel.")
     if baseline is not None and form != "table":
         raise click.UsageError("--baseline adds to a table; leave out --format.")
     named, texts = tokenizers_by_name(tokenizers), corpora_by_name(corpora)

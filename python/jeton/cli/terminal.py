@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -101,6 +102,17 @@ def shorten(text: str, width: int) -> str:
     from rich.cells import set_cell_size
 
     return text if width_of(text) <= width else set_cell_size(text, width - 1).rstrip() + "…"
+
+
+def paragraph(text: str, indent: str = "  ") -> str:
+    """`text` in lines that fit the terminal.
+
+    >>> paragraph("one two", indent="    ")
+    '    one two'
+    """
+    return textwrap.fill(
+        text, columns(), initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
 
 
 def heading(title: str) -> str:

@@ -16,12 +16,14 @@ from jeton.edit.configuration import moved
 from jeton.edit.tensors import read_header
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError, UnsupportedError
 
-pytest.importorskip("torch", reason="PyTorch is not installed")
+pytest.importorskip("torch")
 pytest.importorskip("safetensors", reason="safetensors is not installed")
 
 import safetensors
 import torch
 from safetensors.torch import load_file, save_file
+
+pytestmark = pytest.mark.large
 
 ROWS = 306
 """Tokens of the tokenizer, and rows of the model."""

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("torch", reason="PyTorch is not installed")
+pytest.importorskip("torch")
 
 import torch
 
 from jeton import nn
 from jeton.errors import ArgumentError
+
+pytestmark = pytest.mark.large
 
 
 class Rotated(torch.nn.Module):

@@ -163,6 +163,7 @@ def watched(text: str, folder: Path, *options: str) -> dict[str, Any]:
     return seen
 
 
+@pytest.mark.medium
 @in_a_browser
 @pytest.mark.parametrize("width", [1280, 500])
 def test_in_a_browser(page: str, tmp_path: Path, width: int) -> None:
@@ -199,6 +200,7 @@ def test_in_a_browser(page: str, tmp_path: Path, width: int) -> None:
     assert re.fullmatch(r"id \d+ · bytes [0-9a-f ]+", seen["hover"])
 
 
+@pytest.mark.medium
 @in_a_browser
 def test_the_policy_lets_no_other_script_run(page: str, tmp_path: Path) -> None:
     planted = page.replace("<main>", '<main><script>document.body.id = "bad"</script>', 1)
@@ -290,6 +292,7 @@ def test_charts_of_odd_numbers() -> None:
     assert "–" in drawn and "b ⚠" in drawn and "nan" not in drawn
 
 
+@pytest.mark.large
 def test_pictures_are_files(found: Comparison, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     names = found.pictures(tmp_path / "new")
@@ -313,6 +316,7 @@ PICTURES = (
 )  # fmt: skip
 
 
+@pytest.mark.medium
 def test_pictures_of_little(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     assert Comparison({}).pictures(tmp_path) == []
@@ -324,6 +328,7 @@ def test_pictures_of_little(tmp_path: Path) -> None:
 
 
 class TestCommand:
+    @pytest.mark.medium
     def test_a_page(self, run: Run, here: Path) -> None:  # noqa: F811
         byte_level().save("a.json")
         word_piece().save("b.json")
@@ -376,6 +381,7 @@ PUBLISHED = {
 }
 
 
+@pytest.mark.large
 @in_a_browser
 def test_eight_published_tokenizers(tmp_path: Path) -> None:
     text = needed(SHARED / "text")

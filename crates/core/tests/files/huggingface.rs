@@ -7,9 +7,7 @@ use jeton_core::model::{Model, bpe::Alphabet};
 use jeton_core::printable::to_char;
 use jeton_core::{EncodeOptions, ErrorKind, InvalidUtf8, Stages, Tokenizer, Unit};
 
-mod support;
-
-use support::published;
+use crate::support::published;
 
 const PIECE: &str = r#""add_prefix_space":false,"trim_offsets":true,"use_regex":true"#;
 

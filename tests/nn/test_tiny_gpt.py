@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("torch", reason="PyTorch is not installed")
+pytest.importorskip("torch")
 
 import torch
 
-FOLDER = Path(__file__).parents[3] / "examples" / "tiny_gpt"
+pytestmark = pytest.mark.large
+
+FOLDER = Path(__file__).parents[2] / "examples" / "tiny_gpt"
 SMALL = ["--layers", "1", "--dim", "16", "--heads", "2", "--block-size", "16", "--batch-size", "4"]
 
 

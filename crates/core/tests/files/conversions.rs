@@ -305,7 +305,7 @@ fn unigram(charsmap: bool) -> Row {
     };
     if charsmap {
         row.normalizer.precompiled_charsmap =
-            include_bytes!("../../../testdata/charsmap.bin").to_vec();
+            include_bytes!("../../../../testdata/charsmap.bin").to_vec();
     }
     row
 }

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("torch", reason="PyTorch is not installed")
+pytest.importorskip("torch")
 pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 
 import torch
@@ -15,6 +15,8 @@ import jeton
 from jeton import edit, nn
 from jeton.nn import reference
 from wrong_values import GOOD, OWNERS, TOK, Call, calls, taken_amiss
+
+pytestmark = pytest.mark.large
 
 OLD = jeton.BPETrainer(262, pattern="gpt4").train(["low lower lowest"])
 MAP = edit.truncate(OLD, 260).id_map
@@ -97,7 +99,7 @@ RESULTS = {"edit.Edited", "nn.EmbeddingMap", "nn.Neighbour", "nn.UnderTrained"}
 """What only jeton makes."""
 
 SEPARATE = {"edit.rewrite_checkpoint"}
-"""What needs a model: `tests/models/edit/test_checkpoint.py`."""
+"""What needs a model: `tests/edit/test_checkpoint.py`."""
 
 
 def is_ours(call: Call) -> bool:

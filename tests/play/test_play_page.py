@@ -201,7 +201,7 @@ def test_steps(page: Any, tokenizers: dict[str, jeton.Tokenizer]) -> None:
 
 def test_vocabulary(page: Any, tokenizers: dict[str, jeton.Tokenizer]) -> None:
     page.click("#tab-vocabulary")
-    found = page.locator("main [role=status]")
+    found = page.locator("#main [role=status]")
     expect(found).to_have_text("900 tokens")
     page.get_by_role("button", name="Length").click()
     longest = max(len(token) for token in tokenizers["bytes"].vocab)
@@ -364,7 +364,7 @@ def test_the_whole_state_is_shared(page: Any, tokenizers: dict[str, jeton.Tokeni
     page.fill("[aria-label='The word or sentence']", "lighthouse")
     page.click("#tab-vocabulary")
     page.fill("input[type=search]", "th")
-    expect(page.locator("main [role=status]")).not_to_have_text("900 tokens")
+    expect(page.locator("#main [role=status]")).not_to_have_text("900 tokens")
     page.click("#tab-chat")
     page.select_option("select[aria-label=Template]", "pasted")
     page.fill("textarea[aria-label='Template in Jinja']", "{{ messages[0].content }}!")
@@ -407,7 +407,7 @@ def test_an_address_that_holds_nonsense_opens(page: Any) -> None:
     """The state of an address is restored as far as it is valid."""
     page.evaluate(
         """async () => {
-        const state = { text: "a", view: [], names: [null, {}], model: 7, word: {}, ids: [], picked: { name: "bytes", index: "x" },
+        const state = { text: "a", view: [], cards: [null, {}], model: 7, word: {}, ids: [], picked: { name: "bytes", index: "x" },
           search: { query: 1, kind: "none" }, chat: { messages: [null, { role: 1 }], template: {}, tools: 3, prompt: "x" } };
         const stream = new Blob([JSON.stringify(state)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
         const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
@@ -417,7 +417,7 @@ def test_an_address_that_holds_nonsense_opens(page: Any) -> None:
     expect(page.locator("textarea[aria-label=Text]")).to_have_value("a")
     for view in VIEWS:
         page.click(f"#tab-{view}")
-        expect(page.locator("main section").first).to_be_visible()
+        expect(page.locator("#main section").first).to_be_visible()
     page.click("#tab-chat")
     expect(page.get_by_label("Rendered chat")).to_contain_text("You are brief.")
 
@@ -544,7 +544,7 @@ def test_messages_that_are_none_are_said(page: Any, messages: str) -> None:
 
 def test_the_vocabulary_by_keyboard(page: Any) -> None:
     page.click("#tab-vocabulary")
-    expect(page.locator("main [role=status]")).to_have_text("900 tokens")
+    expect(page.locator("#main [role=status]")).to_have_text("900 tokens")
     grid = page.locator(".grid")
     grid.press("ArrowDown")
     expect(grid).to_have_attribute("aria-activedescendant", "row-0")
@@ -606,6 +606,85 @@ def test_three_tabs_do_not_disturb_each_other(page: Any) -> None:
         expect(tab.locator(".flow").first).to_have_text(f"again·{number}")
 
 
+def test_a_tab_has_the_cards_that_it_added(page: Any) -> None:
+    page.fill("[aria-label='The name of a tokenizer']", "jeton-4k")
+    page.get_by_role("button", name="Add tokenizer").click()
+    expect(page.locator(".card")).to_have_count(3)
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.locator(".card .count").nth(1)).to_contain_text("tokens")
+    expect(other.locator(".card")).to_have_count(2)
+
+
+def test_a_tab_that_is_loaded_again_shows_what_it_showed(page: Any) -> None:
+    write(page, "kept by the tab")
+    page.get_by_role("button", name="Close pieces").click()
+    page.fill("[aria-label='The name of a tokenizer']", "jeton-4k")
+    page.get_by_role("button", name="Add tokenizer").click()
+    expect(page.get_by_role("region", name="jeton-4k")).to_be_visible()
+    page.reload()
+    expect(page.locator("textarea[aria-label=Text]")).to_have_value("kept by the tab")
+    expect(page.locator(".card h2")).to_have_text(["bytes", "jeton-4k"])
+
+
+def test_a_card_that_the_server_has_not_is_said(page: Any) -> None:
+    page.evaluate(
+        """async () => {
+        const { snapshot } = await import("./share.js");
+        const state = { ...JSON.parse(snapshot("tokens")), cards: [{ name: "gone.model", digest: "0" }] };
+        const stream = new Blob([JSON.stringify(state)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+        const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+        location.hash = btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+        }"""  # noqa: E501
+    )
+    expect(page.locator("#problem")).to_contain_text("gone.model is not here")
+
+
+def test_undo_reaches_over_changes_of_the_page_and_other_views(page: Any) -> None:
+    area = page.locator("textarea[aria-label=Text]")
+    area.press("Control+A")
+    page.keyboard.type("the tide ")
+    expect(page.locator("#rail")).to_contain_text("trailing-space")
+    mend = page.locator(".gotcha", has_text="trailing-space").get_by_role("button")
+    mend.click()
+    expect(area).to_have_value("the tide")
+    page.click("#tab-steps")
+    expect(area).to_be_hidden()
+    page.click("#tab-tokens")
+    area.press("Control+Z")
+    expect(area).to_have_value("the tide ")
+    expect(page.locator(".text > .row .num")).to_contain_text("9 characters")
+    for _ in range(len("the tide ")):  # A browser undoes several keys at a time.
+        area.press("Control+Z")
+    expect(area).to_have_value("the weather, the tide")
+
+
+def test_a_long_line_is_held_in_parts_and_many_lines_whole(page: Any) -> None:
+    """A browser's time for a key grows with the square of the length of a line."""
+    part = page.get_by_label("The part that is edited")
+    paste(page, "a line of text\n" * 20_000)
+    expect(page.locator(".text > .row .num")).to_contain_text("300,000 characters")
+    expect(part).to_be_hidden()
+    paste(page, "a line of text " * 20_000)
+    expect(part).to_contain_text("Undo reaches back")
+    expect(part).to_contain_text("of 300,000")
+
+
+def test_the_search_for_unreachable_tokens_is_stopped(page: Any) -> None:
+    page.click("#tab-vocabulary")
+    expect(page.locator("#main [role=status]")).to_have_text("900 tokens")
+    page.route("**/api/unreachable", lambda route: None)
+    page.get_by_role("button", name="Find unreachable tokens").click()
+    expect(page.get_by_role("button", name="Looking, 2 s · Stop")).to_be_visible()
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_role("button", name="Find unreachable tokens")).to_be_visible()
+    page.unroute("**/api/unreachable")
+    page.get_by_role("button", name="Find unreachable tokens").click()
+    expect(page.get_by_role("button", name="that no text gives")).to_be_visible()
+    page.select_option("select[aria-label=Tokenizer]", label="pieces")
+    expect(page.get_by_role("button", name="Find unreachable tokens")).to_be_visible()
+
+
 def test_a_hostile_tokenizer_is_only_text(browser: Any) -> None:
     """Tokens, names, special tokens and a template that look like code and like escapes."""
     from jeton.play import Page
@@ -656,6 +735,43 @@ def test_a_server_that_stopped_is_said(
     tab.close()
 
 
+def test_a_server_that_began_again_is_said(
+    browser: Any, tokenizers: dict[str, jeton.Tokenizer]
+) -> None:
+    """It has another secret, so the page of the one before knows nothing of it."""
+    from jeton.play import Page
+
+    tab = browser.new_page()
+    with Page(tokenizers) as served:
+        tab.goto(served.url)
+        tab.wait_for_selector(".flow .t")
+    port = int(served.url.split("/")[2].split(":")[1])
+    with Page(tokenizers, port=port):
+        tab.fill("textarea[aria-label=Text]", "more")
+        expect(tab.locator("#problem")).to_contain_text("a jeton play that has ended")
+    tab.close()
+
+
+def test_a_file_that_is_too_large_is_said(page: Any) -> None:
+    """It is not sent."""
+    page.evaluate(
+        """async () => {
+        const { upload } = await import("./server.js");
+        const { problem } = await import("./dom.js");
+        await upload([{ name: "model.gguf", size: 4e9 }]).catch((error) => problem(error.message));
+        }"""
+    )
+    expect(page.locator("#problem")).to_contain_text("model.gguf has more than 250 MB")
+
+
+def test_a_long_text_is_cleared_by_a_button(page: Any) -> None:
+    """Selecting all of the area selects the part that it holds."""
+    paste(page, "a line of text " * 20_000)
+    page.get_by_role("button", name="Clear all").click()
+    expect(page.locator(".text > .row .num")).to_have_text("0 characters · 0 bytes")
+    expect(page.get_by_role("button", name="Clear all")).to_be_hidden()
+
+
 def test_ten_megabytes_stay_usable(page: Any) -> None:
     text = "the weather and the tide are what they were yesterday.\n" * 190_000
     paste(page, text)
@@ -668,7 +784,8 @@ def test_ten_megabytes_stay_usable(page: Any) -> None:
     # The area holds only a part of so long a text; the part follows the selected token.
     area = page.locator("textarea[aria-label=Text]")
     assert len(area.input_value()) <= 100_000
-    page.locator(".flow .t").nth(1500).click()
+    number = page.evaluate(f"{in_sight}.number")
+    flow.locator(":scope > div").nth(number).locator(".t").first.click()
     part = page.get_by_label("The part that is edited")
     expect(part).not_to_contain_text("characters 1 to")
     page.get_by_role("button", name="Later").click()
@@ -748,7 +865,7 @@ def test_pictures(browser: Any, view: str, look: str) -> None:
             tab.locator("input[aria-label=Step]").press("End")
         elif view == "vocabulary":
             tab.fill("input[type=search]", "th")
-            expect(tab.locator("main [role=status]")).not_to_contain_text("3,000")
+            expect(tab.locator("#main [role=status]")).not_to_contain_text("3,000")
             tab.locator(".grid .line[aria-rowindex]").nth(3).click()
         elif view == "train":
             tab.click("#tab-tokens")

@@ -15,9 +15,7 @@ use jeton_core::{EncodeOptions, ErrorKind, Result, Stages, Tokenizer};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-mod support;
-
-use support::special::{never, specials, stages, text, without};
+use crate::support::special::{never, specials, stages, text, without};
 
 /// What a text is to a tokenizer, by every way of a call; twice, since words are remembered.
 fn every_way(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions) -> Vec<Result<String>> {

@@ -12,7 +12,7 @@ import jeton
 from edit_families import FAMILIES, LINES, some_lines
 from jeton import edit
 
-pytest.importorskip("torch", reason="PyTorch is not installed")
+pytest.importorskip("torch")
 pytest.importorskip("safetensors", reason="safetensors is not installed")
 
 import torch
@@ -26,6 +26,8 @@ from jeton.errors import (
     MissingFileError,
     UnsupportedError,
 )
+
+pytestmark = pytest.mark.large
 
 
 @pytest.mark.parametrize("init", ["mean", "zeros", "normal"])

@@ -186,6 +186,7 @@ def test_a_special_token_that_leaks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (finding.ids, finding.severity) == ([300], "error")
 
 
+@pytest.mark.medium
 def test_pieces_that_the_file_lists_as_unused(tmp_path: Path) -> None:
     path = tmp_path / "m.model"
     jeton.UnigramTrainer(20, hard_vocab_limit=False).train(["low lower lowest"] * 9).save(path)
@@ -231,6 +232,7 @@ def test_what_was_observed_is_shown(name: str, planted: tuple[jeton.Tokenizer, s
                 assert case.tried is not None or finding.rule in TRIED_OTHERWISE
 
 
+@pytest.mark.medium
 def test_what_is_proved_and_what_was_seen() -> None:
     assert found(PLANTED["unreachable-cut"][0], "unreachable-cut").evidence == "proved"
     by_expression = words("a", "a-b", pre_tokenizer=pre_tokenizers.Split("-", "isolated"))
@@ -241,6 +243,7 @@ def test_what_is_proved_and_what_was_seen() -> None:
         assert all(it.evidence == "proved" for it in check(tok) if it.rule in UNREACHABLE)
 
 
+@pytest.mark.medium
 def test_one_is_one() -> None:
     for tok, _ in PLANTED.values():
         for finding in check(tok):
@@ -500,6 +503,7 @@ REAL = {
 }
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(("name", "expected"), REAL.items(), ids=REAL)
 def test_published_tokenizers(name: str, expected: dict[str, int]) -> None:
     needed(VOCABULARIES / name)

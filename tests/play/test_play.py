@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,7 +24,7 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("starlette")
 httpx = pytest.importorskip("httpx")
 
-from jeton.play import Page  # noqa: E402  (needs the packages above)
+from jeton.play import Page, server  # noqa: E402  (needs the packages above)
 from jeton.play.documents import MAX_TEXT, TabTexts  # noqa: E402
 from jeton.play.guard import Guard  # noqa: E402
 from jeton.play.ids import numbers_of  # noqa: E402
@@ -45,7 +46,16 @@ def page(tok: jeton.Tokenizer) -> Iterator[Page]:
 
 
 def ask(page: Page, route: str, question: Any = None, **extra: Any) -> Any:
-    return httpx.post(f"{page.url}api/{route}", content=json.dumps(question or {}), **extra)
+    content = json.dumps(question or {})
+    return httpx.post(f"{page.url}api/{route}", content=content, timeout=60, **extra)
+
+
+def ask_url(url: str, route: str) -> int:
+    """The status of an answer, however long it takes; 0 if there is none."""
+    try:
+        return int(httpx.post(f"{url}api/{route}", content="{}", timeout=None).status_code)
+    except httpx.TransportError:
+        return 0
 
 
 def columns(content: bytes) -> list[dict[str, Any]]:
@@ -295,7 +305,7 @@ def test_bad_questions_have_an_answer(page: Page, route: str, question: Any, wor
 @pytest.mark.parametrize("content", [b"[" * 100_000, b'{"a":' * 50_000, b"\xff", b"9" * 5000])
 @pytest.mark.parametrize("route", ["start", "encode", "upload"])
 def test_what_is_no_question_has_an_answer(page: Page, route: str, content: bytes) -> None:
-    answer = httpx.post(f"{page.url}api/{route}", content=content)
+    answer = httpx.post(f"{page.url}api/{route}", content=content, timeout=60)
     assert answer.status_code == 400 and "question" in answer.json()["error"]
 
 
@@ -305,7 +315,8 @@ def upload(page: Page, files: dict[str, bytes]) -> Any:
 
 
 def sent(page: Page, head: Any, content: bytes) -> Any:
-    return httpx.post(f"{page.url}api/upload", content=json.dumps(head).encode() + b"\n" + content)
+    content = json.dumps(head).encode() + b"\n" + content
+    return httpx.post(f"{page.url}api/upload", content=content, timeout=60)
 
 
 def test_a_file_that_is_dropped_is_a_card(page: Page, tok: jeton.Tokenizer) -> None:
@@ -385,6 +396,14 @@ def test_the_tokenizer_that_was_used_longest_ago_is_forgotten(tok: jeton.Tokeniz
     assert len([*shelf]) == MAX_CARDS + 1
 
 
+def test_a_new_tab_begins_with_the_first_cards(tok: jeton.Tokenizer) -> None:
+    """The cards that other tabs added are known to it, but not shown."""
+    with Page({"mine": tok}) as page:
+        added = ask(page, "load", {"name": "jeton-4k"}).json()["card"]
+        found = ask(page, "start").json()
+    assert [it["card"] for it in found["cards"]] == [*found["first"], added]
+
+
 def test_cards_of_one_name_are_told_apart(tok: jeton.Tokenizer) -> None:
     shelf = Shelf({})
     first = shelf.add("tokenizer.json", tok)
@@ -437,12 +456,38 @@ NOTATIONS = [
     ("{'input_ids': [5, 6]}", [5, 6]),
     ("1_000 | 8.0", [1000, 8]),
     ("", []),
+    ("<tf.Tensor: shape=(1, 3), dtype=int32, numpy=array([[4, 5, 6]], dtype=int32)>", [4, 5, 6]),
+    ("Array([7, 8], dtype=int32)", [7, 8]),
+    ("tensor([[101]], device='cuda:0', dtype=torch.int64)", [101]),
+    ("[np.uint32(5), np.int64(6)]", [5, 6]),
+    ("[1 2\n 3]; vec![4u32, 5]", None),
+    ("1;2\t3|4 /5,6,", [1, 2, 3, 4, 5, 6]),
+    ("tensor([1., 2.])", [1, 2]),
+    ("[0.5]", None),
+    ("1e3", None),
+    ("0b101", None),
+    ("[1 2 3 ... 998 999]", None),
+    ("9" * 5000, None),
 ]
 
 
 @pytest.mark.parametrize(("text", "ids"), NOTATIONS)
-def test_ids_in_any_notation(text: str, ids: list[int]) -> None:
-    assert numbers_of(text) == ids
+def test_ids_in_any_notation(text: str, ids: list[int] | None) -> None:
+    if ids is None:
+        with pytest.raises(jeton.errors.ArgumentError):
+            numbers_of(text)
+    else:
+        assert numbers_of(text) == ids
+
+
+def test_ids_show_a_character_that_is_split_in_each_of_its_tokens(
+    page: Page, tok: jeton.Tokenizer
+) -> None:
+    ids = tok.encode("😀")
+    found = ask(page, "decode", {"card": 1, "ids": str(ids)}).json()
+    assert [it["shown"] for it in found["tokens"]] == [
+        f"😀‹{at}/{len(ids)}›" for at in range(1, len(ids) + 1)
+    ]
 
 
 def test_three_tabs_have_texts_of_their_own(page: Page, tok: jeton.Tokenizer) -> None:
@@ -462,10 +507,81 @@ def test_the_command_ends_by_an_interrupt() -> None:
         assert run.wait(60) == 0
 
 
+STUCK = """
+import sys, threading
+from jeton.cli import main
+from jeton.play.server import _RouteAnswers
+
+def start(self, asked):
+    print("asked", flush=True)
+    threading.Event().wait()
+
+_RouteAnswers.start = start
+sys.argv = ["jeton", "play", "jeton-4k", "--no-open"]
+main()
+"""
+
+
+def test_the_command_ends_while_a_question_is_answered() -> None:
+    """A question that would take forever does not keep it, and leaves nothing in the terminal."""
+    command = [sys.executable, "-c", STUCK]
+    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes) as run:
+        assert run.stdout is not None and run.stderr is not None
+        url = run.stdout.readline().strip()
+        asking = threading.Thread(target=lambda: ask_url(url, "start"), daemon=True)
+        asking.start()
+        assert run.stdout.readline().strip() == "asked"
+        run.send_signal(signal.SIGINT)
+        assert run.wait(60) == 0
+        assert run.stderr.read() == "Ctrl-C ends it\n"
+        asking.join(60)
+
+
+def test_a_page_is_closed_while_a_question_is_answered(
+    tok: jeton.Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, end = threading.Event(), threading.Event()
+
+    def start(*_: Any) -> dict[str, str]:
+        asked.set()
+        end.wait()
+        return {}
+
+    monkeypatch.setattr(server._RouteAnswers, "start", start)
+    statuses: list[int] = []
+    with Page({"mine": tok}) as page:
+        asking = threading.Thread(target=lambda: statuses.append(ask_url(page.url, "start")))
+        asking.start()
+        assert asked.wait(60)
+    asking.join(60)
+    end.set()
+    assert statuses == [503]
+
+
+def test_a_fault_of_jeton_is_said(
+    tok: jeton.Tokenizer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(server._RouteAnswers, "start", lambda *_: 1 // 0)
+    with Page({"mine": tok}) as page:
+        answer = ask(page, "start")
+    assert answer.status_code == 500 and "a fault of jeton" in answer.json()["error"]
+    assert "ZeroDivisionError" in caplog.text and "ZeroDivisionError" not in answer.text
+
+
 @pytest.mark.parametrize("options", [["--port", "-1"], ["--port", "65536"], [*"abcdefg"]])
 def test_what_the_command_cannot_do_is_wrong_usage(options: list[str]) -> None:
     result = CliRunner().invoke(main, ["play", "--no-open", *options])
     assert result.exit_code == 2, result.output
+
+
+@pytest.mark.parametrize("package", ["starlette", "uvicorn"])
+def test_without_the_extra_the_command_says_what_to_install(
+    package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    result = CliRunner().invoke(main, ["play", "--no-open"])
+    assert result.exit_code == 1 and "pip install 'jeton[play]'" in result.output
 
 
 def test_a_port_that_is_taken_is_said(page: Page) -> None:

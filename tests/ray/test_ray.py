@@ -30,6 +30,8 @@ from jeton.errors import (
 )
 from jeton.ray.pieces import pieces_of
 
+pytestmark = pytest.mark.large
+
 pytest.importorskip("ray.data")
 
 

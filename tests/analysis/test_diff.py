@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import jeton
@@ -79,7 +79,6 @@ TEXTS = st.lists(st.text(alphabet="the rwa\t\n é🙂東", min_size=1, max_size=
 PAIRS = [(byte_level(), ranks()), (word_piece(), byte_level()), (ranks(), words("the", "he"))]
 
 
-@settings(max_examples=60, deadline=None)
 @given(texts=TEXTS, pair=st.sampled_from(PAIRS))
 def test_differences_add_up(
     texts: list[str], pair: tuple[jeton.Tokenizer, jeton.Tokenizer]

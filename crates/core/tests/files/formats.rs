@@ -6,9 +6,7 @@ use jeton_core::convert;
 use jeton_core::format::{LoadOptions, gpt2, snapshot, tiktoken};
 use jeton_core::{ErrorKind, Tokenizer};
 
-mod support;
-
-use support::published;
+use crate::support::published;
 
 fn load(path: &Path) -> Tokenizer {
     Tokenizer::load(path, &LoadOptions::default()).unwrap()

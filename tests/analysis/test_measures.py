@@ -70,6 +70,7 @@ def lines(given: list[str]) -> list[str]:
     return [line for text in given for line in text.split("\n") if line]
 
 
+@pytest.mark.large
 @given(st.lists(st.text(max_size=30), max_size=6), st.randoms())
 def test_the_order_of_texts_does_not_matter(given: list[str], random: Any) -> None:
     tok = KINDS["byte-level"]()
@@ -79,6 +80,7 @@ def test_the_order_of_texts_does_not_matter(given: list[str], random: Any) -> No
     assert one.lossy == other.lossy
 
 
+@pytest.mark.medium
 @given(st.lists(st.text(max_size=20), max_size=6), st.integers(0, 6))
 def test_corpora_add_up(given: list[str], at: int) -> None:
     tok = KINDS["WordPiece"]()
@@ -166,6 +168,7 @@ def test_a_sample_does_not_depend_on_the_order(given: list[str], random: Any) ->
         texts.SAMPLE = before  # type: ignore[misc]
 
 
+@pytest.mark.medium
 def test_values_are_what_they_were(tmp_path: Path) -> None:
     """Of a corpus with samples, rare words, several kinds of files and bytes that are not UTF-8."""
     testdata = Path(__file__).parents[2] / "testdata"
@@ -358,6 +361,7 @@ def _with(record: Any, place: tuple[Any, ...], odd: object) -> Any:
     return copy
 
 
+@pytest.mark.large
 def test_what_was_edited_is_refused_or_shown() -> None:
     result = analysis.compare({"it": ranks()}, {"a": ["the"]}, parallel={"en": ["the"]})
     record = result.to_dict()

@@ -11,7 +11,7 @@ import pytest
 
 import jeton
 
-pytest.importorskip("torch", reason="PyTorch is not installed")
+pytest.importorskip("torch")
 
 import torch
 
@@ -22,6 +22,8 @@ from jeton.errors import (
     FileError,
     UnknownTokenError,
 )
+
+pytestmark = pytest.mark.large
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 

@@ -24,6 +24,18 @@ def swept() -> Sweep:
     return sweep(LINES, sizes=[900, 400], width=10, depth=3, context=100, bytes_per_parameter=2)
 
 
+@pytest.mark.filterwarnings("ignore::jeton.errors.TrainingWarning")
+def test_sizes_that_give_the_same_tokenizer_are_shown_once() -> None:
+    found = sweep(LINES, sizes=[20, 30, 400, 100_000, 200_000], families=["wordpiece", "bpe"])
+    for family in ("bpe", "wordpiece"):
+        sizes = [point.vocab_size for point in found.points if point.family == family]
+        assert sizes == sorted({*sizes}) and sizes[0] == 400 and len(sizes) == 2
+        reasons = {it.size: it.reason for it in found.skipped if it.family == family}
+        assert sorted(reasons) == [20, 30, 200_000]
+        assert f"no more than {sizes[-1]:,} tokens" in reasons[200_000]
+    assert "alphabet and special tokens alone are" in reasons[30]
+
+
 def test_points_are_what_they_say(swept: Sweep) -> None:
     families = [(point.family, point.size) for point in swept.points]
     assert families == [(f, s) for f in ("bpe", "unigram", "wordpiece") for s in (400, 900)]

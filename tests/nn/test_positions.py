@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("torch", reason="PyTorch is not installed")
+pytest.importorskip("torch")
 
 import torch
 
 from jeton import nn
 from jeton.errors import ArgumentError, ArgumentTypeError, JetonError, UnsupportedError
 from jeton.nn import reference
+
+pytestmark = pytest.mark.large
 
 SCALINGS: dict[str, Any] = {
     "none": None,
