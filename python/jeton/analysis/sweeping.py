@@ -254,8 +254,8 @@ class _SweepRun:
         wanted = [(family, size) for family in self.families for size in self.sizes]
         if self.skipped.keys() == {*wanted}:
             raise self.skipped[wanted[0]]
-        for (family, size), reason in self.skipped.items():
-            warn_caller(f"{family} of {size:,} tokens is skipped: {reason}", TrainingWarning)
+        for (family, size), refusal in self.skipped.items():
+            warn_caller(f"{family} of {size:,} tokens is skipped: {refusal}", TrainingWarning)
         if self.folder is not None and self.skipped:
             self._result(tuple(self.points.values())).save(self.folder / "sweep.json")
         return self._result(tuple(self.points[key] for key in wanted if key in self.points))
