@@ -28,7 +28,7 @@ pytest.importorskip("starlette")
 playwright = pytest.importorskip("playwright.sync_api")
 expect = playwright.expect
 expect.set_options(timeout=20_000)
-pytestmark = in_a_browser
+pytestmark = [pytest.mark.large, in_a_browser]
 
 SPECIAL = ["<|im_start|>", "<|im_end|>"]
 VIEWS = ["tokens", "steps", "vocabulary", "chat", "train", "ids"]
