@@ -250,6 +250,7 @@ def test_one_is_one() -> None:
             assert not re.search(r"\b1 (tokens|bytes|ids|texts|rows|characters)\b", finding.message)
 
 
+@pytest.mark.medium
 def test_byte_tokens_that_characters_make_needless() -> None:
     names = [f"<0x{byte:02X}>" for byte in range(256)]
     rows = [("<unk>", 0.0), ("A", -1.0), *((name, -9.0) for name in names)]

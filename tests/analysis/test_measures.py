@@ -168,7 +168,7 @@ def test_a_sample_does_not_depend_on_the_order(given: list[str], random: Any) ->
         texts.SAMPLE = before  # type: ignore[misc]
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_values_are_what_they_were(tmp_path: Path) -> None:
     """Of a corpus with samples, rare words, several kinds of files and bytes that are not UTF-8."""
     testdata = Path(__file__).parents[2] / "testdata"

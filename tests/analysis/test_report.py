@@ -259,6 +259,7 @@ def test_pages_of_little() -> None:
     assert "cannot be encoded" in cut
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(
     ("options", "told"),
     [

@@ -77,7 +77,7 @@ def test_an_answer_is_read_where_its_chat_was_rendered(monkeypatch: pytest.Monke
     assert tok.parse(ids, prompt=chat).message == {"role": "assistant", "content": "Good."}
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_every_template_gives_the_same() -> None:
     for name, template in templates():
         tok = byte_level(template)
@@ -150,7 +150,7 @@ DEATHS: dict[str, tuple[str, str]] = {
 }
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("name", DEATHS)
 def test_a_process_that_fails_is_an_error(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     answer, says = DEATHS[name]

@@ -432,7 +432,7 @@ def _prompt(tok: jeton.Tokenizer, template: str) -> jeton.chat.Chat:
     return tok.chat(HELLO, add_generation_prompt=True, **options(template))
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
 def test_the_page_says_what_each_template_drops() -> None:
     if not PUBLISHED.exists():

@@ -46,7 +46,7 @@ def test_a_reader_that_leaves_is_no_error(tokenizer: str, tmp_path: Path) -> Non
         assert process.stderr.read() == b""
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_an_interrupt_leaves_nothing_half_written(tokenizer: str, tmp_path: Path) -> None:
     with subprocess.Popen(
         [*JETON, "encode", tokenizer, "--lines", "-o", str(tmp_path / "out.npy")],

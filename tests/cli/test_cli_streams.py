@@ -70,6 +70,7 @@ def test_a_closed_stream_is_not_the_next_file() -> None:
     assert Path("x.txt").read_text() == shell("jeton encode tok.json in.txt")[1]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("command", ["--help", "encode --help", "encode tok.json in.txt"])
 def test_a_reader_that_never_came(command: str) -> None:
     code, _, errors = shell(f"jeton {command} | true; exit ${{PIPESTATUS[0]}}")
@@ -88,6 +89,7 @@ def test_any_encoding(command: str, encoding: str) -> None:
     assert output
 
 
+@pytest.mark.medium
 def test_signs_that_an_encoding_lacks_have_others() -> None:
     _, output, _ = shell("jeton inspect tok.json 'h 図'", PYTHONIOENCODING="latin-1")
     assert "-- 5 tokens · 3 characters" in output

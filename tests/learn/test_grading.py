@@ -28,6 +28,7 @@ def test_right_answers(tmp_path: Path) -> None:
     assert all(it.calls >= 100 for it in grades)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_mutant_is_caught(mutant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name, old, new, said = MUTANTS[mutant]
@@ -119,6 +120,7 @@ def test_the_process_ends_with_the_grading(tmp_path: Path) -> None:
     assert process.poll() is not None
 
 
+@pytest.mark.medium
 def test_the_command(run: Run, here: Path) -> None:
     run("learn", "--new", "my_bpe.py")
     assert (here / "my_bpe.py").read_text() == template()

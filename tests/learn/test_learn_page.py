@@ -13,6 +13,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from browser import BROWSER, in_a_browser
 from jeton import learn, textbook
 from jeton.display.views.frames import Frame
@@ -92,6 +94,7 @@ def watched(text: str, folder: Path, width: int = 1000) -> dict[str, Any]:
     return seen
 
 
+@pytest.mark.medium
 @in_a_browser
 def test_keys_buttons_and_light(tmp_path: Path) -> None:
     seen = watched(page(some_frames(), "BPE"), tmp_path)
@@ -123,6 +126,7 @@ def test_keys_buttons_and_light(tmp_path: Path) -> None:
     assert seen["loaded"] == 0 and seen["policy"].startswith("default-src 'none'")
 
 
+@pytest.mark.medium
 @in_a_browser
 def test_a_narrow_window(tmp_path: Path) -> None:
     tok = textbook.hug_pug_pun_bun_hugs("unigram")

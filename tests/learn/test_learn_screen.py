@@ -272,6 +272,7 @@ def terminal() -> Iterator[Callable[..., Terminal]]:
         one.close()
 
 
+@pytest.mark.medium
 def test_a_real_terminal(terminal: Callable[..., Terminal]) -> None:
     there = terminal("learn", "bpe", "--merges", "3")
     there.wait_for("1/5")
@@ -293,6 +294,7 @@ def test_a_real_terminal(terminal: Callable[..., Terminal]) -> None:
     assert there.end() == 0
 
 
+@pytest.mark.medium
 def test_a_real_terminal_without_colour(terminal: Callable[..., Terminal]) -> None:
     for arguments, env in ((["--no-color"], {}), ([], {"NO_COLOR": "1"})):
         there = terminal("learn", "bpe", "--merges", "1", *arguments, size=(40, 20), **env)
@@ -305,6 +307,7 @@ def test_a_real_terminal_without_colour(terminal: Callable[..., Terminal]) -> No
         assert there.end() == 0
 
 
+@pytest.mark.medium
 def test_ctrl_c_leaves_the_terminal_as_it_was(terminal: Callable[..., Terminal]) -> None:
     there = terminal("learn", "bytes")
     there.wait_for("1/4")

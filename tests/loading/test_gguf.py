@@ -249,6 +249,7 @@ def test_what_a_gguf_cannot_hold_is_refused_by_name(tmp_path: Path) -> None:
     assert not (tmp_path / "refused.gguf").exists()
 
 
+@pytest.mark.medium
 def test_the_command_converts_and_compares(here: Path, run: Run) -> None:  # noqa: F811
     tok = jeton.load(_file("gpt-2", here))
     weights = bytes((tok.max_id + 1) * 4 * 4)

@@ -115,7 +115,7 @@ def test_composed(number: int, scale: Scale) -> None:
     _compare(ours, theirs, texts)
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize("name", model_pipelines.CLASSICS)
 def test_classic(name: str, scale: Scale) -> None:
     theirs = _reloaded(model_pipelines.classic(name))

@@ -497,6 +497,7 @@ def test_three_tabs_have_texts_of_their_own(page: Page, tok: jeton.Tokenizer) ->
         assert encoded(page, document=name)[0]["ids"] == tok.encode(name)
 
 
+@pytest.mark.medium
 def test_the_command_ends_by_an_interrupt() -> None:
     command = [sys.executable, "-m", "jeton", "play", "jeton-4k", "--no-open"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:

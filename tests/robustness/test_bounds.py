@@ -62,7 +62,7 @@ WAYS += [
 ]
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize(("way", "name"), WAYS)
 def test_a_pattern_that_goes_over_a_text_again_and_again_is_ended(way: str, name: str) -> None:
     pattern, text = OVER[name]
@@ -171,6 +171,7 @@ def test_nor_do_their_expressions_one_by_one(pattern: str) -> None:
 PUBLISHED = sorted(it for it in VOCABULARIES.rglob("*") if it.suffix in (".json", ".model"))
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(
     "path", PUBLISHED or [VOCABULARIES], ids=lambda path: path.relative_to(SHARED).as_posix()
 )
@@ -212,6 +213,7 @@ def test_nor_are_tokens_read_from_it(pipe: Path) -> None:
             TokenDataset(path)
 
 
+@pytest.mark.medium
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no /dev/zero")
 @pytest.mark.parametrize(
     ("command", "says"),

@@ -159,7 +159,7 @@ def check_two_parts(tok: jeton.Tokenizer, text: str, n: int, at: Any, **how: Any
             assert kept.text == text and not kept.dropped_text
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.parametrize(
     "text",
     [
@@ -290,6 +290,7 @@ def test_sentences(text: str) -> None:
     assert [text[start:end] for start, end in pairwise(places)] == SENTENCES[text]
 
 
+@pytest.mark.medium
 def test_every_terminator_of_unicode_ends_a_sentence() -> None:
     regex = pytest.importorskip("regex")
     # Of newer Unicode than that of the oldest `regex` that may be installed.

@@ -57,7 +57,7 @@ def test_threads_take_each_others_memory() -> None:
         list(threads.map(hold_and_drop, range(4)))
 
 
-@pytest.mark.medium
+@pytest.mark.large
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
 def test_a_child_has_memory_of_its_own() -> None:
     size = 1_000_000

@@ -239,7 +239,7 @@ def test_the_cut_into_files_does_not_matter(tmp_path: Path) -> None:
     assert trainer.train(LINES, memory="1GB") == expected
 
 
-@pytest.mark.medium
+@pytest.mark.large
 def test_neither_threads_nor_hash_seeds_matter() -> None:
     program = (
         "import jeton, jeton.samples, hashlib, pathlib, sys\n"
