@@ -297,7 +297,7 @@ def _field_of(record: str, name: str, place: str) -> str:
 
 
 def corpora_of(
-    corpora: Any, field: str | None, errors: Errors, taken: str = "corpora"
+    corpora: object, field: str | None, errors: Errors, taken: str = "corpora"
 ) -> list[Corpus]:
     """Named corpora: those of a mapping, or one that is called `corpus`."""
     if not isinstance(corpora, Mapping):
@@ -309,7 +309,7 @@ def corpora_of(
     return [Corpus(name, data, field, errors, taken) for name, data in corpora.items()]
 
 
-def aligned(parallel: Any) -> dict[str, list[str]]:
+def aligned(parallel: object) -> dict[str, list[str]]:
     """The lines of each language that none lacks.
 
     Raises:
@@ -340,7 +340,7 @@ def aligned(parallel: Any) -> dict[str, list[str]]:
     }
 
 
-def _lines(name: str, given: Any) -> list[str]:
+def _lines(name: str, given: object) -> list[str]:
     if isinstance(given, (str, os.PathLike)):
         path = Path(checked_path(f"parallel[{name!r}]", given)).expanduser()
         corpus = Corpus(name, path, None, "strict", "parallel")

@@ -156,7 +156,7 @@ class Request:
             )
         return "content" if field is True else field or None
 
-    def of(self, messages: Any, prompt: bool) -> Chat:
+    def of(self, messages: object, prompt: bool) -> Chat:
         """The chat of other messages: some of this one's, as they were sent, or new ones."""
         return dataclasses.replace(
             self,
@@ -166,7 +166,7 @@ class Request:
         ).build()
 
 
-def _documents(documents: Any) -> list[Any]:
+def _documents(documents: object) -> list[Any]:
     if isinstance(documents, (str, bytes, dict)) or not isinstance(documents, Iterable):
         raise ArgumentTypeError(
             f"documents must be a list of dicts, not {type(documents).__name__}"

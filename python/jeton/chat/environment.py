@@ -85,7 +85,7 @@ class _Generator(CodeGenerator):
             raise nodes.Impossible
         return super()._output_child_to_const(node, frame, finalize)
 
-    def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
+    def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: object) -> None:
         self.write("environment.output(")
 
     def _output_const_repr(self, group: Iterable[Any]) -> str:
@@ -189,7 +189,7 @@ class _Dict:
             spend(PIECE * len(pair))
         return dict(*pairs, **kwargs)
 
-    def fromkeys(self, keys: Iterable[Any], value: Any = None) -> dict[Any, Any]:
+    def fromkeys(self, keys: Iterable[Any], value: object = None) -> dict[Any, Any]:
         listed = list(counted_items(keys))
         check_keys(listed)
         return dict.fromkeys(listed, value)
@@ -206,7 +206,7 @@ class _Namespace(Namespace):
         Namespace.__init__(self, names)
         let_go_at_end(self._Namespace__attrs)
 
-    def __setitem__(self, name: str, value: Any) -> None:
+    def __setitem__(self, name: str, value: object) -> None:
         _check_name(name)
         Namespace.__setitem__(self, name, value)
 
@@ -219,7 +219,7 @@ def _check_name(name: object) -> None:
         raise SecurityError(f"a namespace cannot hold {name!r}: the name begins with _")
 
 
-def _raise_exception(message: Any = "") -> None:
+def _raise_exception(message: object = "") -> None:
     raise Refusal(raw(printed(message)))
 
 
@@ -241,7 +241,7 @@ class _Method:
 class _EscapeFormatter(SandboxedEscapeFormatter):
     """`format` of a text that is marked as safe for HTML."""
 
-    def format_field(self, value: Any, format_spec: str) -> Any:
+    def format_field(self, value: object, format_spec: str) -> Any:
         spend(PIECE + widths(format_spec) + 6 * printed_length(value))
         return super().format_field(value, format_spec)
 
@@ -290,13 +290,13 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return super()._generate(source, *args, **kwargs)
 
     @staticmethod
-    def output(value: Any) -> str:
+    def output(value: object) -> str:
         """What `{{ value }}` writes."""
         spend(ITEM // 4)
         return printed(value)
 
     @staticmethod
-    def weighed(value: Any) -> Any:
+    def weighed(value: object) -> Any:
         """The value itself, if going through it ends soon."""
         if type(value) not in _TEXTS:
             weight(value)
@@ -318,7 +318,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             spend(copied + count if isinstance(value, (str, bytes)) else ITEM * count)
         return value[key]
 
-    def getitem(self, obj: Any, argument: Any) -> Any:
+    def getitem(self, obj: object, argument: object) -> Any:
         spend(PIECE // 2)
         weight(argument)
         return super().getitem(obj, argument)
@@ -343,7 +343,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             return whole(percent(left, right))
         return operation(left, right)
 
-    def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
+    def wrap_str_format(self, value: object) -> Callable[..., str] | None:
         if not isinstance(value, (types.MethodType, types.BuiltinMethodType)):
             return None
         owner = value.__self__

@@ -21,7 +21,7 @@ from jeton.chat.traced import Traced, marked, whole
 __all__ = ["conservatively", "printed"]
 
 
-def _tainted(value: Any, origin: Origin) -> Any:
+def _tainted(value: object, origin: Origin) -> Any:
     """A value all of whose text is of one origin."""
     if isinstance(value, Markup):
         return safe(marked(raw(value), origin))

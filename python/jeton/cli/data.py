@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,6 +18,9 @@ from jeton.cli.progress import ProgressBar, progress_option
 from jeton.cli.targets import FilePath
 from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
 from jeton.errors import FormatError
+
+if TYPE_CHECKING:
+    from jeton.data import Manifest
 
 __all__ = ["data"]
 
@@ -187,7 +190,7 @@ def _show_set(folder: Path) -> None:
     say(table([header, *splits], "<>>>"))
 
 
-def _documents(manifest: Any) -> str:
+def _documents(manifest: Manifest) -> str:
     bad = f" and {manifest.bad_documents:,} bad" * bool(manifest.bad_documents)
     return f"{manifest.documents:,}, and {manifest.empty_documents:,} empty{bad}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -18,6 +18,11 @@ from jeton.cli.progress import progress_option
 from jeton.cli.targets import FilePath, check_target
 from jeton.cli.terminal import human_bytes
 from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from jeton.data import Manifest
 
 __all__ = ["folder_option", "prepare", "say_set"]
 
@@ -278,7 +283,7 @@ def _many(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + "s" * (number != 1)
 
 
-def say_set(folder: Path, manifest: Any) -> None:
+def say_set(folder: Path, manifest: Manifest) -> None:
     """Says what a set is, when it is whole."""
     for name, split in manifest.splits.items():
         documents, files = _many(split.documents, "document"), _many(len(split.shards), "file")
@@ -295,13 +300,12 @@ def say_set(folder: Path, manifest: Any) -> None:
             left_out = _many(manifest.bad_documents, "document")
             echo_note(f"{left_out} left out: cannot be read or encoded")
     else:
-        _say_chats(manifest)
+        _say_chats(manifest.chats, manifest.tokens)
     put(f"{folder}")
 
 
-def _say_chats(manifest: Any) -> None:
-    counts = manifest.chats
-    learnt = counts["learnt_tokens"] / max(1, manifest.tokens)
+def _say_chats(counts: Mapping[str, int], tokens: int) -> None:
+    learnt = counts["learnt_tokens"] / max(1, tokens)
     echo_note(f"{counts['learnt_tokens']:,} tokens to be learnt, {learnt:.1%} of all")
     if counts["truncated"]:
         echo_note(

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from statistics import median
-from typing import Any
 
 import numpy as np
 
@@ -125,7 +124,7 @@ def _step_text(step: Component) -> str:
     return " ".join(told)
 
 
-def _setting_text(value: Any) -> str:
+def _setting_text(value: object) -> str:
     """A setting in a few words."""
     match value:
         case Regex():

@@ -137,7 +137,7 @@ def _set_prices(owner: Price | Above) -> None:
         object.__setattr__(owner, name, number)
 
 
-def _date(value: Any) -> datetime.date | None:
+def _date(value: object) -> datetime.date | None:
     if value is None:
         return None
     if isinstance(value, datetime.date):
@@ -312,7 +312,7 @@ def _toml(text: str, name: str) -> Any:
 _SHARED: Final = ("currency", "date", "source")
 
 
-def _rows(table: Any, name: str) -> dict[str, Price]:
+def _rows(table: object, name: str) -> dict[str, Price]:
     if not isinstance(table, dict) or not isinstance(table.get("models"), dict):
         raise FormatError(
             f'{name}: expected an object with "models", as '

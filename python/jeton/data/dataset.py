@@ -229,8 +229,8 @@ class TokenDataset:
         batch_size: int,
         block_size: int,
         *,
-        generator: Any = None,
-        device: Any = None,
+        generator: object = None,
+        device: object = None,
     ) -> Batch:
         """Windows from random places, each of which is equally likely, the last one included.
 
@@ -284,7 +284,7 @@ class TokenDataset:
         world_size: int = 1,
         drop_last: bool = False,
         workers: int = 0,
-        device: Any = None,
+        device: object = None,
     ) -> Loader[Batch]:
         """Batches of windows side by side, each exactly once an epoch: see `jeton.data.Loader`.
 
@@ -331,7 +331,7 @@ class TokenDataset:
         return places
 
     def _draw(
-        self, places: int, number: int, generator: Any, tensors: bool
+        self, places: int, number: int, generator: object, tensors: bool
     ) -> npt.NDArray[np.int64]:
         if isinstance(generator, np.random.Generator):
             return generator.integers(0, places, number)

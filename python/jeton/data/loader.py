@@ -80,7 +80,7 @@ class Loader(Generic[B]):
         world_size: int,
         drop_last: bool,
         workers: int,
-        device: Any,
+        device: object,
     ) -> None:
         self._source = source
         self._batch_size = checked_int("batch_size", batch_size, 1)

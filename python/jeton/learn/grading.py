@@ -187,7 +187,7 @@ def _smallest(task: Task, answers: LearnerProcess, wrong: Grade, calls: int) -> 
     return Grade(task, wrong.outcome, calls, wrong.arguments, wrong.right, wrong.got, wrong.why)
 
 
-def _smaller(value: Any) -> Iterator[Any]:
+def _smaller(value: object) -> Iterator[Any]:
     """Values of the same kind that are smaller."""
     match value:
         case bool() | float():

@@ -178,7 +178,7 @@ def _is_bert(config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> bool:
     )
 
 
-def _byte_level(step: Any, config: Mapping[str, Any], *, use_regex: bool) -> bool:
+def _byte_level(step: object, config: Mapping[str, Any], *, use_regex: bool) -> bool:
     return (
         isinstance(step, dict)
         and step.get("type") == "ByteLevel"
@@ -210,7 +210,7 @@ def _spelling(config: Mapping[str, Any], role: str, otherwise: str) -> str | Non
     return token.get("content") if isinstance(token, dict) else token
 
 
-def _is_berts_frame(processor: Any, config: Mapping[str, Any]) -> bool:
+def _is_berts_frame(processor: object, config: Mapping[str, Any]) -> bool:
     """Whether it puts `[CLS] A [SEP]` around a text, and `[CLS] A [SEP] B [SEP]` around two."""
     cls, sep = (_spelling(config, role, f"[{role.upper()}]") for role in ("cls", "sep"))
     if not isinstance(processor, dict):

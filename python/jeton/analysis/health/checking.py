@@ -90,7 +90,7 @@ _OF_EMBEDDINGS: Final = frozenset({"small-embedding", "unused-direction"})
 def check(
     tok: Tokenizer,
     *,
-    corpus: Any = None,
+    corpus: object = None,
     embeddings: str | os.PathLike[str] | None = None,
     tensor: str | None = None,
     only: Iterable[str] = (),

@@ -593,7 +593,7 @@ class Machine:
             self._call.pieces.append(piece)
             self.events.append(event("arguments", piece, len(self.calls)))
 
-    def argument(self, key: str, value: Any) -> None:
+    def argument(self, key: str, value: object) -> None:
         """An argument with its value."""
         self._open_value(self._compiled.spelled(key), self._source.place)
         value = as_text(value, self._compiled.spelled)
@@ -709,7 +709,7 @@ class Machine:
             )
         self._close_value(value, json.dumps(value, ensure_ascii=False))
 
-    def _close_value(self, value: Any, text: str) -> None:
+    def _close_value(self, value: object, text: str) -> None:
         if self._call is None or self._key is None:
             return
         assert self._call.values is not None

@@ -498,7 +498,7 @@ class Writer:
                 )
         return flat, ends
 
-    def _checked_mask(self, mask: Any, tokens: int) -> list[npt.NDArray[np.uint8]]:
+    def _checked_mask(self, mask: object, tokens: int) -> list[npt.NDArray[np.uint8]]:
         if not self._masks:
             if mask is not None:
                 raise ArgumentError("mask is for a writer that was made with masks=True")

@@ -165,7 +165,7 @@ class ChatEncoder:
         except FormatError as error:
             raise _Bad(error) from None
 
-    def _document_of(self, messages: Any, tools: Any) -> _Document:
+    def _document_of(self, messages: object, tools: object) -> _Document:
         from jeton.chat import Request
         from jeton.chat.template_date import stopped
         from jeton.chat.unprinted import UnprintedError
@@ -251,7 +251,7 @@ def _utf8(text: str) -> bytes:
         ) from None
 
 
-def _field(record: Any, name: str) -> Any:
+def _field(record: object, name: str) -> Any:
     """What a record has in a field, which may be JSON as text."""
     if not isinstance(record, Mapping):
         raise FormatError(
@@ -271,7 +271,7 @@ def _field(record: Any, name: str) -> Any:
         raise FormatError(f"field {name!r} is a text, not JSON: {error}") from None
 
 
-def _messages(messages: Any) -> Any:
+def _messages(messages: object) -> Any:
     """Messages that each have a role."""
     if not isinstance(messages, (list, tuple)):
         raise FormatError(

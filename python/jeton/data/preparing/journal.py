@@ -320,7 +320,7 @@ def _difference(
     return None
 
 
-def _as_lenient(name: str, before: Any, value: Any) -> Any:
+def _as_lenient(name: str, before: object, value: object) -> Any:
     """What an option was, or may be now: what was read under the strictest choice held nothing that
     another would have read otherwise."""
     if name == "messages" and isinstance(before, dict) and isinstance(value, dict):

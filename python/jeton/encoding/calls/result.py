@@ -140,7 +140,7 @@ class BatchEncoding(UserDict[str, Any]):
 
     # As a mapping
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         """A column by its name, the encoding of a row by its number, or rows by a slice."""
         if isinstance(key, str):
             if key not in self.data:
@@ -469,7 +469,7 @@ def _by_row(rows: BatchRows, name: str) -> npt.NDArray[np.int64]:
     return rows.widths if name == "length" else rows.windows.sample
 
 
-def _as_array(name: str, column: Any) -> npt.NDArray[np.int64]:
+def _as_array(name: str, column: object) -> npt.NDArray[np.int64]:
     """A column of any kind as an array."""
     if hasattr(column, "detach"):
         column = column.detach().cpu()

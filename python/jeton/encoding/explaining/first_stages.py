@@ -165,7 +165,7 @@ def _read(
     return tuple(stretches)
 
 
-def _flat(stage: Any) -> list[Any]:
+def _flat(stage: object) -> list[Any]:
     """The steps of a stage; a sequence may hold others."""
     if stage is None:
         return []
@@ -187,7 +187,7 @@ def component_name(component: Any) -> str:
     return " ".join([type(component).__name__, *told])
 
 
-def _setting_text(value: Any) -> str:
+def _setting_text(value: object) -> str:
     """A setting in a few words; nothing where it says little to a reader."""
     if isinstance(value, bytes):
         return f"<{len(value):,} bytes>"
