@@ -46,6 +46,17 @@ def piloted(
     asyncio.run(run())
 
 
+def test_it_is_black_where_every_colour_can_be_read() -> None:
+    """`test_contrast.py` holds the colours of steps against black, and not against a dark grey."""
+
+    async def play(shown: Learn, pilot: Any) -> None:
+        for part in (shown.screen, *shown.screen.query("*")):
+            below = [it.styles.background for it in part.ancestors_with_self if it is not shown]
+            assert next(it.hex for it in below if it.a) == "#000000", part
+
+    piloted(play)
+
+
 def lines_of(shown: Learn) -> list[str]:
     """What is on the screen."""
     return [
