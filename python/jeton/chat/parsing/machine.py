@@ -615,7 +615,7 @@ class Machine:
         elif self._broken and self.state.spec.takes in ("python", "braces"):
             arguments = self._compiled.spelled(self._slice(call.start, place))
         elif call.values is None:
-            arguments = self._loaded(text, place)
+            arguments = self._parse_json(text, place)
         else:
             closing = "}" if text else "{}"
             self.events.append(event("arguments", closing, index))
@@ -633,7 +633,7 @@ class Machine:
         """The call is over."""
         self._end_call(place)
 
-    def _loaded(self, text: str, place: int) -> dict[str, Any] | str:
+    def _parse_json(self, text: str, place: int) -> dict[str, Any] | str:
         if not text.strip():
             return {}
         try:

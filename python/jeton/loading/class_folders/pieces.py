@@ -240,7 +240,7 @@ def mbart50(configuration: Configuration, known: KnownClass) -> Built:
 def _mbart(configuration: Configuration, codes: Sequence[str], *, legacy: bool) -> Built:
     source = configuration.text("src_lang") or "en_XX"
     frame = _languages(source, legacy=legacy)
-    return _of_fairseq(configuration, frame, after=_known(configuration, source, codes))
+    return _of_fairseq(configuration, frame, after=_language_codes(configuration, source, codes))
 
 
 def nllb(configuration: Configuration, known: KnownClass) -> Built:
@@ -250,10 +250,12 @@ def nllb(configuration: Configuration, known: KnownClass) -> Built:
     built = _of_fairseq(configuration, _languages(source, legacy=legacy), mask=False)
     if configuration.listed or configuration.lists_further():
         return replace(built, further=[source])
-    return replace(built, further=_known(configuration, source, languages.NLLB))
+    return replace(built, further=_language_codes(configuration, source, languages.NLLB))
 
 
-def _known(configuration: Configuration, language: str, codes: Sequence[str]) -> Sequence[str]:
+def _language_codes(
+    configuration: Configuration, language: str, codes: Sequence[str]
+) -> Sequence[str]:
     if language not in codes:
         raise FormatError(
             f"{configuration.folder}: src_lang: {language!r} is not a language of the model"
@@ -284,7 +286,7 @@ def m2m100(configuration: Configuration, known: KnownClass) -> Built:
     """M2M-100: a model, a vocabulary with other ids, and language codes behind it."""
     source = configuration.text("src_lang") or "en"
     listed = languages.M2M100.get(configuration.text("language_codes") or "m2m100", ())
-    codes = _known(configuration, source, listed)
+    codes = _language_codes(configuration, source, listed)
     file = _model(configuration, "sentencepiece.bpe.model")
     vocabulary = _vocabulary(configuration, "vocab.json")
     own: dict[int, Token] = {
