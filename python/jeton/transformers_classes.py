@@ -386,7 +386,8 @@ def _gpt_neox_stages(config: Mapping[str, Any]) -> dict[str, Any]:
 
 _STAGES: Final[Mapping[str, tuple[str, Callable[[Mapping[str, Any]], dict[str, Any]]]]] = {
     **dict.fromkeys(
-        "Bart CodeGen Deberta GPT2 LED Longformer Luke Mvp Roberta Whisper".split(), ("BPE", _of_bytes)
+        "Bart CodeGen Deberta GPT2 LED Longformer Luke Mvp Roberta Whisper".split(),
+        ("BPE", _of_bytes),
     ),
     **dict.fromkeys(
         """

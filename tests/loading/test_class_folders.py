@@ -129,6 +129,12 @@ BROKEN = [
 
 
 BROKEN += [
+    (
+        "code of its own",
+        "llama",
+        {_CONFIG: json.dumps({"auto_map": {"AutoTokenizer": ["x.XyzTokenizer", None]}})},
+        "the class, XyzTokenizer, is not known",
+    ),
     ("never split", "bert", _class("Bert", never_split=["x"]), "never_split"),
     ("T5 without a space", "t5", _class("T5", legacy=False, add_prefix_space=False), "one space"),
     ("no padding", "nllb", _class("Nllb", pad_token=None), "its id is fixed"),

@@ -69,6 +69,8 @@ class Configuration:
             arguments.update(json_object(beside, SPECIAL_TOKENS))
         name, named_by = config.get("tokenizer_class"), "the class"
         if name is None:
+            name = _class_in_own_code(config)
+        if name is None:
             named_by = f"the model_type of {_MODEL}"
             name = json_object(beside, _MODEL).get("model_type")
             name = None if name is None else model_types.get(str(name), str(name))
@@ -168,6 +170,14 @@ class Configuration:
     def refuse(self, what: str) -> UnsupportedError:
         """The error for what no stage here does."""
         return UnsupportedError(f"{self.folder}: {self.name}Tokenizer: {what}")
+
+
+def _class_in_own_code(config: Mapping[str, Any]) -> str | None:
+    """The class of a folder that brings code of its own, if it names one."""
+    places = config.get("auto_map")
+    place = places.get("AutoTokenizer") if isinstance(places, dict) else places
+    names = [place] if isinstance(place, str) else place if isinstance(place, list) else []
+    return next((it.rpartition(".")[2] for it in names if isinstance(it, str)), None)
 
 
 def _listed(config: Mapping[str, Any], added: Mapping[str, Any]) -> dict[int, Token]:
