@@ -219,8 +219,10 @@ def _combining() -> str:
 _FAIRSEQ = ("<s>", "<pad>", "</s>")
 
 
-def _shifted(file: ModelFile) -> list[Piece]:
+def _shifted(configuration: Configuration, file: ModelFile) -> list[Piece]:
     """The pieces in fairseq's order: four of its own, then the model's behind the first three."""
+    if [piece.kind for piece in file.pieces[:3]] != [UNKNOWN, CONTROL, CONTROL]:
+        raise configuration.refuse("its model does not begin with <unk>, <s> and </s>")
     unknown = Piece("<unk>", 0.0, UNKNOWN)
     return [*(Piece(name, 0.0, CONTROL) for name in _FAIRSEQ), unknown, *file.pieces[3:]]
 
@@ -228,7 +230,7 @@ def _shifted(file: ModelFile) -> list[Piece]:
 def _of_fairseq(configuration: Configuration, frame: Frame, codes: Sequence[str] = ()) -> Built:
     """Fairseq's order, with language codes and the mask behind it."""
     file = _model(configuration, "sentencepiece.bpe.model")
-    shifted = _shifted(file)
+    shifted = _shifted(configuration, file)
     own: dict[int, Token] = {id: {"content": it} for id, it in enumerate(codes, len(shifted))}
     following = [*codes, "<mask>"]
     pieces = [*shifted, *(Piece(name, 0.0, CONTROL) for name in following)]
@@ -291,7 +293,7 @@ def nllb(configuration: Configuration, known: KnownClass) -> Built:
     """NLLB, whose languages the configuration may list."""
     source = configuration.text("src_lang") or "eng_Latn"
     file = _model(configuration, "sentencepiece.bpe.model")
-    pieces = _shifted(file)
+    pieces = _shifted(configuration, file)
     names = _spellings(configuration, known, "bos", "pad", "eos", "unk")
     pieces[:4] = (replace(piece, text=it) for piece, it in zip(pieces, names, strict=False))
     own: dict[int, Token] = {id: {"content": it} for id, it in enumerate(names)}
