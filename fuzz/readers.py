@@ -17,8 +17,8 @@ import atheris
 
 with atheris.instrument_imports(include=["jeton"]):
     import jeton
-    from jeton.class_folders import VOCABULARIES
     from jeton.errors import JetonError
+    from jeton.loading.class_folders import VOCABULARIES
 
 FILES: list[tuple[str, dict[str, Any]]] = [
     ("tokenizer.json", {}),

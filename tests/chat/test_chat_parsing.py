@@ -68,13 +68,6 @@ def test_every_format_has_an_answer() -> None:
     assert set(WRITTEN) == set(FORMATS)
 
 
-def test_no_mark_begins_another() -> None:
-    for format in FORMATS.values():
-        for state in format.states.values():
-            marks = [mark.strip() for mark in state.marks if mark.strip()]
-            assert not [(a, b) for a in marks for b in marks if a != b and b.startswith(a)]
-
-
 @pytest.mark.parametrize(("format", "text", "words", "reasoning", "calls"), CASES)
 def test_answers_are_read(
     format: str, text: str, words: str, reasoning: str, calls: list[tuple[str, Any]]

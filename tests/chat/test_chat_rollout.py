@@ -83,6 +83,43 @@ def test_templates_that_rewrite_turns_are_reported() -> None:
     assert not drifted & {"NousResearch-Hermes-3-Llama-3.1-8B-tool_use", "Kimi-K2-Instruct"}
 
 
+RESULT_OF = {
+    "the name of the tool is in front of its result": (
+        "openai-gpt-oss-120b", "", {},
+        "<|start|>functions.get_weather to=assistant<|channel|>commentary<|message|>",
+    ),
+    "reasoning is in front of the call": (
+        "openai-gpt-oss-120b", "", {"reasoning_content": "Hm."},
+        "<|start|>functions.get_weather to=assistant<|channel|>commentary<|message|>",
+    ),
+    "the template writes the words behind the result": (
+        "google-gemma-4-31B-it", "I look.", {}, "response:get_weather{value:"
+    ),
+}  # fmt: skip
+"""A template, what the model writes in front of the call, fields of the call, what must follow."""
+
+
+@pytest.mark.parametrize("case", RESULT_OF)
+def test_the_result_of_a_tool_follows_whole(case: str) -> None:
+    if not PUBLISHED.exists():
+        pytest.skip("needs the published templates")
+    name, words, fields, behind = RESULT_OF[case]
+    template = dict(templates())[name]
+    tok, given = byte_level(template), options(template)
+    chat = tok.chat(HELLO, add_generation_prompt=True, **given)
+    ids = sampled(tok, chat, call(**fields), **given)
+    assert ids
+    ids = tok.encode(words) + ids
+    rollout = chat.extend(ids, messages=[RESULT])
+    before = [*chat.ids, *ids]
+    assert rollout.ids[: len(before)] == before
+    follows = tok.decode(rollout.ids[len(before) :])
+    assert follows.startswith(behind) and "rain" in follows and "I look." not in follows
+    assert rollout.messages[1]["content"] == words
+    longer = rollout.extend(tok.encode("It will."), messages=[AGAIN])
+    assert longer.ids[: len(rollout.ids)] == rollout.ids
+
+
 def test_white_space_of_a_call_stays() -> None:
     tok = as_published("Qwen 3")
     template = (

@@ -11,8 +11,8 @@ import pytest
 
 import jeton
 from chat_cases import HELLO, TURNS, WEATHER, byte_level, call
+from jeton.chat.message_counts import MessageCount
 from jeton.errors import ArgumentError, ArgumentTypeError, JetonError, UnknownNameError
-from jeton.message_counts import MessageCount
 from kinds import ranks
 from shared_data import VOCABULARIES, needed
 

@@ -8,7 +8,7 @@ import pytest
 
 import jeton
 from command_line import Run, error_of, here, run
-from jeton import download
+from jeton.loading import download
 from shared_data import VOCABULARIES, needed
 
 

@@ -48,7 +48,7 @@ def test_the_other_kinds(run: Run) -> None:
     out = run("learn", "wordpiece", "--rule", "released", "--merges", "1").stdout
     assert "Merge 1: ##u + ##g = ##ug" in out
     out = run("learn", "unigram", "--size", "10").stdout
-    assert "Round 1: estimate" in out and "prune to" in out and "The best way to cut ▁hug" in out
+    assert "Round 1: estimate" in out and "prune to" in out and "The best way to split ▁hug" in out
     assert "ĠcafÃ©" in run("learn", "bytes", "un café").stdout
     assert "×" in run("learn", "unigram").stdout
 
@@ -259,5 +259,5 @@ def test_the_menu_asks_in_a_terminal(
 def test_the_menu_refuses_other_numbers(typed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", Keyboard(typed))
     monkeypatch.setattr("sys.stdout", Keyboard())
-    with pytest.raises(click.UsageError, match="no number of the menu"):
+    with pytest.raises(click.UsageError, match="not a number of the menu"):
         choose()

@@ -6,8 +6,8 @@ import json
 
 import jeton
 from command_line import Run, here, run
-from jeton import registry
 from jeton.cli.terminal import width_of
+from jeton.loading import registry
 
 
 def test_jeton_list(run: Run) -> None:

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
+from jeton.corpora.token_blocks import files
 from jeton.data import Manifest, merge, prepare, verify
 from jeton.data.preparing import parts, shuffling
-from jeton.token_blocks import files
 from prepared import (
     NAMES,
     Stopped,
@@ -52,7 +52,7 @@ import json, sys
 import jeton
 from jeton.data import prepare
 from jeton.data.preparing import pipeline, queue
-from jeton.token_blocks import rows
+from jeton.corpora.token_blocks import rows
 pipeline.CHECKPOINT_SECONDS = 0
 rows._CHARACTERS = 500
 queue._IN_MEMORY = 2000

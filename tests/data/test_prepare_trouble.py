@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 import jeton
+from jeton.corpora.token_blocks import files
 from jeton.data import layouts, prepare
 from jeton.data.preparing import pipeline
 from jeton.errors import ArgumentError, FileError, FormatError
-from jeton.file_digest import FileDigest
-from jeton.token_blocks import files
+from jeton.files import FileDigest
 from prepared import (
     Stopped,
     contents,

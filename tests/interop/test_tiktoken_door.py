@@ -16,8 +16,8 @@ import pytest
 import jeton.tiktoken
 import jeton.tiktoken.load
 import jeton.tiktoken.model
-from jeton import registry
 from jeton.errors import ArgumentError, ChecksumError, FormatError
+from jeton.loading import registry
 from jeton.tiktoken import Encoding, encoding_name_for_model, get_encoding, list_encoding_names
 from kinds import ranks, read_ranks
 from shared_data import VOCABULARIES, needed

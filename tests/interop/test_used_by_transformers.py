@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import jeton
-from jeton.transformers_classes import bare_name, input_names
+from jeton.loading.transformers_classes import bare_name, input_names
 from kinds import byte_level
 
 with warnings.catch_warnings():

@@ -20,11 +20,11 @@ from jeton.analysis.health.embeddings import by_direction, by_length
 from jeton.analysis.health.sarif import to_sarif
 from jeton.analysis.health.subject import Subject
 from jeton.analysis.health.vocabulary_rules import is_damaged
-from jeton.base_tokenizer import core
 from jeton.components import decoders, models, normalizers, post_processors, pre_tokenizers
 from jeton.components.component import read_stored
+from jeton.encoding.base_tokenizer import core
 from jeton.errors import ArgumentError, FormatError
-from jeton.model_file import UNUSED, ModelFile
+from jeton.loading.model_file import UNUSED, ModelFile
 from kinds import byte_level, each_kind, ranks, word_piece
 from sarif_rules import faults
 from shared_data import VOCABULARIES, needed

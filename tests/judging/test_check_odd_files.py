@@ -21,7 +21,7 @@ from jeton.analysis.health.spellings import Spelling
 from jeton.analysis.health.unreachable_proofs import _CLOSED, _KEPT
 from jeton.components import decoders, models, normalizers, pre_tokenizers
 from jeton.errors import ArgumentError, ArgumentTypeError
-from jeton.reference.byte_level import printed
+from jeton.learn.reference.byte_level import printed
 from kinds import word_piece
 
 PRINTED = [printed(bytes([byte])) for byte in range(256)]

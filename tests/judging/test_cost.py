@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from jeton import cost
+from jeton.chat.message_counts import MessageCount
 from jeton.cost import Above, Price, Prices
 from jeton.errors import (
     ArgumentError,
@@ -23,7 +24,6 @@ from jeton.errors import (
     MissingFileError,
     UnknownNameError,
 )
-from jeton.message_counts import MessageCount
 
 TODAY = datetime.date(2026, 11, 23)
 LONG = Price(

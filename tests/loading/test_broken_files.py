@@ -19,7 +19,7 @@ import jeton
 from jeton import analysis, edit
 from jeton.components import models
 from jeton.errors import FormatError, FormatWarning, JetonError
-from jeton.model_file import ModelFile
+from jeton.loading.model_file import ModelFile
 from model_bytes import BPE, GOOD, UNK, field, piece
 
 

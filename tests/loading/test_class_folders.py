@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import jeton
-from jeton.class_folders import CLASSES
 from jeton.errors import FormatError, FormatWarning, JetonError, UnsupportedError
-from jeton.model_file import ModelFile, Piece
+from jeton.loading.class_folders import CLASSES
+from jeton.loading.model_file import ModelFile, ModelPiece
 
 GOLDEN: dict[str, Any] = json.loads(
     (Path(__file__).parents[2] / "testdata" / "class_folders.json").read_text(encoding="utf-8")
@@ -193,7 +193,7 @@ def test_numbers_that_a_class_encodes_twice_are_warned_of(tmp_path: Path) -> Non
     folder = _folder("xlnet", tmp_path)
     model = ModelFile.parse((folder / "spiece.model").read_bytes())
     assert not [piece for piece in model.pieces if piece.text == "▁9,"]
-    pieces = [*model.pieces, Piece("▁9,", -5.0)]
+    pieces = [*model.pieces, ModelPiece("▁9,", -5.0)]
     (folder / "spiece.model").write_bytes(model.with_pieces(pieces))
     with pytest.warns(FormatWarning, match="'▁9,' and the like"):
         jeton.load(folder)

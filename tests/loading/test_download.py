@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from jeton import download
 from jeton.errors import ChecksumError, DownloadError, FileError
+from jeton.loading import download
 
 CONTENT = bytes(range(256)) * 2_000
 SHA256 = hashlib.sha256(CONTENT).hexdigest()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import jeton
-from jeton import _core, download, hub, registry, samples
+from jeton import _core, samples
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -24,6 +24,7 @@ from jeton.errors import (
     UnknownNameError,
     UnsupportedError,
 )
+from jeton.loading import download, hub, registry
 from shared_data import VOCABULARIES, needs
 
 needs_vocabularies = needs(VOCABULARIES)
@@ -40,14 +41,14 @@ def no_network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def made_up(monkeypatch: pytest.MonkeyPatch) -> registry.Source:
+def made_up(monkeypatch: pytest.MonkeyPatch) -> registry.PublishedFile:
     """A known name of a file of 256 ranks."""
-    source = registry.Source(
+    source = registry.PublishedFile(
         "made_up.tiktoken",
         hashlib.sha256(BYTES).hexdigest(),
         "https://example.org/made_up",
     )
-    known = dict(registry.KNOWN) | {"made_up": registry.Known((source,))}
+    known = dict(registry.KNOWN) | {"made_up": registry.KnownTokenizer((source,))}
     monkeypatch.setattr(registry, "KNOWN", known)
     return source
 
@@ -162,7 +163,7 @@ def test_gpt2_is_found_under_all_its_names(tmp_path: Path) -> None:
 
 
 def test_a_known_file_is_fetched_once_and_kept(
-    made_up: registry.Source, monkeypatch: pytest.MonkeyPatch
+    made_up: registry.PublishedFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fetched: list[str] = []
 
@@ -184,14 +185,14 @@ def test_a_known_file_is_fetched_once_and_kept(
     assert len(fetched) == 2
 
 
-def test_offline_says_where_to_put_the_file(made_up: registry.Source) -> None:
+def test_offline_says_where_to_put_the_file(made_up: registry.PublishedFile) -> None:
     with pytest.raises(DownloadError, match=r"offline.*https://example.org/made_up.*JETON_DATA"):
         jeton.load("made_up")
     with pytest.raises(DownloadError, match="not published openly"):
         jeton.load("llama3", offline=False)
 
 
-def test_a_folder_is_held_to_the_hash(made_up: registry.Source, tmp_path: Path) -> None:
+def test_a_folder_is_held_to_the_hash(made_up: registry.PublishedFile, tmp_path: Path) -> None:
     with pytest.raises(MissingFileError, match=r"made_up is made of made_up\.tiktoken"):
         jeton.load("made_up", folder=tmp_path)
     (tmp_path / made_up.name).write_bytes(BYTES + b"QUI= 256\n")
@@ -350,7 +351,8 @@ def test_nothing_of_this_is_imported_before_it_is_needed() -> None:
     code = (
         "import sys, jeton; "
         "print([m for m in ('urllib.request', 'http.client', 'ssl', 'huggingface_hub', "
-        "'jeton.registry', 'jeton.download', 'jeton.hub') if m in sys.modules])"
+        "'jeton.loading.registry', 'jeton.loading.download', 'jeton.loading.hub') "
+        "if m in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"

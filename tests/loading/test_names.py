@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import jeton
-from jeton import download, registry
+from jeton.encoding.other_names import IMPORTED_FROM, IN_JETON
 from jeton.errors import ArgumentError, DownloadError, UnknownNameError
-from jeton.other_names import IMPORTED_FROM, IN_JETON
+from jeton.loading import download, registry
 
 ROOT = Path(__file__).parents[2]
 SUGGESTIONS = {

@@ -21,7 +21,7 @@ import pytest
 import jeton
 from guide import NO_ROWS, TABLE, cells
 from jeton.components import decoders, normalizers, post_processors, pre_tokenizers
-from jeton.other_names import IN_JETON
+from jeton.encoding.other_names import IN_JETON
 
 HOWTO = Path(__file__).parents[2] / "docs" / "howto"
 CODE = re.compile(r"`([^`]+)`")

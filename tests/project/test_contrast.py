@@ -12,9 +12,9 @@ import pytest
 from rich.color import Color
 from rich.style import Style
 
-from jeton import palette
 from jeton.chat import showing as chats
-from jeton.views import printed
+from jeton.display import palette
+from jeton.display.views import printed
 from pictures import contrast, rgb
 
 ROOT = Path(__file__).parents[2]

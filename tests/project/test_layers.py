@@ -17,20 +17,16 @@ import jeton
 PACKAGE = Path(jeton.__file__).parent
 
 LAYERS = {
-    "ground": "errors message_fields forks human_readable palette notebooks streams compressed "
-    "reference samples other_names cache arguments arrow argument_types memory_size unicode files "
-    "saved_json file_digest ids",
-    "stages and results": "padding encoding encoding_plan vocabulary components model_file "
-    "assembly settings transformers_classes folder",
-    "names and files": "class_folders download registry known_names hub sources",
-    "the tokenizer by itself": "base_tokenizer",
-    "what a tokenizer is asked for": "calls chunks gotchas chat message_counts views explaining "
-    "for_transformers corpus token_blocks usage interfaces",
-    "the tokenizer": "tokenizer loading",
-    "training": "counting word_counts trainers",
-    "other interfaces": "tiktoken sentencepiece transformers_patch",
-    "costs and lessons": "cost textbook learn",
+    "ground": "errors arguments forks former_paths display files saved_json samples",
+    "stages and results": "results components",
+    "names and files": "loading",
+    "the tokenizer by itself": "encoding",
+    "what else a tokenizer is asked for": "chat corpora cost interop",
+    "the tokenizer": "tokenizer",
+    "training": "training",
+    "in the place of other libraries": "tiktoken sentencepiece transformers_patch",
     "token sets, vocabularies, models": "data edit nn ray",
+    "lessons": "learn",
     "judging": "analysis",
     "the page": "play",
     "the public face": "jeton",

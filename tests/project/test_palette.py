@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import jeton
-from jeton import palette
+from jeton.display import palette
 from pictures import contrast, rgb
 
 PACKAGE = Path(jeton.__file__).parent

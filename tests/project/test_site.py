@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import ast
+import codeop
+import doctest
 import importlib
 import pkgutil
 import re
@@ -16,7 +17,7 @@ import pytest
 import jeton
 import search_order
 from browser import BROWSER
-from guide import FENCED
+from guide import FENCED, steps
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -94,18 +95,33 @@ PAGES = [
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
-def test_what_is_copied_can_be_pasted(page: Path, browser_page: Any) -> None:
+def test_what_is_copied_is_what_test_docs_runs(page: Path, browser_page: Any) -> None:
+    """What the button copies, pasted at a prompt, is the statements and commands of the block."""
     for block in FENCED.finditer(page.read_text("utf-8")):
         if block["kind"] == "pycon":
             copied = browser_page.evaluate("typedPython", block["code"])
-            ast.parse(copied)
-            assert not re.search(r"^(>>>|\.\.\.)", copied, re.MULTILINE)
-            assert copied.count("\n") + 1 >= len(re.findall(r"^>>> ", block["code"], re.M))
+            examples = doctest.DocTestParser().get_examples(block["code"])
+            assert [it.rstrip() for it in statements(copied)] == [
+                it.source.rstrip() for it in examples
+            ]
         elif block["kind"] == "console":
             copied = browser_page.evaluate("typedCommands", block["code"])
+            assert copied == "\n".join(command for command, _ in steps(block["code"]))
             checked = subprocess.run(["bash", "-n"], input=copied, text=True, capture_output=True)
             assert checked.returncode == 0, f"{copied}\n{checked.stderr}"
-            assert copied and not copied.startswith("$")
+
+
+def statements(pasted: str) -> Iterator[str]:
+    """The statements that Python's prompt takes from lines that are pasted there."""
+    lines: list[str] = []
+    for line in [*pasted.split("\n"), ""]:
+        if not (lines or line.strip()):
+            continue
+        lines.append(line)
+        if codeop.compile_command("\n".join(lines)) is not None:
+            yield "\n".join(lines)
+            lines = []
+    assert not lines, f"the prompt waits for the end of {lines}"
 
 
 SESSION = """>>> for word in ["a"]:

@@ -24,7 +24,7 @@ import jeton
 import jeton.data
 from jeton.cli import COMMANDS, main
 from jeton.cli.printing import shown, styled
-from jeton.human_readable import CONTROLS, printable
+from jeton.display.human_readable import CONTROLS, printable
 
 COMMANDING = (
     "\x1b]0;t\x07\x1b[2J\x1b[5;35m\x9b31m\x7f\x0e\x08\r\u061c\u202e\u2066\u2028\u2029\u200f"

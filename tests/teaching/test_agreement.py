@@ -1,4 +1,4 @@
-"""The pages of `jeton.reference` against the core, on random small corpora of every family.
+"""The pages of `jeton.learn.reference` against the core, on random small corpora of every family.
 
 Corpora where the two cannot be compared are not counted. `JETON_PARITY=full` makes it 10,000 of
 every family: ten minutes and more.
@@ -18,7 +18,7 @@ import pytest
 import jeton
 from jeton.components import models
 from jeton.errors import EncodeError, TrainingWarning
-from jeton.reference import (
+from jeton.learn.reference import (
     byte_level,
     characters,
     ranks,

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 import jeton
-from jeton import explaining, textbook
+from jeton import textbook
 from jeton.components import models, normalizers, post_processors, pre_tokenizers
+from jeton.encoding import explaining
+from jeton.encoding.explaining import Lattice, LongestMatch, LookUp, Merging, PostStep, TextStep
 from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError, SpecialTokenError
-from jeton.explaining import Lattice, LongestMatch, LookUp, Merging, PostStep, TextStep
 from kinds import KINDS
 
 CHARACTERS = "the weather, theory ab\n 12é東🙂x \u0301\t<|end|>[CLS]▁##"
@@ -286,7 +287,7 @@ def test_it_prints_and_shows_in_a_notebook() -> None:
 
 
 def told_frames(told: explaining.Explanation) -> list[Any]:
-    from jeton.explaining.view_frames import frames_of_encoding
+    from jeton.encoding.explaining.view_frames import frames_of_encoding
 
     return list(frames_of_encoding(told.text, told.steps))
 

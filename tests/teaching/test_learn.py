@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from jeton import learn, textbook
+from jeton.display.views.frames import Arc, Arcs, Bar, Bars, Chip, Frame, Row, Rows, Table
+from jeton.display.views.printed import text_of
+from jeton.encoding.explaining.view_frames import frames_of_encoding
 from jeton.errors import ArgumentError
-from jeton.explaining.view_frames import frames_of_encoding
 from jeton.learn.byte_alphabet import frames_of_bytes
 from jeton.learn.exercises import EXERCISES, exercise
 from jeton.learn.merging import frames_of_merging, marked_rows, start_rows
+from jeton.learn.reference import unigram, wordpiece, words_bpe
 from jeton.learn.unigram import frames_of_unigram
-from jeton.reference import unigram, wordpiece, words_bpe
-from jeton.views.frames import Arc, Arcs, Bar, Bars, Chip, Frame, Row, Rows, Table
-from jeton.views.printed import text_of
 
 
 def some_counts(numbers: random.Random) -> dict[str, int]:

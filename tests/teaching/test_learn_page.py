@@ -15,11 +15,11 @@ from typing import Any
 
 from browser import BROWSER, in_a_browser
 from jeton import learn, textbook
-from jeton.explaining.view_frames import frames_of_encoding
+from jeton.display.views.frames import Frame
+from jeton.display.views.page import page
+from jeton.encoding.explaining.view_frames import frames_of_encoding
 from jeton.learn.merging import frames_of_merging, start_rows
 from jeton.learn.unigram import frames_of_unigram
-from jeton.views.frames import Frame
-from jeton.views.page import page
 
 WATCHING = """
 <script>

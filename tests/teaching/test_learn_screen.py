@@ -21,8 +21,8 @@ import pytest
 pytest.importorskip("textual", reason="jeton learn steps by keys with textual")
 
 from jeton import learn, textbook
+from jeton.display.views.screen import Learn
 from jeton.learn.merging import frames_of_merging, start_rows
-from jeton.views.screen import Learn
 
 WIDE, NARROW = (90, 30), (40, 12)
 
@@ -56,7 +56,7 @@ def lines_of(shown: Learn) -> list[str]:
 
 def test_steps_play_and_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     async def play(shown: Learn, pilot: Any) -> None:
-        monkeypatch.setattr("jeton.views.screen.PLAY_SECONDS", 600)
+        monkeypatch.setattr("jeton.display.views.screen.PLAY_SECONDS", 600)
         await pilot.press("p")
         assert shown.is_playing and "pause" in lines_of(shown)[-1]
         await pilot.press("right")
@@ -66,7 +66,7 @@ def test_steps_play_and_pause(monkeypatch: pytest.MonkeyPatch) -> None:
         await pilot.press("end", "p")
         assert shown.is_playing and shown.at == 0  # from the first again
         await pilot.press("p")
-        monkeypatch.setattr("jeton.views.screen.PLAY_SECONDS", 0.01)
+        monkeypatch.setattr("jeton.display.views.screen.PLAY_SECONDS", 0.01)
         await pilot.press("p")
         while shown.is_playing:
             await pilot.pause(0.01)

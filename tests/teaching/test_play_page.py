@@ -20,7 +20,8 @@ import pytest
 
 import jeton
 from browser import BROWSER, in_a_browser
-from jeton import palette, samples
+from jeton import samples
+from jeton.display import palette
 
 pytest.importorskip("uvicorn")
 pytest.importorskip("starlette")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from jeton.reference import byte_level, textbook
-from jeton.reference.textbook import (
+from jeton.learn.reference import byte_level, textbook
+from jeton.learn.reference.textbook import (
     BPETokenizer,
     CharTokenizer,
     Tokenizer,

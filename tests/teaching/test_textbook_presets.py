@@ -1,4 +1,4 @@
-"""`jeton.textbook`: the published results, what `jeton.reference` makes of the same, bad input."""
+"""`jeton.textbook`: published results, what `jeton.learn.reference` makes of it, bad input."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 import jeton
 from jeton import textbook
 from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError, UnsupportedError
-from jeton.reference import byte_level, unigram, wordpiece, words_bpe
+from jeton.learn.reference import byte_level, unigram, wordpiece, words_bpe
 
 
 def some_counts(numbers: random.Random) -> dict[str, int]:

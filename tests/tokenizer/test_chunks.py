@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import jeton
-from jeton.chunks import boundaries, structure
 from jeton.components import models, post_processors, pre_tokenizers
+from jeton.encoding.chunks import boundaries, structure
 from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError, SpecialTokenError
 from kinds import KINDS, byte_level, ranks, word_piece
 from shared_data import VOCABULARIES, needed
@@ -80,7 +80,7 @@ def test_a_short_text_is_one_chunk(any_tok: jeton.Tokenizer) -> None:
             continue
         [chunk] = any_tok.chunk(text, tokens)
         assert (chunk.text, chunk.start, chunk.end, chunk.tokens) == (text, 0, len(text), tokens)
-        assert chunk == jeton.chunks.Chunk(text, 0, len(text), tokens) and hash(chunk)
+        assert chunk == jeton.encoding.chunks.Chunk(text, 0, len(text), tokens) and hash(chunk)
         if tokens > 3:
             assert len(any_tok.chunk(text, tokens - 1, overlap=0)) > 1
     assert any_tok.chunk("", 5) == []

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import jeton
-import jeton.gotchas
+import jeton.encoding.gotchas
 from jeton.components import normalizers
 from jeton.errors import ArgumentError, ArgumentTypeError
 from kinds import byte_level, characters, ranks, unigram, word_piece
@@ -76,7 +76,7 @@ def test_each_name(text: str, name: str, here_: str, instead: str | None) -> Non
 
 def test_every_name_is_tried() -> None:
     elsewhere = {"digits", "normalized", "round-trip", "unknown", "no-token"}
-    assert {name for _, name, _, _ in FOUND} | elsewhere == set(jeton.gotchas.NAMES)
+    assert {name for _, name, _, _ in FOUND} | elsewhere == set(jeton.encoding.gotchas.NAMES)
 
 
 PLAIN = [
@@ -193,7 +193,7 @@ def test_any_text_for_any_tokenizer(number: int) -> None:
         for gotcha in found:
             start, end = gotcha.span
             assert text[start:end] == gotcha.text and gotcha.times >= 1
-            assert gotcha.name in jeton.gotchas.NAMES
+            assert gotcha.name in jeton.encoding.gotchas.NAMES
         console = Console(file=io.StringIO(), width=60)
         console.print(found)
 

@@ -13,7 +13,7 @@ import jeton
 from jeton.cli.tokenizer_summary import tokenizer_summary
 from jeton.components import decoders, models, normalizers, pre_tokenizers
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError, UnsupportedError
-from jeton.vocabulary import Vocabulary
+from jeton.results.vocabulary import Vocabulary
 from kinds import LLAMA, byte_level, each_kind, ranks, unigram, word_piece
 from shared_data import VOCABULARIES, needed
 

@@ -29,7 +29,7 @@ def mixed(seed: int, words: int = 30_000) -> list[str]:
 @pytest.fixture
 def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Budgets may be as small as one likes, so that a little corpus outgrows them."""
-    monkeypatch.setattr("jeton.memory_size.LEAST", 1)
+    monkeypatch.setattr("jeton.corpora.memory_size.LEAST", 1)
 
 
 @pytest.mark.usefixtures("little_memory")

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 from jeton.analysis.lines import Corpus, Lines
 from jeton.analysis.swept import Point, SkippedSize, Sweep
 from jeton.arguments import check_text, checked_flag, checked_int, checked_path
-from jeton.corpus import Progress, are_lines
+from jeton.corpora.corpus import Progress, are_lines
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -28,7 +28,7 @@ from jeton.errors import (
     warn_caller,
 )
 from jeton.tokenizer import Tokenizer
-from jeton.trainers import BPETrainer, UnigramTrainer, WordPieceTrainer
+from jeton.training import BPETrainer, UnigramTrainer, WordPieceTrainer
 
 __all__ = ["FAMILIES", "sweep"]
 
@@ -107,7 +107,7 @@ def sweep(
         >>> first < last
         True
     """
-    run = _Run(
+    run = _SweepRun(
         _checked_sizes(sizes),
         _checked_families(families),
         check_text("pattern", pattern),
@@ -151,7 +151,7 @@ def _checked_families(families: object) -> tuple[str, ...]:
 
 
 @dataclass
-class _Run:
+class _SweepRun:
     """A sweep that is being made."""
 
     sizes: tuple[int, ...]

@@ -30,7 +30,7 @@ __all__ = ["Answers"]
 
 
 @dataclass(frozen=True)
-class _Part:
+class _MessagePart:
     """What a message says at one place: its tokens, with nothing of other messages between."""
 
     message: int
@@ -50,7 +50,7 @@ class _Part:
 class _Alone:
     """A message as the last one of a short chat."""
 
-    chat: _Chat
+    chat: _MaskedChat
     before: list[Any]
     """The messages in front of it."""
 
@@ -61,7 +61,7 @@ class _Alone:
                 yield start, end, origin
 
 
-class _Chat(Protocol):
+class _MaskedChat(Protocol):
     """A chat, as far as a mask depends on it."""
 
     text: str
@@ -95,9 +95,9 @@ class Answers:
 
     def __init__(
         self,
-        chat: _Chat,
+        chat: _MaskedChat,
         messages: list[Any],
-        chat_of: Callable[[list[Any], bool], _Chat],
+        chat_of: Callable[[list[Any], bool], _MaskedChat],
         writers: Writers,
         *,
         control: Collection[int],
@@ -132,24 +132,26 @@ class Answers:
         # For each place that which is the first from it on where a turn cannot go on.
         stops = np.where(~self._by_template | self._is_control, np.arange(size), size)
         stops = np.append(np.minimum.accumulate(stops[::-1])[::-1], size)
-        # Where no control token ends a turn, what follows is not of it.
         closing = {part: int(stops[part.end]) for part in self._parts}
-        ends = self._ends(
-            {it: at for it, at in closing.items() if at < size and self._is_control[at]}
-        )
+        ends = {
+            it: self._end_in_text(it, at) or it.end - 1
+            for it, at in closing.items()
+            if self._in_text(it, at)
+        }
+        ends |= self._ends({it: at for it, at in closing.items() if it not in ends})
         is_of_answer = self._by_template | (self._run_of >= 0)
         for part in self._parts:
             if self._chat.roles[part.message] in ANSWERING:
                 mask[self._first_of_answer(part) : part.start] = True
             mask[part.start : part.end] = is_of_answer[part.start : part.end]
-            mask[part.end : ends.get(part, part.end - 1) + 1] = True
+            mask[part.end : ends[part] + 1] = True
         mask[self._ends_of_silences()] = True
         return mask
 
     def _is_said(self, origin: Origin) -> bool:
         return origin.kind == "message" and origin.role in self._roles and origin.field != "role"
 
-    def _parts_of(self, writers: Writers) -> list[_Part]:
+    def _parts_of(self, writers: Writers) -> list[_MessagePart]:
         """What the messages say, in the order of the text."""
         runs, run_of = writers.runs, self._run_of
         messages = np.array([-1 if it.message is None else it.message for _, it in runs], np.int64)
@@ -162,7 +164,7 @@ class Answers:
             if speaker[first] >= 0:
                 start, last = int(places[first]), int(places[behind - 1])
                 fields = (runs[run_of[at]][1].field for at in (start, last))
-                parts.append(_Part(int(speaker[first]), start, last + 1, *fields))
+                parts.append(_MessagePart(int(speaker[first]), start, last + 1, *fields))
         return parts
 
     def _printed_again(self) -> set[int]:
@@ -192,7 +194,7 @@ class Answers:
                         found.add(at)
         return found
 
-    def _ends(self, stops: dict[_Part, int]) -> dict[_Part, int]:
+    def _ends(self, stops: dict[_MessagePart, int]) -> dict[_MessagePart, int]:
         """The last token of each part, from the first control token behind what it says.
 
         An answer may be closed by control tokens of its own, as a call of a tool is. If more follow
@@ -200,20 +202,51 @@ class Answers:
         """
         ids = self._chat.ids
         ends_texts = self._end in np.array(ids)[self._is_control]
-        known, ends = {self._end}, dict[_Part, int]()
+        known, ends = {self._end}, dict[_MessagePart, int]()
         for part, first in sorted(stops.items(), key=lambda stop: stop[0].is_call):
             closing = list(
                 itertools.takewhile(self._is_control.__getitem__, range(first, len(ids)))
             )
             end = next((at for at in closing if part.is_call and ids[at] in known), None)
-            if end is None and (part.is_call or ends_texts or len(closing) > 1):
+            goes_on = len(closing) > 1 or self._is_text_of_template(closing[-1] + 1)
+            if end is None and (part.is_call or ends_texts or goes_on):
                 end = self._end_alone(part, first, ends_texts=ends_texts)
             ends[part] = first if end is None else end
             if end is not None or not part.is_call:
                 known.add(ids[ends[part]])
         return ends
 
-    def _end_alone(self, part: _Part, first: int, *, ends_texts: bool) -> int | None:
+    def _is_text_of_template(self, at: int) -> bool:
+        """Whether the template wrote this token, and it is neither white space nor control."""
+        if at >= len(self._chat.ids) or not self._by_template[at] or self._is_control[at]:
+            return False
+        return not self._chat.text[slice(*self._chat.spans[at])].isspace()
+
+    def _in_text(self, part: _MessagePart, stop: int) -> bool:
+        """Whether text ends a part, rather than the control token at `stop`."""
+        if stop >= len(self._chat.ids) or not self._is_control[stop]:
+            return True
+        start, end = self._said_until(part), self._chat.spans[stop][0]
+        if not self._chat.text[start:end].strip():
+            return False
+        last = self._end_in_text(part, stop)
+        return last is not None and last < stop - 1
+
+    def _end_in_text(self, part: _MessagePart, stop: int) -> int | None:
+        """The last token in front of `stop` of the text that ends a part: what the template writes
+        behind it in a chat that ends with it. `None` if that is not what follows here."""
+        alone = self._alone(part.message)
+        if alone is None:
+            return None
+        said = max((end for _, end, _ in alone.stretches()), default=0)
+        behind = alone.chat.text[said:].removesuffix(self._prompt).rstrip()
+        start = self._said_until(part)
+        if not self._chat.text[start:].startswith(behind):
+            return None
+        starts = [span[0] for span in self._chat.spans[part.end : stop]]
+        return part.end - 1 + bisect.bisect_left(starts, start + len(behind))
+
+    def _end_alone(self, part: _MessagePart, first: int, *, ends_texts: bool) -> int | None:
         """The control token that ends a turn, as a chat shows that ends with it.
 
         It is the end of text, if the template writes any; or else what ends a turn of the user; or
@@ -232,11 +265,21 @@ class Answers:
             for at in itertools.takewhile(self._by_template.__getitem__, range(first, len(ids)))
             if self._is_control[at] and behind.startswith(text[start : spans[at][1]])
         ]
+        # White space divides the end of a turn from what follows all turns.
+        divided = next((at for at in closing if ids[at] == self._end_of_user), len(ids))
+        closing = [
+            at
+            for at in closing
+            if at <= divided
+            or not any(text[slice(*it)].isspace() for it in spans[divided + 1 : at])
+        ]
         for ending in (self._end, self._end_of_user):
             for at in closing:
                 if ids[at] == ending:
                     return at
-        return closing[-1] if part.is_call and closing else None
+        if not part.is_call or not closing:
+            return None
+        return max(closing[-1], self._end_in_text(part, len(ids)) or 0)
 
     def _ends_of_silences(self) -> list[int]:
         """The tokens that end answers without text, if the template shows where one begins."""
@@ -262,7 +305,7 @@ class Answers:
             at = text.find(self._prompt, behind)
         return found
 
-    def _first_of_answer(self, part: _Part) -> int:
+    def _first_of_answer(self, part: _MessagePart) -> int:
         """The first token of an answer that the model writes: it may be text of the template."""
         spans = self._chat.spans
         begin = self._begin_of_answer(part)
@@ -272,7 +315,7 @@ class Answers:
                 first -= 1
         return first
 
-    def _begin_of_answer(self, part: _Part) -> int | None:
+    def _begin_of_answer(self, part: _MessagePart) -> int | None:
         """Where the model begins to write: behind the part of the answer that the generation prompt
         has, or where another answer would begin."""
         run = int(self._run_of[part.start])
@@ -356,7 +399,7 @@ class Answers:
         ends = {end - len(shared) for _, end in with_it.spans if end > len(shared)}
         return prompt, sorted((it for it in ends if prompt[:it].strip()), reverse=True)
 
-    def _without_standing_prompt(self, asked: _Chat) -> str:
+    def _without_standing_prompt(self, asked: _MaskedChat) -> str:
         """The question without the generation prompt, of a template that always writes one.
 
         It writes none between two questions.
@@ -367,12 +410,20 @@ class Answers:
 
     @functools.cached_property
     def _end_of_user(self) -> int:
-        """The control token behind the first question, which ends it; -1 if there is none."""
-        asked = self._first_question(prompt=False)
+        """The control token behind the first question, which ends it; -1 if there is none.
+
+        It is the last one that is there with a generation prompt and without.
+        """
+        asked, prompted = self._first_question(prompt=False), self._first_question(prompt=True)
         if asked is None:
             return -1
         last = max((at for at, it in enumerate(asked.origins) if it.role == "user"), default=-1)
         behind = asked.ids[last + 1 :] if last >= 0 else []
+        if prompted is not None and prompted.text != asked.text:
+            same = itertools.takewhile(bool, map(operator.eq, behind, prompted.ids[last + 1 :]))
+            shared = [id for id in behind[: sum(same)] if id in self._control]
+            if shared:
+                return shared[-1]
         return next((id for id in behind if id in self._control), -1)
 
     @functools.cached_property
@@ -380,7 +431,7 @@ class Answers:
         """The first message of the user."""
         return self._chat.roles.index("user") if "user" in self._chat.roles else None
 
-    def _first_question(self, *, prompt: bool) -> _Chat | None:
+    def _first_question(self, *, prompt: bool) -> _MaskedChat | None:
         """The chat up to the first message of the user."""
         if self._first_asked is None:
             return None
@@ -400,14 +451,14 @@ class Answers:
                     break
         return self._made_alone[message]
 
-    def _said_until(self, part: _Part) -> int:
+    def _said_until(self, part: _MessagePart) -> int:
         """Where a part ends, in characters: its last token may hold more."""
         run = bisect.bisect_left(self._starts, self._chat.spans[part.end - 1][1]) - 1
         while not self._said[run]:
             run -= 1
         return self._starts[run + 1]
 
-    def _chat_of(self, messages: list[Any], *, prompt: bool = False) -> _Chat | None:
+    def _chat_of(self, messages: list[Any], *, prompt: bool = False) -> _MaskedChat | None:
         """The chat of other messages, if the template takes them."""
         try:
             return self._make(messages, prompt)

@@ -9,11 +9,12 @@ from __future__ import annotations
 import io
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from jeton.cli.printing import isolated, own_colours, say, shown, styled
-from jeton.human_readable import printable
+from jeton.display.human_readable import printable
 
 __all__ = ["columns", "drawn", "heading", "human_bytes", "shorten", "show", "table", "width_of"]
 
@@ -101,6 +102,17 @@ def shorten(text: str, width: int) -> str:
     from rich.cells import set_cell_size
 
     return text if width_of(text) <= width else set_cell_size(text, width - 1).rstrip() + "…"
+
+
+def paragraph(text: str, indent: str = "  ") -> str:
+    """`text` in lines that fit the terminal.
+
+    >>> paragraph("one two", indent="    ")
+    '    one two'
+    """
+    return textwrap.fill(
+        text, columns(), initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
 
 
 def heading(title: str) -> str:

@@ -11,12 +11,12 @@ from typing import Any, Final
 import jeton._core as _core
 from jeton.arguments import checked_path, checked_texts
 from jeton.components import models, normalizers
-from jeton.corpus import warn
+from jeton.corpora.corpus import warn
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, UnsupportedError
-from jeton.interfaces.sentencepiece import SentencePieceNormalizer
-from jeton.interfaces.sentencepiece.wire import chunk, fields
+from jeton.interop.sentencepiece import SentencePieceNormalizer
+from jeton.interop.sentencepiece.wire import chunk, fields
 from jeton.tokenizer import Tokenizer
-from jeton.trainers import BPETrainer, UnigramTrainer
+from jeton.training import BPETrainer, UnigramTrainer
 
 __all__ = ["SentencePieceTrainer"]
 
@@ -147,7 +147,7 @@ class SentencePieceTrainer:
             UnsupportedError: An option that jeton's trainers have not.
             TrainingError: A corpus that does not support `vocab_size`.
         """
-        request = _Request()
+        request = _TrainerRequest()
         for name, value in {**_of_text(arg), **options}.items():
             request.take("sentence_iterator" if name == "sentence_reader" else name, value)
         request.train()
@@ -156,7 +156,7 @@ class SentencePieceTrainer:
 
 
 @dataclass
-class _Request:
+class _TrainerRequest:
     """What a call asks for: parameters of a trainer, and what is around it."""
 
     parameters: dict[str, Any] = field(default_factory=dict)

@@ -10,8 +10,8 @@ import pytest
 import jeton
 from edit_families import WITH_MORE, check_promises, check_reachable, some_lines
 from jeton import edit
-from jeton.base_tokenizer.tokens import bytes_by_id
 from jeton.components import models
+from jeton.encoding.base_tokenizer.tokens import bytes_by_id
 from jeton.errors import ArgumentError, UnsupportedError
 
 FOREIGN = [

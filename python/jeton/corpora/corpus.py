@@ -1,0 +1,556 @@
+"""A corpus: an iterable of texts, or files. What trainers count and what token sets are made of.
+
+Look here for what counts as a corpus (`paths_or_texts`) and what a file holds (`kind_of`): all that
+read corpora ask here. Progress while a corpus is counted and columns of Parquet are here, too.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain, groupby, islice
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+import jeton._core as _core
+from jeton.arguments import checked_errors, checked_path
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FormatError,
+    MissingFileError,
+    TrainingWarning,
+    UnsupportedError,
+    warn_caller,
+)
+from jeton.files import opened
+
+__all__ = [
+    "ARROW_ERRORS",
+    "ParquetColumn",
+    "Progress",
+    "are_lines",
+    "batches",
+    "check_watch",
+    "count",
+    "drops_bad",
+    "files_of",
+    "is_table",
+    "kind_of",
+    "names_a_file",
+    "paths_or_texts",
+    "rows_at_once",
+    "size_of",
+    "text_or_data",
+    "warn",
+]
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_BATCH_CHARACTERS = 4_000_000
+"""How much text is counted at a time: enough for all cores, little enough to notice Ctrl-C."""
+
+_BATCHES = 64
+"""A batch is one in so many parts of the memory budget: a character can take 7 bytes."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far training has come: what `watch` is called with.
+
+    The phases are `counting`; then `merging` (BPE and WordPiece), or `seeding` and `fitting`
+    (Unigram). In the last step of a phase, `done` equals `total`.
+
+    Example:
+        >>> import jeton
+        >>> steps = []
+        >>> tok = jeton.BPETrainer(258).train(["hello hello help"], watch=steps.append)
+        >>> steps[1]
+        Progress(phase='counting', done=16, total=16, text=16)
+        >>> steps[-1]
+        Progress(phase='merging', done=258, total=258, text=0)
+    """
+
+    phase: Literal["counting", "merging", "seeding", "fitting"]
+    """What is being done."""
+    done: int
+    """Bytes when counting: of the files that were read, or of the texts; tokens when merging; else
+    steps."""
+    total: int
+    """How many there will be, as far as is known: 0 while texts or a pipe are counted."""
+    text: int = 0
+    """Bytes of text that were counted; more than `done` where files are compressed, or not yet read
+    to their end."""
+
+
+def check_watch(watch: object) -> None:
+    """Refuses what cannot be called, before any work is done."""
+    if watch is not None and not callable(watch):
+        raise ArgumentTypeError(f"watch must be callable or None, not {type(watch).__name__}")
+
+
+def are_lines(documents: object) -> bool:
+    """Whether the documents of a text file are its lines, and not the file.
+
+    Raises:
+        ArgumentError: It is neither `"file"` nor `"line"`.
+    """
+    if not isinstance(documents, str) or documents not in ("file", "line"):
+        raise ArgumentError(f'documents must be "file" or "line", not {documents!r}')
+    return documents == "line"
+
+
+def drops_bad(bad_records: object) -> bool:
+    """Whether records that cannot be read are left out.
+
+    Raises:
+        ArgumentError: It is neither `"error"` nor `"drop"`.
+    """
+    if not isinstance(bad_records, str) or bad_records not in ("error", "drop"):
+        raise ArgumentError(f'bad_records must be "error" or "drop", not {bad_records!r}')
+    return bad_records == "drop"
+
+
+def kind_of(path: Path, field: str | None = None) -> Literal["table", "records", "text"]:
+    """What a file holds, by its name: a Parquet table, JSON lines, or text.
+
+    Args:
+        path: The file; `.gz` and `.zst` behind the name do not count.
+        field: The field of records that is asked for. If there is one, what is no table is read as
+            JSON lines.
+
+    Example:
+        >>> [kind_of(Path(name)) for name in ("a.parquet", "a.jsonl.zst", "a.txt.gz")]
+        ['table', 'records', 'text']
+        >>> kind_of(Path("a.txt"), field="body")
+        'records'
+    """
+    if is_table(path):
+        return "table"
+    name = path.with_suffix("") if path.suffix.lower() in (".gz", ".zst") else path
+    is_records = field is not None or name.suffix.lower() in (".jsonl", ".ndjson")
+    return "records" if is_records else "text"
+
+
+def warn(message: str) -> None:
+    """Warns, in the name of whoever called jeton, of what training makes of a corpus."""
+    warn_caller(message, TrainingWarning)
+
+
+def count(
+    counter: _core.WordCounter,
+    data: str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]],
+    *,
+    field: str | None,
+    errors: str,
+    documents: str,
+    bad_records: str = "error",
+    memory: int | None,
+    watch: Callable[[Progress], None] | None,
+) -> int:
+    """Counts the words of a corpus: of texts, or of files on all cores.
+
+    Returns:
+        How many records, rows, lines and texts were left out because they cannot be read.
+    """
+    if field is not None and not isinstance(field, str):
+        raise ArgumentTypeError(f"field must be a str or None, not {type(field).__name__}")
+    checked_errors(errors)
+    by_line, drop, bad = are_lines(documents), drops_bad(bad_records), 0
+    paths, texts = paths_or_texts(data)
+    if field is not None and not paths:
+        raise ArgumentError(
+            "field is for files of JSON lines and for tables, and data holds texts; leave it out"
+        )
+    if by_line and not paths:
+        raise ArgumentError("documents is for files, and data holds texts; leave it out")
+    told = _Told(watch, sum(map(size_of, paths)))
+    size = _BATCH_CHARACTERS
+    if memory is not None:
+        size = min(size, memory // _BATCHES)
+    number = 0
+    for batch in batches(texts, size):
+        read = _readable(batch) if drop and errors == "strict" else batch
+        told.texts(counter.count(read, number, errors))
+        number += len(batch)
+        bad += len(batch) - len(read)
+    tables = iter(
+        [ParquetColumn(path, field or "text", errors, drop) for path in paths if is_table(path)]
+    )
+    for of_tables, run in groupby(paths, is_table):
+        if of_tables:
+            for path in run:
+                table = next(tables)
+                for batch in batches(table.texts(size), size):
+                    told.table(counter.count(batch, 0, errors), table.share())
+                bad += table.bad
+                told.finished([path])
+        else:
+            files = list(run)
+            names = [os.fspath(path) for path in files]
+            bad += counter.count_files(names, field, errors, by_line, drop, told.files)
+            told.finished(files)
+    told.end()
+    return bad
+
+
+def _readable(texts: list[str]) -> list[str]:
+    """The texts that have no lone surrogate."""
+    return [text for text in texts if text.isascii() or not _SURROGATE.search(text)]
+
+
+class _Told:
+    """What is told of counting, one run of files after another."""
+
+    def __init__(self, watch: Callable[[Progress], None] | None, total: int) -> None:
+        self._watch = watch
+        self._total = total
+        #: Of all that is finished, the bytes of text and those of files.
+        self._text = self._read = 0
+        #: The bytes of text of what is not.
+        self._running = 0
+
+    def _tell(self, read: int) -> None:
+        if self._watch is not None:
+            self._watch(Progress("counting", read, self._total, self._text + self._running))
+
+    def texts(self, size: int) -> None:
+        self._text += size
+        self._read += size
+        self._tell(self._read)
+
+    def table(self, size: int, share: float) -> None:
+        self._running += size
+        self._tell(self._read + int(share))
+
+    def files(self, text: int, read: int) -> None:
+        self._running = text
+        self._tell(self._read + read)
+
+    def finished(self, files: list[Path]) -> None:
+        self._text += self._running
+        self._running = 0
+        self._read += sum(map(size_of, files))
+
+    def end(self) -> None:
+        # Pipes and texts have no size before they are read.
+        self._total = self._read = self._read if self._total else self._text
+        self._tell(self._read)
+
+
+def files_of(data: Any) -> list[Path] | None:
+    """The files of a corpus; `None` if it holds texts."""
+    return paths_or_texts(data)[0] or None
+
+
+def paths_or_texts(
+    data: str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]],
+) -> tuple[list[Path], Iterator[str]]:
+    """The files of a corpus, or else its texts; the first item of an iterable says which."""
+    if isinstance(data, (str, os.PathLike)):
+        return _files([checked_path("data", data)], is_str=isinstance(data, str)), iter(())
+    if isinstance(data, (list, tuple)) and data and all(map(names_a_file, data)):
+        raise ArgumentError(
+            f"data is a list of texts, each of which is the path of a file, as {data[0]!r}: wrap "
+            "them in pathlib.Path for the files, or pass iter(data) for the texts"
+        )
+    if isinstance(data, (bytes, bytearray)) or not isinstance(data, Iterable):
+        raise ArgumentTypeError(
+            f"data must be an iterable of texts or a path, not {type(data).__name__}"
+        )
+    if isinstance(data, Mapping) and isinstance(next(iter(data.values()), None), int):
+        raise ArgumentError(
+            "data maps words to counts, which texts do not have: pass WordCounts(data), or "
+            "list(data) for texts"
+        )
+    items: Iterator[object] = iter(data)
+    first = list(islice(items, 1))
+    items = chain(first, items)
+    if not first or not isinstance(first[0], os.PathLike):
+        return [], _checked(items)
+    paths: list[str] = []
+    for number, path in enumerate(items):
+        if not isinstance(path, os.PathLike):
+            raise ArgumentTypeError(
+                f"item {number} of data must be a path like the first, not {type(path).__name__}"
+            )
+        paths.append(checked_path(f"item {number} of data", path))
+    if isinstance(data, (set, frozenset)):
+        paths.sort()
+    return _files(paths), iter(())
+
+
+def names_a_file(text: object) -> bool:
+    return isinstance(text, str) and len(text) < 1_000 and "\0" not in text and os.path.isfile(text)
+
+
+def text_or_data(data: object) -> Any:
+    """Data in which a `str` is a text itself.
+
+    Raises:
+        ArgumentError: It is the path of a file, too.
+    """
+    if not isinstance(data, str):
+        return data
+    if names_a_file(data):
+        raise ArgumentError(
+            f"{data!r} is a text, and the path of a file too: pass pathlib.Path({data!r}) for the "
+            f"file, or [{data!r}] for the text"
+        )
+    return iter([data])
+
+
+def _checked(texts: Iterable[object]) -> Iterator[str]:
+    for number, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise ArgumentTypeError(
+                f"text {number} of data must be a str, not {type(text).__name__}"
+            )
+        yield text
+
+
+def batches(texts: Iterable[str], size: int) -> Iterator[list[str]]:
+    """The texts, about so many characters at a time."""
+    batch: list[str] = []
+    characters = 0
+    for text in texts:
+        batch.append(text)
+        characters += len(text) + 1
+        if characters >= size:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch
+
+
+def _files(paths: list[str], *, is_str: bool = False) -> list[Path]:
+    """The files that paths or patterns of paths name, each once; warns of those named again."""
+    named = [name for path in paths for name in _expanded(os.path.expanduser(path), is_str)]
+    files, repeated = _core.find_files(named)
+    if repeated:
+        several = "files are" if repeated > 1 else "file is"
+        warn(
+            f"{repeated:,} {several} in the corpus more than once, but read only once: folders or "
+            "patterns overlap, or a path is named again, or is a link to another"
+        )
+    return [Path(file) for file in files]
+
+
+_LONGEST_PATTERN = 4096
+"""Characters that a pattern of paths may have."""
+_MOST_FOLDERS = 256
+"""Folders, one in the other, that such a pattern may name."""
+
+
+def _expanded(path: str, is_str: bool) -> list[str]:
+    """What a path or a pattern of paths names, in the order of the names."""
+    if os.path.lexists(path) or path == "-":
+        return [path]
+    # `glob` calls itself for each folder, and a text that was meant as such may be of any length.
+    is_pattern = len(path) <= _LONGEST_PATTERN and path.count(os.sep) <= _MOST_FOLDERS
+    found = glob.glob(path, recursive=True) if is_pattern else []
+    found = [name for name in found if os.path.isfile(name)]
+    if not found:
+        shown = path if len(path) <= 80 else path[:80] + "…"
+        hint = "; if it is a text itself, pass it in a list" if is_str else ""
+        raise MissingFileError(f"{shown!r}: there is no such file{hint}")
+    return [os.fspath(name) for name in sorted(map(Path, found))]
+
+
+def size_of(path: Path) -> int:
+    """The bytes of a file; pipes have none."""
+    return path.stat().st_size if path.is_file() else 0
+
+
+def is_table(path: Path) -> bool:
+    return path.suffix.lower() == ".parquet"
+
+
+_LONGEST_CELL = 64 << 20
+"""Bytes of the longest text of a table, as of a line of JSON: a small file may hold any number."""
+_ROWS = 256
+"""How many rows are decoded at a time at most: all may have the longest text of a dictionary."""
+_MAX_UNPACKED = 200
+"""Bytes that a byte of a large row group may be unpacked to."""
+_DICTIONARY = re.compile(rb"\x15\x04\x15([\x80-\xff]{0,4}[\0-\x7f])")
+"""The start of a dictionary page in Parquet: its kind, and its unpacked size in zigzag."""
+
+ARROW_ERRORS = (OSError, ValueError, LookupError, TypeError, ArithmeticError, MemoryError)
+"""What pyarrow raises of files that are damaged."""
+
+
+def rows_at_once(path: Path, metadata: Any, columns: Iterable[str]) -> int:
+    """How many rows of a table may be decoded at a time, by its own metadata.
+
+    Raises:
+        FormatError: The metadata is damaged.
+        UnsupportedError: A row is longer than a line of JSON may be, or a row group is vastly
+            larger than its part of the file.
+    """
+    wanted, dictionary = set(columns), 1
+    with opened(path) as file:
+        for number in range(metadata.num_row_groups):
+            try:
+                group = metadata.row_group(number)
+                parts = [group.column(at) for at in range(group.num_columns)]
+                parts = [it for it in parts if it.path_in_schema.split(".")[0] in wanted]
+                dictionary = max(dictionary, sum(_dictionary_size(file, it) for it in parts))
+            except ARROW_ERRORS as error:
+                reason = " ".join(str(error).split())
+                raise FormatError(f"{path}: row group {number} is damaged: {reason}") from None
+            size = sum(it.total_uncompressed_size for it in parts)
+            if size > _LONGEST_CELL * group.num_rows:
+                raise _too_long(path, f"row group {number}")
+            packed = sum(it.total_compressed_size for it in parts)
+            if size > max(4 * _LONGEST_CELL, _MAX_UNPACKED * packed):
+                raise UnsupportedError(
+                    f"{path}: row group {number} has {size:,} bytes of text in {packed:,} bytes of "
+                    "the file; write it in smaller row groups"
+                )
+    return max(1, min(_ROWS, _LONGEST_CELL // dictionary))
+
+
+def _dictionary_size(file: BinaryIO, part: Any) -> int:
+    """Unpacked bytes of the dictionary of a part of a column; 0 if it has none."""
+    starts = (part.dictionary_page_offset, part.data_page_offset)
+    file.seek(max(0, min(it for it in starts if it is not None)))
+    found = _DICTIONARY.match(file.read(8))
+    digits: bytes = found[1] if found else b""
+    return sum((digit & 127) << 7 * at for at, digit in enumerate(digits)) >> 1
+
+
+def _too_long(path: Path, place: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"{path}: {place} has a text of more than {_LONGEST_CELL / 1e6:.0f} MB; cut it, or write "
+        "it as a file of text"
+    )
+
+
+class ParquetColumn:
+    """A column of a Parquet file, which is looked for at once."""
+
+    def __init__(self, path: Path, column: str, errors: str, drops_bad: bool = False) -> None:
+        try:
+            from pyarrow import parquet, types
+        except ImportError:
+            raise UnsupportedError(
+                f"{path}: Parquet is read by pyarrow (pip install 'jeton[parquet]')"
+            ) from None
+        self._path, self._column, self._errors = path, column, errors
+        self._drops_bad = drops_bad
+        #: How many cells were left out because they are not UTF-8.
+        self.bad = self._read = 0
+        try:
+            self._table = parquet.ParquetFile(path, buffer_size=1 << 16)
+            names: list[str] = self._table.schema_arrow.names
+        except FileNotFoundError:
+            raise MissingFileError(f"{path}: there is no such file") from None
+        except ARROW_ERRORS as error:
+            told = " ".join(str(error).split())
+            raise FormatError(f"{path}: not a Parquet file: {told}") from None
+        if column not in names:
+            close = _core.did_you_mean(column, names)
+            hint = f"did you mean {close!r}?" if close else f"it has {', '.join(names)}"
+            raise FormatError(f"{path}: there is no column {column!r} ({hint})")
+        kind = self._table.schema_arrow.field(names.index(column)).type
+        values = kind.value_type if types.is_dictionary(kind) else kind
+        if str(values) not in ("string", "large_string", "string_view", "null"):
+            raise FormatError(f"{path}: column {column!r} holds {kind}, not text")
+        self._max_rows = rows_at_once(path, self._table.metadata, [column])
+
+    def share(self) -> float:
+        """How many bytes of the file have been read, about."""
+        rows: int = self._table.metadata.num_rows
+        return size_of(self._path) * self._read / max(1, rows)
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self._table.metadata.num_rows)
+
+    def columns(self, size: int, first: int = 0) -> Iterator[Any]:
+        """The column as arrays of Arrow, from row `first` on, about so many bytes at a time."""
+        groups = [self._table.metadata.row_group(at) for at in range(self._table.num_row_groups)]
+        bytes_of_rows = sum(group.total_byte_size for group in groups)
+        rows = max(1, min(self._max_rows, size * self.rows // max(1, bytes_of_rows)))
+        skipped = 0
+        while skipped < len(groups) and groups[skipped].num_rows <= first:
+            first -= groups[skipped].num_rows
+            skipped += 1
+        wanted = list(range(skipped, len(groups)))
+        waiting: list[Any] = []
+        for array in self._arrays(rows, wanted):
+            if first < len(array):
+                waiting.append(array[first:])
+            first = max(0, first - len(array))
+            if sum(some.nbytes for some in waiting) >= size:
+                yield _chunked(waiting)
+                waiting = []
+        if waiting:
+            yield _chunked(waiting)
+
+    def texts(self, size: int) -> Iterator[str]:
+        """The texts; a cell that is null has none."""
+        for array in self._arrays(max(1, min(self._max_rows, size >> 12))):
+            cells = self._cells(array)
+            self._read += len(cells)
+            yield from (text for text in cells if text is not None)
+
+    def _arrays(self, rows: int, groups: list[int] | None = None) -> Iterator[Any]:
+        batches = self._table.iter_batches(
+            batch_size=rows, row_groups=groups, columns=[self._column]
+        )
+        while True:
+            try:
+                batch = next(batches, None)
+                if batch is None:
+                    return
+                column = batch.column(0)
+                column.validate()
+                if hasattr(column, "dictionary"):
+                    column = column.dictionary_decode()  # so that its size is that of its texts
+            except ARROW_ERRORS as error:
+                told = " ".join(str(error).split())
+                raise FormatError(f"{self._path}: cannot be read: {told}") from None
+            if column.nbytes > _LONGEST_CELL:
+                self._check_cells(column)
+            yield column
+
+    def _check_cells(self, column: Any) -> None:
+        import pyarrow
+        from pyarrow import compute
+
+        lengths = compute.binary_length(column.cast(pyarrow.large_binary()))
+        if (compute.max(lengths).as_py() or 0) > _LONGEST_CELL:
+            raise _too_long(self._path, f"one of {len(column):,} rows")
+
+    def _cells(self, column: Any) -> list[str | None]:
+        try:
+            cells: list[str | None] = column.to_pylist()
+        except UnicodeDecodeError as error:
+            if self._errors == "strict" and not self._drops_bad:
+                raise FormatError(
+                    f"{self._path}: row {self._read} or one soon after it is not UTF-8: "
+                    f'{error.reason} (set errors="replace" or errors="ignore")'
+                ) from None
+            raw = column.cast("large_binary").to_pylist()
+            cells = [None if value is None else self._decoded(value) for value in raw]
+        return cells
+
+    def _decoded(self, value: bytes) -> str | None:
+        try:
+            return value.decode("utf-8", self._errors)
+        except UnicodeDecodeError:
+            self.bad += 1
+            return None
+
+
+def _chunked(arrays: list[Any]) -> Any:
+    """Arrays of one column as one."""
+    if len(arrays) == 1:
+        return arrays[0]
+    import pyarrow
+
+    return pyarrow.chunked_array(arrays)

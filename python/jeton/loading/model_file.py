@@ -1,0 +1,265 @@
+"""The pieces of a SentencePiece `.model`, read and written; all else in the file stays as it is.
+
+Look here for the protocol buffer: a file is a row of fields, each with a number; field 1 is a piece
+(text, score, kind), field 2 the specification of the trainer, which repeats the number of pieces.
+The format is that of `sentencepiece_model.proto`.
+"""
+
+from __future__ import annotations
+
+import functools
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from jeton.components import normalizers
+from jeton.errors import FormatError
+
+__all__ = [
+    "BYTE",
+    "CONTROL",
+    "NORMAL",
+    "UNKNOWN",
+    "UNUSED",
+    "USER_DEFINED",
+    "ModelFile",
+    "ModelPiece",
+]
+
+NORMAL: Final = 1
+UNKNOWN: Final = 2
+CONTROL: Final = 3
+USER_DEFINED: Final = 4
+UNUSED: Final = 5
+BYTE: Final = 6
+
+_PIECES, _TRAINER, _NORMALIZER, _SELF_TEST = 1, 2, 3, 4
+_VARINT, _BYTES, _FIXED32 = 0, 2, 5
+"""How a field is written: a number, bytes by their length, four bytes."""
+_CHARSMAP, _DUMMY_PREFIX, _ESCAPES = 2, 3, 5
+_OF_NORMALIZER = {_DUMMY_PREFIX: "add_dummy_prefix", 4: "remove_extra_whitespaces"}
+_OF_TRAINER = {
+    20: "max_piece_length",
+    21: "split_by_unicode_script",
+    22: "split_by_whitespace",
+    23: "split_by_number",
+    24: "treat_whitespace_as_suffix",
+    25: "split_digits",
+    26: "allow_whitespace_only_pieces",
+}
+_MODEL_TYPE, _VOCAB_SIZE, _UNK_SURFACE = 3, 4, 44
+_META_IDS = {40: "unk", 41: "bos", 42: "eos", 43: "pad"}
+_KINDS = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
+
+
+@dataclass(frozen=True)
+class ModelPiece:
+    """A piece of the vocabulary."""
+
+    text: str
+    score: float
+    kind: int = NORMAL
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """A `.model` file as its pieces and everything else."""
+
+    pieces: tuple[ModelPiece, ...]
+    trainer: tuple[tuple[int, int, bytes | int], ...]
+    rest: tuple[tuple[int, int, bytes | int], ...]
+
+    @classmethod
+    @functools.lru_cache(maxsize=1)
+    def parse(cls, proto: bytes) -> ModelFile:
+        """Reads the content of a file; asked for the same one again, it is not read anew."""
+        pieces: list[ModelPiece] = []
+        trainer: list[tuple[int, int, bytes | int]] = []
+        rest: list[tuple[int, int, bytes | int]] = []
+        for field in _fields(proto):
+            number, wire, value = field
+            if (number, wire) == (_PIECES, _BYTES):
+                pieces.append(_piece(cast(bytes, value)))
+            elif (number, wire) == (_TRAINER, _BYTES):
+                trainer.extend(_fields(cast(bytes, value)))
+            else:
+                rest.append(field)
+        return cls(tuple(pieces), tuple(trainer), tuple(rest))
+
+    @property
+    def kind(self) -> str:
+        """`"unigram"`, `"bpe"`, `"word"` or `"char"`."""
+        numbers = [_enumerated(it) for number, _, it in self.trainer if number == _MODEL_TYPE]
+        return next((_KINDS[it] for it in reversed(numbers) if it in _KINDS), "unigram")
+
+    @property
+    def normalizer(self) -> normalizers.SentencePiece:
+        """The normalizer that the file describes."""
+        found: dict[str, Any] = {}
+        for number, wire, data in self.rest:
+            if (number, wire) == (_NORMALIZER, _BYTES):
+                for inner, kind, value in _fields(cast(bytes, data)):
+                    if (inner, kind) == (_CHARSMAP, _BYTES):
+                        found["charsmap"] = value or None
+                    elif inner == _ESCAPES or inner in _OF_NORMALIZER:
+                        name = _OF_NORMALIZER.get(inner, "escape_whitespaces")
+                        found[name] = bool(value)
+        return normalizers.SentencePiece(**found)
+
+    @property
+    def unigram_settings(self) -> dict[str, Any]:
+        """What a `UnigramTrainer` must be told to see text as this model does."""
+        found: dict[str, Any] = {"normalizer": "identity"}
+        for number, _, value in self.trainer:
+            if number in _OF_TRAINER and isinstance(value, int):
+                name = _OF_TRAINER[number]
+                found[name] = value if name == "max_piece_length" else bool(value)
+        for number, wire, data in self.rest:
+            if (number, wire) == (_NORMALIZER, _BYTES):
+                for inner, kind, value in _fields(cast(bytes, data)):
+                    if (inner, kind) == (_CHARSMAP, _BYTES) and value:
+                        found["normalizer"] = normalizers.Precompiled(cast(bytes, value))
+                    elif inner in _OF_NORMALIZER and isinstance(value, int):
+                        found[_OF_NORMALIZER[inner]] = bool(value)
+        return found
+
+    def has_role(self, piece: ModelPiece) -> bool:
+        """Whether a piece is the one for the unknown, the begin, the end or padding."""
+        ids = {40: 0, 41: 1, 42: 2}  # those of a file that does not say it
+        ids |= {
+            number: value
+            for number, _, value in self.trainer
+            if number in _META_IDS and isinstance(value, int)
+        }
+        return self.pieces.index(piece) in ids.values()
+
+    def with_pieces(
+        self,
+        pieces: Iterable[ModelPiece],
+        *,
+        unk_surface: str | None = None,
+        add_dummy_prefix: bool | None = None,
+    ) -> bytes:
+        """The content of the file with other pieces: their number and the ids of the unknown,
+        begin, end and padding pieces are put right, and samples of the old ids dropped.
+
+        Args:
+            pieces: All of them, in the order of their ids.
+            unk_surface: What the unknown piece is decoded to, if not as the file says.
+            add_dummy_prefix: Whether a space is put in front, if not as the file says.
+        """
+        kept = tuple(pieces)
+        ids = {piece.text: id for id, piece in enumerate(kept)}
+        old = {id: piece.text for id, piece in enumerate(self.pieces)}
+        trainer = bytearray()
+        named = {number for number, wire, _ in self.trainer if wire == _VARINT}
+        for number, wire, value in self.trainer:
+            if number == _VOCAB_SIZE:
+                wire, value = _VARINT, len(kept)
+            elif number in _META_IDS and isinstance(value, int):
+                value = _moved(value, old, ids)
+            trainer += _field(number, wire, value)
+        # What a file leaves out has the value that the format says.
+        for number, default in ((40, 0), (41, 1), (42, 2)):
+            if number not in named:
+                moved = _moved(default, old, ids)
+                if moved != default:
+                    trainer += _field(number, 0, moved)
+        if unk_surface is not None:
+            # Of a field that is there twice, the last counts.
+            trainer += _field(_UNK_SURFACE, _BYTES, unk_surface.encode())
+        body = bytearray()
+        for piece in kept:
+            body += _field(_PIECES, 2, _spelled(piece))
+        body += _field(_TRAINER, 2, bytes(trainer))
+        for number, wire, value in self.rest:
+            if number != _SELF_TEST:
+                body += _field(number, wire, value)
+        if add_dummy_prefix is not None:
+            # The parts of a message that is there twice are one.
+            body += _field(_NORMALIZER, _BYTES, _field(_DUMMY_PREFIX, _VARINT, add_dummy_prefix))
+        return bytes(body)
+
+
+def _enumerated(value: bytes | int) -> int:
+    """The number of an enumeration, as protocol buffers read it; 0, which none has, of no number.
+
+    A number that the enumeration does not have says nothing.
+    """
+    return value & 0xFFFF_FFFF if isinstance(value, int) else 0
+
+
+def _moved(id: int, old: dict[int, str], ids: dict[str, int]) -> int:
+    """The new id of a piece that is named by its id; -1, "there is none", if it is gone."""
+    return ids.get(old.get(id, ""), (1 << 64) - 1)
+
+
+def _piece(data: bytes) -> ModelPiece:
+    text, score, kind = "", 0.0, NORMAL
+    for number, wire, value in _fields(data):
+        if (number, wire) == (1, _BYTES):
+            try:
+                text = cast(bytes, value).decode()
+            except UnicodeDecodeError as error:
+                raise FormatError(f"model file: a piece is not UTF-8: {error}") from None
+        elif (number, wire) == (2, _FIXED32):
+            (score,) = struct.unpack("<f", cast(bytes, value))
+        elif number == 3 and NORMAL <= _enumerated(value) <= BYTE:
+            kind = _enumerated(value)
+    return ModelPiece(text, score, kind)
+
+
+def _spelled(piece: ModelPiece) -> bytes:
+    data = _field(1, 2, piece.text.encode()) + _field(2, 5, struct.pack("<f", piece.score))
+    return data if piece.kind == NORMAL else data + _field(3, 0, piece.kind)
+
+
+def _fields(data: bytes) -> Iterator[tuple[int, int, bytes | int]]:
+    """The fields of a message: number, wire type, and content."""
+    at = 0
+    while at < len(data):
+        key, at = _varint(data, at)
+        number, wire = key >> 3, key & 7
+        if wire == 0:
+            value, at = _varint(data, at)
+            yield number, wire, value
+            continue
+        if wire == 2:
+            length, at = _varint(data, at)
+        elif wire in (1, 5):
+            length = 8 if wire == 1 else 4
+        else:
+            raise FormatError(f"model file: wire type {wire} at byte {at} is not known")
+        if at + length > len(data):
+            raise FormatError(f"model file: a field at byte {at} is cut off")
+        yield number, wire, data[at : at + length]
+        at += length
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        if at >= len(data) or shift > 63:
+            raise FormatError(f"model file: a number at byte {at} is cut off")
+        value |= (data[at] & 0x7F) << shift
+        at += 1
+        if data[at - 1] < 0x80:
+            return value, at
+        shift += 7
+
+
+def _field(number: int, wire: int, value: bytes | int) -> bytes:
+    key = _number(number << 3 | wire)
+    if isinstance(value, int):
+        return key + _number(value)
+    return key + (_number(len(value)) if wire == 2 else b"") + value
+
+
+def _number(value: int) -> bytes:
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
