@@ -57,6 +57,7 @@ def test_what_was_written_before_is_the_same(options: str, monkeypatch: pytest.M
     assert tok.special_tokens["<|im_end|>"] not in new.ids
 
 
+@pytest.mark.large
 def test_every_template_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     def all_of() -> list[Any]:
         found: list[Any] = []

@@ -144,6 +144,7 @@ def test_broken_answers_are_reported_and_lose_nothing(name: str) -> None:
         assert kept in json.dumps(parsed.message).replace('\\"', '"') + repr(parsed.unfinished)
 
 
+@pytest.mark.large
 def test_any_text_is_read() -> None:
     """Pieces of all formats in any order: nothing raises, no text is lost, pieces do not matter."""
     rng = random.Random(4)
@@ -162,6 +163,7 @@ def test_any_text_is_read() -> None:
         assert len(called) == count, (format, text)
 
 
+@pytest.mark.medium
 def test_a_million_characters_take_linear_time() -> None:
     for format, text in (
         ("hermes", "\n" * 1_000_000),
@@ -430,6 +432,7 @@ def _prompt(tok: jeton.Tokenizer, template: str) -> jeton.chat.Chat:
     return tok.chat(HELLO, add_generation_prompt=True, **options(template))
 
 
+@pytest.mark.large
 @pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
 def test_the_page_says_what_each_template_drops() -> None:
     if not PUBLISHED.exists():
@@ -443,6 +446,7 @@ def test_the_page_says_what_each_template_drops() -> None:
         assert table == _table()
 
 
+@pytest.mark.medium
 @pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
 @pytest.mark.parametrize(("name", "template"), TEMPLATES_AT_HAND)
 def test_random_messages_come_back(name: str, template: str) -> None:
@@ -471,6 +475,7 @@ def _text_marks(tok: jeton.Tokenizer, template: str) -> set[str]:
     return {text.strip() for text in states if text.strip()}
 
 
+@pytest.mark.large
 @pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
 def test_texts_that_spell_marks_are_no_calls() -> None:
     """A control token counts by its id alone, however a text spells it."""
@@ -506,6 +511,7 @@ def _forged(rng: random.Random, marks: list[str]) -> list[str]:
     return [text]
 
 
+@pytest.mark.medium
 @pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
 def test_flags_of_published_tokenizers_do_not_matter() -> None:
     if not PUBLISHED.exists():

@@ -242,6 +242,10 @@ class _SweepRun:
             missing = [size for size in self.sizes if (family, size) not in self.points]
             if missing:
                 for size, tok in self._trained(family, missing):
+                    reason = self._why_not(family, size, tok)
+                    if reason is not None:
+                        self.skipped[family, size] = TrainingError(reason)
+                        continue
                     self.points[family, size] = self._measured(family, size, tok)
                     if self.folder is not None:
                         ending = "model" if family == "unigram" else "json"
@@ -255,6 +259,15 @@ class _SweepRun:
         if self.folder is not None and self.skipped:
             self._result(tuple(self.points.values())).save(self.folder / "sweep.json")
         return self._result(tuple(self.points[key] for key in wanted if key in self.points))
+
+    def _why_not(self, family: str, size: int, tok: Tokenizer) -> str | None:
+        """Why a tokenizer does not have `size` tokens; `None` if it may be shown for it."""
+        if tok.vocab_size > size:
+            return f"its alphabet and special tokens alone are {tok.vocab_size:,} tokens"
+        others = {it.vocab_size for it in self.points.values() if it.family == family}
+        if tok.vocab_size < size and tok.vocab_size in others:
+            return f"the corpus has no more than {tok.vocab_size:,} tokens"
+        return None
 
     def _resume(self, path: Path) -> None:
         if not path.exists():

@@ -35,10 +35,10 @@ _OWN_STAGES: Final = frozenset(
     DebertaV2 Dia DistilBert Electra Esm Esmc FNet FSMT FastSpeech2Conformer Flaubert Funnel
     GPT2 GPTNeoX GPTNeoXJapanese GPTSw3 Gemma Herbert LED Lasr LayoutLM LayoutLMv2 LayoutLMv3
     LayoutXLM Llama Longformer Luke Lxmert M2M100 MBart MBart50 MLuke MPNet Marian MarkupLM
-    Mgpstr MobileBert Mvp MyT5 Nllb Nougat OpenAIGPT PLBart Pegasus Perceiver Phobert ProphetNet
-    Qwen2 Qwen3_5 Reformer RemBert RoCBert RoFormer Roberta SeamlessM4T Siglip Siglip2
-    Speech2Text SpeechT5 Splinter SqueezeBert T5 Tapas Tipsv2 Udop VideoPrism Vits Wav2Vec2CTC
-    Wav2Vec2PhonemeCTC Whisper XGLM XLM XLMRoberta XLNet
+    Mgpstr MistralCommonBackend MobileBert Mvp MyT5 Nllb Nougat OpenAIGPT PLBart Pegasus
+    Perceiver Phobert ProphetNet Qwen2 Qwen3_5 Reformer RemBert RoCBert RoFormer Roberta
+    SeamlessM4T Siglip Siglip2 Speech2Text SpeechT5 Splinter SqueezeBert T5 Tapas Tipsv2 Udop
+    VideoPrism Vits Wav2Vec2CTC Wav2Vec2PhonemeCTC Whisper XGLM XLM XLMRoberta XLNet
     """.split()
 )
 """Names without `Tokenizer` and `Fast` at their end, and old names of such classes."""

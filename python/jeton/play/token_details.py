@@ -7,11 +7,11 @@ from typing import Any, Final
 from jeton.display.human_readable import visible
 from jeton.play.shelf import Card
 
-__all__ = ["details", "neighbours", "shown"]
+__all__ = ["details", "neighbours", "shortened", "shown"]
 
 _MAX_NEIGHBOURS: Final = 60
 _MAX_SHOWN: Final = 400
-"""Bytes of a token that are shown."""
+"""Bytes or characters of a token that are shown."""
 _MAX_DEPTH: Final = 64
 _MAX_SPLIT: Final = 1000
 """Bytes of the longest token whose merges are drawn: each merge is two more lines."""
@@ -22,6 +22,11 @@ Tree = dict[str, Any]
 def shown(token: bytes) -> str:
     """A token for people to read; only the beginning of a very long one."""
     return visible(token[:_MAX_SHOWN]) + "…" * (len(token) > _MAX_SHOWN)
+
+
+def shortened(text: str) -> str:
+    """Only the beginning of a very long text."""
+    return text[:_MAX_SHOWN] + "…" * (len(text) > _MAX_SHOWN)
 
 
 def details(card: Card, id: int) -> dict[str, Any]:

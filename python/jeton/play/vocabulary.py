@@ -58,13 +58,12 @@ class TokenTable:
     @functools.cached_property
     def unreachable(self) -> dict[int, str]:
         """Ids that no text gives, as far as was found, with the name of the rule that says so."""
-        from jeton.analysis.health import check
+        from jeton.analysis.health import RULES, check
 
-        health = check(self.card.tokenizer)
+        rules = [rule for rule in RULES if rule.startswith("unreach")]
         return {
             case.id: finding.rule
-            for finding in health.findings
-            if finding.rule.startswith("unreach")
+            for finding in check(self.card.tokenizer, only=rules).findings
             for case in finding.cases
             if case.id is not None
         }

@@ -10,11 +10,11 @@ const PAGE = 100;
 const COLUMNS = [["id", "Id"], ["text", "Token"], ["", "Bytes"], ["length", "Length"], ["script", "Script"], ["frequency", "In text"]];
 
 export function vocabularyView(main) {
-  const card = el("select", { "aria-label": "Tokenizer", onchange: () => search() }, ...state.cards.map((it) => el("option", { value: String(it.card), selected: it.card === state.picked?.card }, it.name)));
+  const card = el("select", { "aria-label": "Tokenizer", onchange: () => { stop(); search(); } }, ...state.cards.map((it) => el("option", { value: String(it.card), selected: it.card === state.picked?.card }, it.name)));
   const query = el("input", { type: "search", placeholder: "Search", "aria-label": "Search the vocabulary" });
   const kind = el("select", { "aria-label": "Search by", onchange: () => search() }, ...["text", "bytes", "id", "regex"].map((it) => el("option", { value: it }, it)));
   const found = el("span", { className: "quiet small num", role: "status" });
-  const check = el("button", { type: "button", onclick: unreachable }, "Find unreachable tokens");
+  const check = el("button", { type: "button", onclick: () => { if (looking) stop(); else unreachable(); } });
   const space = el("div", { className: "space" });
   const grid = el("div", { className: "grid", tabindex: "0", role: "grid", "aria-label": "Vocabulary", onscroll: () => draw(), onkeydown: key });
   const detail = el("section", { className: "panel", "aria-label": "Merges of a token", hidden: true });
@@ -26,6 +26,7 @@ export function vocabularyView(main) {
   let total = 0;
   let chosen = -1;
   let turn = 0;
+  let looking; // what ends the search for unreachable tokens
   query.addEventListener("input", debounced(search, 150));
 
   const head = el("div", { className: "line head", role: "row" }, ...COLUMNS.map(([sort, name]) => el("span", { role: "columnheader" },
@@ -126,14 +127,34 @@ export function vocabularyView(main) {
   }
 
   async function unreachable() {
-    check.disabled = true;
-    check.textContent = "Looking …";
+    const mine = looking = new AbortController();
+    const start = performance.now();
+    const tick = () => { check.textContent = `Looking, ${Math.floor((performance.now() - start) / 1000)} s · Stop`; };
+    const ticking = setInterval(tick, 1000);
+    mine.signal.addEventListener("abort", () => clearInterval(ticking));
+    tick();
     try {
-      const answer = await ask("unreachable", { card: Number(card.value) });
+      const answer = await ask("unreachable", { card: Number(card.value) }, mine.signal);
+      if (looking !== mine) return;
+      stop();
       check.textContent = `${number(answer.found)} that no text gives ⚠`;
       search();
-    } catch (error) { check.textContent = error.message; }
+    } catch (error) {
+      if (looking !== mine) return;
+      stop();
+      wrong.hidden = false;
+      wrong.textContent = error.message;
+    }
   }
 
+  /** Waits no longer for unreachable tokens; the server keeps what it finds. */
+  function stop() {
+    looking?.abort();
+    looking = undefined;
+    check.textContent = "Find unreachable tokens";
+  }
+
+  stop();
   if (state.cards.length) search();
+  return stop;
 }
