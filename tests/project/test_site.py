@@ -57,6 +57,17 @@ def test_every_method_of_a_tokenizer_is_in_the_reference() -> None:
     assert public - documented() == set(), "it goes to a page in docs/reference/tokenizer"
 
 
+def test_tables_show_code_as_it_is() -> None:
+    """A bar in code in a table is written `&#124;`: the site would show the backslash of `\\|`."""
+    wrong = [
+        f"{page.relative_to(DOCS)}: {line}"
+        for page in DOCS.rglob("*.md")
+        for line in page.read_text("utf-8").splitlines()
+        if line.startswith("|") and re.search(r"`[^`|]*\\\|[^`]*`", line)
+    ]
+    assert wrong == []
+
+
 def test_search_finds_the_course_before_internals() -> None:
     items = [
         {"title": title, "path": path}

@@ -164,7 +164,7 @@ class Corpus:
         except JetonError as error:
             raise type(error)(f"{self._place}: {error}") from None
 
-    def _given(self) -> Iterator[str]:
+    def _texts_of_caller(self) -> Iterator[str]:
         """The texts, where the corpus is no files."""
         while True:
             with self._named():
@@ -178,11 +178,11 @@ class Corpus:
         self._batch = _core.TextParts(LONGEST)
         for _ in self._filling():
             if self._batch.bytes >= _READ:
-                yield self._taken()
+                yield self._swap_batch()
         if self._batch.bytes:
-            yield self._taken()
+            yield self._swap_batch()
 
-    def _taken(self) -> _core.TextParts:
+    def _swap_batch(self) -> _core.TextParts:
         """The batch, in whose place there is an empty one."""
         batch, self._batch = self._batch, _core.TextParts(LONGEST)
         self.characters += batch.characters
@@ -191,7 +191,7 @@ class Corpus:
 
     def _filling(self) -> Iterator[None]:
         """Adds one text after another, or some of one, to the batch."""
-        for number, text in enumerate(self._given()):
+        for number, text in enumerate(self._texts_of_caller()):
             clean = self._clean(text, number)
             data = clean.encode()
             self._hash.update(b"text %d\n" % len(data))

@@ -30,7 +30,7 @@ _DIGITS: Final = re.compile(r"\d+")
 _LINE_ENDS: Final = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 
-def shown(value: Any) -> int:
+def printed_length(value: Any) -> int:
     """The most characters that printing a value makes."""
     return len(value) if isinstance(value, str) else _QUOTED * weight(value)
 
@@ -57,7 +57,7 @@ def _nothing(*values: Any, **named: Any) -> int:
 
 
 def _text(value: Any, *values: Any, **named: Any) -> int:
-    return PIECE + _ESCAPED * shown(value)
+    return PIECE + _ESCAPED * printed_length(value)
 
 
 def _all(*values: Any, **named: Any) -> int:
@@ -72,13 +72,13 @@ def _items(value: Any, *values: Any, **named: Any) -> int:
 
 
 def _padded(text: Any, width: Any, fill: Any = " ") -> int:
-    return shown(text) + _number(width)
+    return printed_length(text) + _number(width)
 
 
 def _stripped(text: Any, chars: Any = None) -> int:
     if chars is not None:
-        within(shown(text) * len(chars) // ITEM)
-    return shown(text)
+        within(printed_length(text) * len(chars) // ITEM)
+    return printed_length(text)
 
 
 def _found_backwards(text: Any, part: Any, *bounds: Any) -> int:
@@ -183,7 +183,7 @@ METHODS: Final[dict[str, Cost]] = {
 
 def _sum(left: Any, right: Any) -> int:
     if isinstance(left, str):
-        return _ESCAPED * (len(left) + shown(right))
+        return _ESCAPED * (len(left) + printed_length(right))
     return _each(left) + _each(right)
 
 
@@ -263,7 +263,7 @@ def _integer(value: Any, default: Any = 0, base: Any = 10) -> int:
 
 
 def _joined_values(value: Any, d: Any = "", attribute: Any = None) -> int:
-    between = shown(d) * len(value) if isinstance(value, Sized) else 0
+    between = printed_length(d) * len(value) if isinstance(value, Sized) else 0
     return between + _items(value)
 
 
@@ -285,7 +285,7 @@ def _as_json(
 def _truncated(
     s: Any, length: Any = 255, killwords: Any = False, end: Any = "...", leeway: Any = None
 ) -> int:
-    return 2 * shown(s) + len(end)
+    return 2 * printed_length(s) + len(end)
 
 
 def _long_words(text: str) -> int:

@@ -26,13 +26,13 @@ __all__ = [
     "Limits",
     "check_keys",
     "check_output",
+    "counted_items",
     "current",
     "let_go_at_end",
     "limits",
     "measured",
     "running",
     "spend",
-    "taken",
     "weight",
     "within",
     "written_of",
@@ -306,7 +306,7 @@ def weight(value: Any) -> int:
     return 0 if work is None else work.measure(value)[0]
 
 
-def taken(items: Iterable[T]) -> Iterator[T]:
+def counted_items(items: Iterable[T]) -> Iterator[T]:
     """The items, each counted as it is taken."""
     work = _WORK.get()
     if work is None:

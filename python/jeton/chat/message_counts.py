@@ -142,8 +142,8 @@ def counted(
         counts_media=True,
         says=lambda losses: None,  # the count says it
         **{name: it for name, it in variables.items() if name in _OF_CHAT},
-    ).made()
-    whose = "the tokenizer's own chat template" if template is None else _shown(template)
+    ).build()
+    whose = "the tokenizer's own chat template" if template is None else _template_text(template)
     guesses = parts.guesses()
     if left_out := chat.left_out(with_media=False):
         guesses.append(f"it does not print {', '.join(map(str, left_out))}")
@@ -154,7 +154,7 @@ def counted(
     return _labelled(len(chat.ids) + parts.tokens, f"by {whose}", guesses)
 
 
-def _shown(template: str) -> str:
+def _template_text(template: str) -> str:
     is_name = len(template) < 60 and "{" not in template and "\n" not in template
     return f"the chat template {template!r}" if is_name else "the chat template given"
 
@@ -478,7 +478,7 @@ def _add_tools(total: _Sum, tools: Any, *, per_function: int) -> None:
             total.guesses.append("a tool without a name is counted as its JSON")
             continue
         total.more += per_function
-        total.texts.append(f"{name}:{_told(function)}")
+        total.texts.append(f"{name}:{_without_full_stop(function)}")
         parameters = fields_of(function.get("parameters")) or {}
         _add_properties(total, place, fields_of(parameters.get("properties")) or {})
     total.more += 12
@@ -499,10 +499,10 @@ def _add_properties(total: _Sum, place: str, properties: Mapping[Any, Any]) -> N
         if "enum" in fields:
             total.more += -3 + 3 * len(choices)
             total.texts += map(str, choices)
-        total.texts.append(f"{key}:{kind}:{_told(fields)}")
+        total.texts.append(f"{key}:{kind}:{_without_full_stop(fields)}")
 
 
-def _told(fields: Mapping[Any, Any]) -> str:
+def _without_full_stop(fields: Mapping[Any, Any]) -> str:
     """A description, without the full stop at its end."""
     told = fields.get("description")
     return told.removesuffix(".") if isinstance(told, str) else ""

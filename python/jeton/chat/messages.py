@@ -53,7 +53,7 @@ def sent_messages(messages: Any, *, is_part: bool = False) -> list[Sent]:
             f"{type(messages).__name__}"
         )
     sent = [
-        message if isinstance(message, Sent) else _sent(at, message, is_part=is_part)
+        message if isinstance(message, Sent) else _sent_message(at, message, is_part=is_part)
         for at, message in enumerate(messages)
     ]
     if not sent:
@@ -61,7 +61,7 @@ def sent_messages(messages: Any, *, is_part: bool = False) -> list[Sent]:
     return sent
 
 
-def _sent(at: int, message: Any, *, is_part: bool) -> Sent:
+def _sent_message(at: int, message: Any, *, is_part: bool) -> Sent:
     fields = fields_of(message)
     if fields is None:
         hint = " (a call takes one conversation)" if isinstance(message, (list, tuple)) else ""

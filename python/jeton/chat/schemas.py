@@ -211,7 +211,7 @@ def _of_hint(hint: Any) -> dict[str, Any]:
     if origin is tuple:
         if len(args) == 1 or ... in args:
             raise ArgumentError(
-                f"{_shown(hint)}: a JSON schema cannot describe this tuple (write "
+                f"{_hint_text(hint)}: a JSON schema cannot describe this tuple (write "
                 "list[…], or name several types)"
             )
         return {"type": "array", "prefixItems": [_of_hint(item) for item in args]}
@@ -259,10 +259,10 @@ def _one_of(values: list[Any], name: str) -> dict[str, Any]:
 
 def _no_schema(hint: Any) -> ArgumentError:
     return ArgumentError(
-        f"no schema says {_shown(hint)} (there are int, float, str, bool, Any, Enum, Literal, and "
-        "list, tuple, dict and unions of these; or give a JSON schema for the function)"
+        f"no schema says {_hint_text(hint)} (there are int, float, str, bool, Any, Enum, Literal, "
+        "and list, tuple, dict and unions of these; or give a JSON schema for the function)"
     )
 
 
-def _shown(hint: Any) -> str:
+def _hint_text(hint: Any) -> str:
     return hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")

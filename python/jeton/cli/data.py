@@ -11,8 +11,8 @@ import click
 import jeton
 from jeton.cli.colours import LEGEND, ColouredToken, flow
 from jeton.cli.command import Command, Group
-from jeton.cli.prepare import folder_option, told
-from jeton.cli.prepare_progress import saying_it_goes_on, shown
+from jeton.cli.prepare import folder_option, say_set
+from jeton.cli.prepare_progress import saying_it_goes_on, showing_progress
 from jeton.cli.printing import put, say, styled, use_colour
 from jeton.cli.progress import ProgressBar, progress_option
 from jeton.cli.targets import FilePath
@@ -221,6 +221,6 @@ def merge(
     from jeton import data
 
     tok = None if tokenizer is None else jeton.load(tokenizer)
-    with saying_it_goes_on(), shown(progress == "json") as watch:
+    with saying_it_goes_on(), showing_progress(progress == "json") as watch:
         manifest = data.merge(parts, folder, tokenizer=tok, memory=memory, watch=watch)
-    told(folder, manifest)
+    say_set(folder, manifest)

@@ -83,11 +83,11 @@ def diff(
     if form == "json":
         text = saved_json.dumps(found.to_dict(), indent=1)
     else:
-        text = "\n".join(_told(found, a, b, limit))
+        text = "\n".join(_summary_lines(found, a, b, limit))
     give(text, output, force=force)
 
 
-def _told(found: Difference, a: str, b: str, limit: int) -> Iterator[str]:
+def _summary_lines(found: Difference, a: str, b: str, limit: int) -> Iterator[str]:
     names = _names(a, b)
     yield heading(f"{names[0]} and {names[1]}")
     rows = [("", *names), ("tokens", *(f"{number:,}" for number in found.tokens))]

@@ -253,7 +253,7 @@ class TokenDataset:
         batch_size = checked_int("batch_size", batch_size, 1)
         places = self._places(checked_int("block_size", block_size, 1))
         on = None if device is None else checked_device(device)
-        starts = self._drawn(places, batch_size, generator, on is not None)
+        starts = self._draw(places, batch_size, generator, on is not None)
         batch = self.windows(starts, block_size)
         if on is None:
             return batch
@@ -330,7 +330,7 @@ class TokenDataset:
             )
         return places
 
-    def _drawn(
+    def _draw(
         self, places: int, number: int, generator: Any, tensors: bool
     ) -> npt.NDArray[np.int64]:
         if isinstance(generator, np.random.Generator):

@@ -85,7 +85,7 @@ def _chat(card: Card, asked: Question, has_prompt: bool, says: Callable[[str], N
         add_generation_prompt=has_prompt,
         isolate=True,
         says=says,
-    ).made()
+    ).build()
 
 
 def _parsed(name: str, value: Any) -> Any:

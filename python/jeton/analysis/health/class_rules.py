@@ -75,11 +75,11 @@ def _differing(tok: Tokenizer, theirs: Tokenizer) -> Iterator[Case]:
     for text in _TEXTS:
         ours, other = tok.encode(text), theirs.encode(text)
         if ours != other:
-            told = f"{_shown(ours)} by the file, and {_shown(other)} by the class"
+            told = f"{_some_ids(ours)} by the file, and {_some_ids(other)} by the class"
             name = json.dumps(text, ensure_ascii=False)
             gave = tuple(ours)
             yield Case(name=name, told=told, tried=text, gave=gave, evidence="observed")
 
 
-def _shown(ids: list[int]) -> str:
+def _some_ids(ids: list[int]) -> str:
     return f"{len(ids)} tokens ({', '.join(map(str, ids[:4]))}{', …' if len(ids) > 4 else ''})"

@@ -570,11 +570,11 @@ class DescriptionMachine:
         else:
             self.message[field.name] = value
         if field.name == "tool_calls":
-            self._called(value, place)
+            self._add_call(value, place)
         else:
             self.stretches.append((self._start, place, kind, -1))
 
-    def _called(self, value: Any, place: int) -> None:
+    def _add_call(self, value: Any, place: int) -> None:
         for it in value if isinstance(value, list) else [value]:
             function = it.get("function", it) if isinstance(it, dict) else {}
             name, arguments = str(function.get("name", "")), function.get("arguments", {})

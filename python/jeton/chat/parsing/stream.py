@@ -87,6 +87,7 @@ class ParseStream:
         """Ids that only continue what is being read, with their events."""
         self._learnt: dict[int, Event] = {}
         self._cold: dict[str, Event] = {}
+        self._bytes: dict[int, bytes | None] = {}
 
     def _begin(self, prefix: str) -> None:
         self._machine = self._turn.machine(self._compiled, self._tools)
@@ -186,10 +187,12 @@ class ParseStream:
             self._learnt[id] = said
 
     def _bytes_of(self, id: int) -> bytes | None:
-        try:
-            return self._tok.token_bytes(id)
-        except UnknownTokenError:
-            return None
+        if id not in self._bytes:
+            try:
+                self._bytes[id] = self._tok.token_bytes(id)
+            except UnknownTokenError:
+                self._bytes[id] = None
+        return self._bytes[id]
 
     def _refuse(self, ids: Any) -> str:
         if self._finished:

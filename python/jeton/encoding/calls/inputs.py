@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
-    from jeton.encoding.argument_types import ArrowColumn
+    from jeton.argument_types import ArrowColumn
 
 __all__ = ["Column", "Inputs", "is_null", "read"]
 

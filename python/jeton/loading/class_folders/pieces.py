@@ -286,7 +286,7 @@ def mbart50(configuration: Configuration, known: KnownClass) -> Built:
 def _mbart(configuration: Configuration, codes: Sequence[str], *, legacy: bool) -> Built:
     source = configuration.text("src_lang") or "en_XX"
     frame = _languages(source, legacy=legacy)
-    return _of_fairseq(configuration, frame, _known(configuration, source, codes))
+    return _of_fairseq(configuration, frame, _language_codes(configuration, source, codes))
 
 
 def nllb(configuration: Configuration, known: KnownClass) -> Built:
@@ -299,12 +299,14 @@ def nllb(configuration: Configuration, known: KnownClass) -> Built:
     own: dict[int, Token] = {id: {"content": it} for id, it in enumerate(names)}
     codes = () if configuration.lists_further() else languages.NLLB
     listed = (*configuration.listed.values(), *configuration.further())
-    _known(configuration, source, [*codes, *(it["content"] for it in listed)])
+    _language_codes(configuration, source, [*codes, *(it["content"] for it in listed)])
     frame = _languages(source, legacy=configuration.flag("legacy_behaviour", False))
     return _built(file, frame, pieces=pieces, own=own, further=codes)
 
 
-def _known(configuration: Configuration, language: str, codes: Sequence[str]) -> Sequence[str]:
+def _language_codes(
+    configuration: Configuration, language: str, codes: Sequence[str]
+) -> Sequence[str]:
     if language not in codes:
         raise FormatError(
             f"{configuration.folder}: src_lang: {language!r} is not a language of the model"
@@ -341,7 +343,7 @@ def m2m100(configuration: Configuration, known: KnownClass) -> Built:
     """M2M-100: a model, a vocabulary with other ids, and language codes behind it."""
     source = configuration.text("src_lang") or "en"
     listed = languages.M2M100.get(configuration.text("language_codes") or "m2m100", ())
-    codes = _known(configuration, source, listed)
+    codes = _language_codes(configuration, source, listed)
     file = _model(configuration, "sentencepiece.bpe.model")
     vocabulary = _vocabulary(configuration, "vocab.json")
     pieces = _by_vocabulary(configuration, file, vocabulary)
