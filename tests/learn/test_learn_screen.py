@@ -46,13 +46,18 @@ def piloted(
     asyncio.run(run())
 
 
-def test_it_is_black_where_every_colour_can_be_read() -> None:
+@pytest.mark.parametrize("theme", ["textual-dark", "textual-light"])
+def test_it_is_white_on_black_in_any_theme(theme: str) -> None:
     """`test_contrast.py` holds the colours of steps against black, and not against a dark grey."""
 
     async def play(shown: Learn, pilot: Any) -> None:
-        for part in (shown.screen, *shown.screen.query("*")):
-            below = [it.styles.background for it in part.ancestors_with_self if it is not shown]
-            assert next(it.hex for it in below if it.a) == "#000000", part
+        shown.theme = theme
+        await pilot.pause()
+        for part in ("#title", "#shown", "#place"):
+            style = shown.query_one(part).rich_style
+            assert style.color is not None and style.bgcolor is not None
+            assert style.color.get_truecolor().hex == "#ffffff", part
+            assert style.bgcolor.get_truecolor().hex == "#000000", part
 
     piloted(play)
 

@@ -99,7 +99,7 @@ class Learn(App[None]):
 
     ENABLE_COMMAND_PALETTE = False
     CSS = """
-    Screen { layout: vertical; background: black; }  /* the quiet grey needs it to be read */
+    Screen { layout: vertical; background: black; color: white; }
     #title { height: 1; padding: 0 1; text-style: bold; }
     #body { height: 1fr; padding: 1 1 0 1; scrollbar-size-vertical: 1; }
     #shown { height: auto; }
