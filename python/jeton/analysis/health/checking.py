@@ -155,6 +155,8 @@ def check(
         found += _never_used(subject, usage, lost)
     else:
         skipped["never-used"] = "no corpus was given"
+    if "class-differs" in rules and (why := class_rules.why_not_checked(subject)) is not None:
+        skipped["class-differs"] = why
     if tok.chat_template is not None and not template_rules.HAS_JINJA:
         skipped.update(dict.fromkeys(_OF_TEMPLATES, "templates need jinja2"))
     if tables is None:

@@ -14,10 +14,10 @@ from jeton.analysis.health.findings import Case, Finding
 from jeton.analysis.health.subject import Subject
 from jeton.errors import JetonError
 from jeton.loading.settings import CONFIG, json_object
-from jeton.loading.transformers_classes import rebuilt
+from jeton.loading.transformers_classes import rebuilt, stages_unknown
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["classes"]
+__all__ = ["classes", "why_not_checked"]
 
 _TEXTS: Final = (
     "Hello world",
@@ -33,6 +33,20 @@ _TEXTS: Final = (
     "~~ -- … «x»",
     "a_b-c/d.e",
 )
+
+
+def why_not_checked(subject: Subject) -> str | None:
+    """Why the class of a folder cannot be compared; `None` if it can, or there is none."""
+    config = json_object(subject.tok._settings.files, CONFIG)
+    try:
+        unknown = stages_unknown(config, json.loads(subject.tok.to_json()))
+    except JetonError:
+        return None  # without a tokenizer.json there is nothing to compare
+    if not unknown:
+        return None
+    return (
+        f"what {config['tokenizer_class']} builds from such a file in transformers 5 is not known"
+    )
 
 
 def classes(subject: Subject) -> Iterator[Finding]:

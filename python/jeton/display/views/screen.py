@@ -99,7 +99,7 @@ class Learn(App[None]):
 
     ENABLE_COMMAND_PALETTE = False
     CSS = """
-    Screen { layout: vertical; }
+    Screen { layout: vertical; background: black; color: white; }
     #title { height: 1; padding: 0 1; text-style: bold; }
     #body { height: 1fr; padding: 1 1 0 1; scrollbar-size-vertical: 1; }
     #shown { height: auto; }
