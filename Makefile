@@ -77,11 +77,11 @@ test:  ## what needs no large framework, in ten minutes from a fresh clone
 	$(MAKE) --jobs=2 $(VENV)/tools core-tests
 	$(MAKE) setup
 	$(CARGO) test --workspace --tests --quiet
+	$(STUBTEST)
 	$(PYTEST) --size medium
-	$(MAKE) types
 	@$(WITHOUT_SHARED)
-	@echo "NOT run: examples in the documentation of the core, and what the lines above name." \
-		"\`make test-all\` runs everything; \`make lint\` checks style, \`make docs\` the site."
+	@echo "NOT run: what the lines above name; examples in the documentation of the core; annotations," \
+		"which need torch. \`make test-all\` runs everything, \`make lint\` style, \`make docs\` the site."
 
 core-tests:  # compiled while tools are downloaded, and the module from the same builds
 	@$(CARGO_IS_THERE)
@@ -98,9 +98,11 @@ WITHOUT_SHARED = test -d ../shared/data || echo "NOT run:" \
 	"$$(cat $$(find crates -name '*.rs') | grep -c 'not(shared_data), ignore')" \
 	"tests of the core for want of ../shared, which is not part of jeton"
 
-types: setup  ## the annotations, and the stub against the compiled module
+STUBTEST = $(BIN)/python -m mypy.stubtest jeton._core --mypy-config-file pyproject.toml
+
+types: setup $(VENV)/frameworks  ## the annotations, and the stub against the compiled module
 	$(BIN)/python -m mypy
-	$(BIN)/python -m mypy.stubtest jeton._core --mypy-config-file pyproject.toml
+	$(STUBTEST)
 
 alone: setup  ## the tests that may look beside the project, from a copy with nothing beside it
 	tests/alone $(BIN)/python -n $(PROCESSES)

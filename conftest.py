@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 SIZES = ("small", "medium", "large")
 """Tests that are marked neither medium nor large are small."""
+LEFT_OUT: list[int] = []
+"""How many tests each process of a run left out for their size: the same in each."""
 
 settings.register_profile("large", deadline=None)
 settings.register_profile("medium", deadline=None, max_examples=25)
@@ -51,10 +53,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.workeroutput["left_out"] = left_out
     else:
         LEFT_OUT.append(left_out)
-
-
-LEFT_OUT: list[int] = []
-"""How many tests each process of the run left out: the same in each."""
 
 
 @pytest.hookimpl(optionalhook=True)

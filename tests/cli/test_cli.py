@@ -23,7 +23,7 @@ import jeton
 from command_line import Run, error_of, here, run
 from jeton import samples
 from jeton.cli import COMMANDS, GROUPS, main
-from jeton.cli.printing import isolated, shown
+from jeton.cli.printing import isolated, terminal_text
 from jeton.cli.terminal import width_of
 from jeton.cli.verify import Check
 from jeton.components import post_processors
@@ -618,10 +618,10 @@ def test_completion_is_there() -> None:
 
 def test_text_from_right_to_left_is_laid_out_by_itself() -> None:
     for text in ("שלום", "a سلام 12"):
-        assert shown(isolated(text), colour=False, isolates=True) == f"\u2068{text}\u2069"
-        assert shown(isolated(text), colour=False) == text
+        assert terminal_text(isolated(text), colour=False, isolates=True) == f"\u2068{text}\u2069"
+        assert terminal_text(isolated(text), colour=False) == text
     assert isolated("un café 12") == "un café 12"
-    assert "\u2068" not in shown("\u2068a stranger's", colour=True, isolates=True)
+    assert "\u2068" not in terminal_text("\u2068a stranger's", colour=True, isolates=True)
 
 
 def test_tokens_from_right_to_left_are_isolated_on_a_terminal(run: Run) -> None:

@@ -46,6 +46,22 @@ def piloted(
     asyncio.run(run())
 
 
+@pytest.mark.parametrize("theme", ["textual-dark", "textual-light"])
+def test_it_is_white_on_black_in_any_theme(theme: str) -> None:
+    """`test_contrast.py` holds the colours of steps against black, and not against a dark grey."""
+
+    async def play(shown: Learn, pilot: Any) -> None:
+        shown.theme = theme
+        await pilot.pause()
+        for part in ("#title", "#shown", "#place"):
+            style = shown.query_one(part).rich_style
+            assert style.color is not None and style.bgcolor is not None
+            assert style.color.get_truecolor().hex == "#ffffff", part
+            assert style.bgcolor.get_truecolor().hex == "#000000", part
+
+    piloted(play)
+
+
 def lines_of(shown: Learn) -> list[str]:
     """What is on the screen."""
     return [

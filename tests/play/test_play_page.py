@@ -670,15 +670,29 @@ def test_a_long_line_is_held_in_parts_and_many_lines_whole(page: Any) -> None:
     expect(part).to_contain_text("of 300,000")
 
 
-def test_the_search_for_unreachable_tokens_is_stopped(page: Any) -> None:
+@pytest.mark.parametrize(
+    ("view", "route", "name", "doing"),
+    [
+        ("vocabulary", "unreachable", "Find unreachable tokens", "Looking"),
+        ("train", "train", "Train", "Training"),
+    ],
+)
+def test_what_takes_long_shows_the_seconds_and_is_stopped(
+    page: Any, view: str, route: str, name: str, doing: str
+) -> None:
+    page.click(f"#tab-{view}")
+    page.route(f"**/api/{route}", lambda route: None)
+    button = page.get_by_role("button", name=name, exact=True)
+    button.click()
+    waiting = page.get_by_role("button", name=re.compile(rf"{doing}, [1-9]\d* s · Stop"))
+    waiting.click()
+    expect(button).to_be_visible()
+    expect(page.locator("#main .problem")).to_be_hidden()
+    page.unroute(f"**/api/{route}")
+
+
+def test_what_was_found_of_one_tokenizer_is_not_said_of_another(page: Any) -> None:
     page.click("#tab-vocabulary")
-    expect(page.locator("#main [role=status]")).to_have_text("900 tokens")
-    page.route("**/api/unreachable", lambda route: None)
-    page.get_by_role("button", name="Find unreachable tokens").click()
-    expect(page.get_by_role("button", name="Looking, 2 s · Stop")).to_be_visible()
-    page.get_by_role("button", name="Stop").click()
-    expect(page.get_by_role("button", name="Find unreachable tokens")).to_be_visible()
-    page.unroute("**/api/unreachable")
     page.get_by_role("button", name="Find unreachable tokens").click()
     expect(page.get_by_role("button", name="that no text gives")).to_be_visible()
     page.select_option("select[aria-label=Tokenizer]", label="pieces")

@@ -242,7 +242,7 @@ def is_covered(tok: jeton.Tokenizer, numbers: random.Random) -> bool:
 
 def tokens_of(batch: BatchEncoding, row: int, text: int) -> tuple[list[int], list[int]]:
     """The tokens of a text that a row holds, and which tokens of it they are."""
-    rows = batch._known
+    rows = batch._rows_of_call
     start, stop = rows.offsets[row : row + 2]
     is_of_text = rows.texts[start:stop] == text
     ids = np.array(batch["input_ids"][row], np.int64)[is_of_text]

@@ -240,7 +240,7 @@ def is_quiet() -> bool:
     return bool(click.get_current_context().meta.get(f"{_COMMON}.quiet"))
 
 
-def decorated(function: Any, decorators: Iterable[Callable[[Any], Any]]) -> Any:
+def decorated(function: object, decorators: Iterable[Callable[[Any], Any]]) -> Any:
     """A function with options, which its help lists in this order."""
     for decorator in reversed(list(decorators)):
         function = decorator(function)

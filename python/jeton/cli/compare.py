@@ -12,7 +12,7 @@ from jeton import saved_json
 from jeton.analysis import Comparison
 from jeton.analysis import compare as measure
 from jeton.cli.command import Command, format_option
-from jeton.cli.comparison import changed, shown, to_csv, to_markdown
+from jeton.cli.comparison import changed, measure_tables, to_csv, to_markdown
 from jeton.cli.documents import invalid_option
 from jeton.cli.named_arguments import (
     corpora_by_name,
@@ -122,7 +122,7 @@ def _written(found: Comparison, form: str) -> str:
         return saved_json.dumps(found.to_dict(), indent=1)
     if form == "csv":
         return to_csv(found).rstrip("\n")
-    return to_markdown(found) if form == "markdown" else shown(found)
+    return to_markdown(found) if form == "markdown" else measure_tables(found)
 
 
 def _morphemes(path: str) -> dict[str, list[str]]:

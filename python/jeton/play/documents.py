@@ -16,7 +16,7 @@ from jeton.errors import ArgumentError
 from jeton.play.tokens import HIGH, LOW, KnownTokens, TokenColumns, Units
 
 if TYPE_CHECKING:
-    from jeton.encoding.argument_types import SpecialPolicy
+    from jeton.argument_types import SpecialPolicy
     from jeton.play.shelf import Card
 
 __all__ = ["MAX_TEXT", "TabText", "TabTexts"]

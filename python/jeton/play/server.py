@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from jeton.encoding.argument_types import SpecialPolicy
+    from jeton.argument_types import SpecialPolicy
     from jeton.tokenizer import Tokenizer
 
 __all__ = ["Page"]

@@ -17,7 +17,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from jeton.encoding.argument_types import SpecialPolicy
+    from jeton.argument_types import SpecialPolicy
     from jeton.play.shelf import Card
 
 __all__ = ["HIGH", "LOW", "KnownTokens", "TokenColumns", "Units"]

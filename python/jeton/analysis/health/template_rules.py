@@ -64,11 +64,11 @@ def templates(subject: Subject) -> Iterator[Finding]:
             case = Case(name=name, told=told, tried=tried, evidence="observed")
             found.setdefault(rule, []).append(case)
     for rule, cases in found.items():
-        message = f"{counted(len(cases), 'template')} that {_said(rule, cases)}"
+        message = f"{counted(len(cases), 'template')} that {_cases_text(rule, cases)}"
         yield Finding(rule, message, tuple(cases))
 
 
-def _said(rule: str, cases: list[Case]) -> str:
+def _cases_text(rule: str, cases: list[Case]) -> str:
     said = _MESSAGES[rule]
     return said if len(cases) == 1 else re.sub(r"^(\w+?)s\b", r"\1", said)
 

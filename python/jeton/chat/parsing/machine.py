@@ -598,7 +598,7 @@ class Machine:
             self._call.pieces.append(piece)
             self.events.append(event("arguments", piece, len(self.calls)))
 
-    def argument(self, key: str, value: Any) -> None:
+    def argument(self, key: str, value: object) -> None:
         """An argument with its value."""
         self._open_value(self._compiled.spelled(key), self._source.place)
         value = as_text(value, self._compiled.spelled)
@@ -620,7 +620,7 @@ class Machine:
         elif self._broken and self.state.spec.takes in ("python", "braces"):
             arguments = self._compiled.spelled(self._slice(call.start, place))
         elif call.values is None:
-            arguments = self._loaded(text, place)
+            arguments = self._parse_json(text, place)
         else:
             closing = "}" if text else "{}"
             self.events.append(event("arguments", closing, index))
@@ -638,7 +638,7 @@ class Machine:
         """The call is over."""
         self._end_call(place)
 
-    def _loaded(self, text: str, place: int) -> dict[str, Any] | str:
+    def _parse_json(self, text: str, place: int) -> dict[str, Any] | str:
         if not text.strip():
             return {}
         try:
@@ -714,7 +714,7 @@ class Machine:
             )
         self._close_value(value, json.dumps(value, ensure_ascii=False))
 
-    def _close_value(self, value: Any, text: str) -> None:
+    def _close_value(self, value: object, text: str) -> None:
         if self._call is None or self._key is None:
             return
         assert self._call.values is not None

@@ -99,7 +99,7 @@ class CallReports(Protocol):
     def arguments(self, piece: str) -> None:
         """A piece of its arguments, as JSON."""
 
-    def argument(self, key: str, value: Any) -> None:
+    def argument(self, key: str, value: object) -> None:
         """One of its arguments."""
 
     def end(self, place: int) -> None:
@@ -425,7 +425,7 @@ def _value(source: GrowingText, depth: int) -> Steps[Any]:
     return value
 
 
-def loose(text: str, otherwise: Any) -> Any:
+def loose(text: str, otherwise: object) -> Any:
     """A list or a dict as Python prints it; `otherwise` if the text is neither."""
     if text[:1] not in ("[", "{"):
         return otherwise

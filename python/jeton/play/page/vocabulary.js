@@ -1,6 +1,6 @@
 // The view of a vocabulary: a table of all tokens, of which only the rows on the screen are here.
 
-import { debounced, el, fill, merge, number } from "./dom.js";
+import { debounced, el, fill, merge, number, patientButton } from "./dom.js";
 import { branch } from "./rail.js";
 import { ask } from "./server.js";
 import { state } from "./state.js";
@@ -14,7 +14,7 @@ export function vocabularyView(main) {
   const query = el("input", { type: "search", placeholder: "Search", "aria-label": "Search the vocabulary" });
   const kind = el("select", { "aria-label": "Search by", onchange: () => search() }, ...["text", "bytes", "id", "regex"].map((it) => el("option", { value: it }, it)));
   const found = el("span", { className: "quiet small num", role: "status" });
-  const check = el("button", { type: "button", onclick: () => { if (looking) stop(); else unreachable(); } });
+  const { button: check, stop } = patientButton("Find unreachable tokens", "Looking", unreachable);
   const space = el("div", { className: "space" });
   const grid = el("div", { className: "grid", tabindex: "0", role: "grid", "aria-label": "Vocabulary", onscroll: () => draw(), onkeydown: key });
   const detail = el("section", { className: "panel", "aria-label": "Merges of a token", hidden: true });
@@ -26,7 +26,6 @@ export function vocabularyView(main) {
   let total = 0;
   let chosen = -1;
   let turn = 0;
-  let looking; // what ends the search for unreachable tokens
   query.addEventListener("input", debounced(search, 150));
 
   const head = el("div", { className: "line head", role: "row" }, ...COLUMNS.map(([sort, name]) => el("span", { role: "columnheader" },
@@ -126,35 +125,20 @@ export function vocabularyView(main) {
     if (row) choose(at, row); else { chosen = at; page(Math.floor(at / PAGE)); }
   }
 
-  async function unreachable() {
-    const mine = looking = new AbortController();
-    const start = performance.now();
-    const tick = () => { check.textContent = `Looking, ${Math.floor((performance.now() - start) / 1000)} s · Stop`; };
-    const ticking = setInterval(tick, 1000);
-    mine.signal.addEventListener("abort", () => clearInterval(ticking));
-    tick();
+  /** Looks for unreachable tokens; the server keeps what it finds when nobody waits. */
+  async function unreachable(signal) {
     try {
-      const answer = await ask("unreachable", { card: Number(card.value) }, mine.signal);
-      if (looking !== mine) return;
-      stop();
-      check.textContent = `${number(answer.found)} that no text gives ⚠`;
+      const answer = await ask("unreachable", { card: Number(card.value) }, signal);
       search();
+      return `${number(answer.found)} that no text gives ⚠`;
     } catch (error) {
-      if (looking !== mine) return;
-      stop();
+      if (signal.aborted) return undefined;
       wrong.hidden = false;
       wrong.textContent = error.message;
+      return undefined;
     }
   }
 
-  /** Waits no longer for unreachable tokens; the server keeps what it finds. */
-  function stop() {
-    looking?.abort();
-    looking = undefined;
-    check.textContent = "Find unreachable tokens";
-  }
-
-  stop();
   if (state.cards.length) search();
   return stop;
 }
