@@ -101,12 +101,12 @@ class _Generator(CodeGenerator):
     def _counted(
         self, items: list[nodes.Expr], visit: Callable[..., None], node: nodes.Expr, frame: Frame
     ) -> None:
-        self.write("environment.made(" if len(items) > _SHORT else "")
+        self.write("environment.literal(" if len(items) > _SHORT else "")
         visit(node, frame)
         self.write(")" if len(items) > _SHORT else "")
 
     def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:
-        self.write("environment.made({")
+        self.write("environment.literal({")
         for pair in node.items:
             self._weighed(pair.key, frame)
             self.write(": ")
