@@ -351,10 +351,54 @@ FOUND = {
     "{{ c.function.arguments|tojson }}<|/do|>{% endfor %}",
     "in a section": "<|all|>\n{% for c in m.tool_calls %}<|do|>{{ c.function.name }} <|with|> "
     "{{ c.function.arguments|tojson }}<|/do|>\n{% endfor %}<|/all|>",
+    "a word, a name and JSON": "{% for c in m.tool_calls %}<|do|>function\\n{{ c.function.name }}\\n"
+    "{{ c.function.arguments|tojson }}<|/do|>{% endfor %}",
+    "tags": "{% for c in m.tool_calls %}<|do|>\\n<fn={{ c.function.name }}>\\n{% for k, v in "
+    "c.function.arguments.items() %}<arg={{ k }}>\\n{{ v if v is string else v|tojson }}\\n</arg>\\n"
+    "{% endfor %}</fn>\\n<|/do|>{% endfor %}",
     "marks": "{% for c in m.tool_calls %}<|do|>{{ c.function.name }}\n{% for k, v in "
     "c.function.arguments.items() %}<|key|>{{ k }}<|is|>{{ v if v is string else v|tojson }}"
     "<|/key|>\n{% endfor %}<|/do|>{% endfor %}",
 }
+
+
+def test_reasoning_that_the_prompt_opens_is_found() -> None:
+    template = (
+        "{% for m in messages %}{% if m.role == 'assistant' %}<|bot|><|muse|>{{ m.reasoning_content }}"
+        "<|/muse|>{% else %}<|user|>{% endif %}{{ m.content }}<|im_end|>{% endfor %}"
+        "{% if add_generation_prompt %}<|bot|><|muse|>{% endif %}"
+    )
+    tok = byte_level(template)
+    prompt = tok.chat(HELLO, template=template, add_generation_prompt=True)
+    ids = tok.encode("Hm.<|/muse|>So.<|im_end|>", special="allow")
+    message = tok.parse(ids, prompt=prompt).message
+    assert message == {"role": "assistant", "content": "So.", "reasoning_content": "Hm."}
+
+
+def test_words_in_parts_come_back_in_parts() -> None:
+    template = (
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n{% for it in m.content %}{{ it.text }}"
+        "{% endfor %}<|im_end|>{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n"
+        "{% endif %}"
+    )
+    tok = byte_level(template)
+    asked = [{"role": "user", "content": [{"type": "text", "text": "Well?"}]}]
+    prompt = tok.chat(asked, template=template, add_generation_prompt=True)
+    parsed = tok.parse(tok.encode("So.<|im_end|>", special="allow"), prompt=prompt)
+    assert parsed.message["content"] == [{"type": "text", "text": "So."}]
+    assert (parsed.content, parsed.finish) == ("So.", "complete")
+    whole = tok.chat([*asked, parsed.message], template=template)
+    assert whole.text == prompt.text + "So.<|im_end|>"
+
+
+def test_an_engine_may_stop_at_the_ends() -> None:
+    """`<|end|>` of gpt-oss ends reasoning too: a model that stops at it has said nothing yet."""
+    marks = ["<|end|>", "<|return|>", "<|call|>", "<|start|>", "<|channel|>", "<|message|>"]
+    tok = byte_level("".join(marks))
+    stream = tok.parse_stream(format="gpt-oss")
+    special = tok.special_tokens
+    assert {special["<|return|>"], special["<|call|>"]} <= stream.ends
+    assert special["<|end|>"] in stream.closing - stream.ends
 
 
 @pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")

@@ -1,8 +1,4 @@
-"""Answers of Mistral's models as mistral-common writes them, read back from their ids.
-
-mistral-common holds numpy at an older version than the other libraries take, so it is in no group of
-`pyproject.toml`: these tests run where it is installed.
-"""
+"""Answers of Mistral's models as mistral-common writes them, read back from their ids."""
 
 from __future__ import annotations
 

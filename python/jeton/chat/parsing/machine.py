@@ -34,18 +34,8 @@ _WRITTEN_ANEW: Final = re.compile(r'["\\\x00-\x1f]')
 """Characters that JSON writes in another way."""
 
 
-_NOT_IN_STRING: Final = re.compile('["\\\\\ud800-\udfff]')
-_NOT_PLAIN: Final = re.compile(r"[^ \t\r\n\w+\-.,:]")
 _MAX_KEPT: Final = 16
 """The number of calls for which texts are kept after the answer."""
-
-
-def _is_in_string(text: str) -> bool:
-    return not _NOT_IN_STRING.search(text)
-
-
-def _is_plain(text: str) -> bool:
-    return not _NOT_PLAIN.search(text)
 
 
 def _never(text: str) -> bool:
@@ -138,13 +128,15 @@ class Machine:
         if (said := self.cold.get(text)) is not None:
             self.events.append(said)
             return
-        if self._is_cold(text):
-            said = event(self._kind, text, self._number)
-            if len(self.cold) < _MAX_COLD and len(text) <= _LONGEST_COLD:
-                self.cold[text] = said
-            self.events.append(said)
+        if self._in_json:
+            if len(text) <= _LONGEST_COLD and self._more_json(text):
+                return
+        elif self._is_steady and (step := self.state.steps.get((self._held, text))) is not None:
+            self._again(*step)
             return
-        if self._in_json and len(text) <= _LONGEST_COLD and self._more_json(text):
+        elif self._is_cold(text):
+            said = self._cold_event(text)
+            self.events.append(said)
             return
         start = self._count()
         if self._is_steady:
@@ -153,33 +145,47 @@ class Machine:
             self._move(text, start)
         self._settle()
 
+    def _cold_event(self, text: str) -> Event:
+        """The event of a text that only continues what is being read."""
+        said = event(self._kind, text, self._number)
+        if len(self.cold) < _MAX_COLD and len(text) <= _LONGEST_COLD:
+            self.cold[text] = said
+        return said
+
     def _more_json(self, text: str) -> bool:
         """Takes text that is only more of the JSON arguments of a call, if it is that."""
         source, call = self._source, self._call
         step = readers.json_step(text, source.in_string)
         if step is None or call is None or source.depth + step[1] <= 0:
             return False
-        self._count()
-        source.before += len(text)
-        source.depth += step[0]
-        call.pieces.append(text)
-        self.events.append(event("arguments", text, self._number))
-        if source.in_string != step[2]:
-            source.in_string = step[2]
-            self._settle()
+        said = self._cold_event(text) if step == (0, 0, source.in_string) else None
+        self.events.append(said or event("arguments", text, self._number))
+        if said is None:
+            self._count()
+            source.before += len(text)
+            source.depth += step[0]
+            call.pieces.append(text)
+            if source.in_string != step[2]:
+                source.in_string = step[2]
+                self._more_arguments("string" if step[2] else "plain")
         return True
 
+    def _again(self, said: str, held: str) -> None:
+        """Takes text among words, or in a value, of which it is known what it leads to."""
+        self._count()
+        was_held, self._held = self._held, held
+        if said and self._flows:
+            self._words.append(said)
+            self.events.append(event(self.state.spec.takes, said))  # type: ignore[arg-type]
+        elif said:
+            self._more_value(said)
+        if bool(held) != bool(was_held):
+            self._settle()
+
     def _step(self, text: str) -> None:
-        """Takes text among words, or in a value. What it leads to depends on what is held back."""
+        """Takes text among words, or in a value, and notes what it leads to: that depends on what
+        is held back alone."""
         state, held, place = self.state, self._held, self._began
-        if (step := state.steps.get((held, text))) is not None:
-            said, self._held = step
-            if said and self._flows:
-                self._words.append(said)
-                self.events.append(event(self.state.spec.takes, said))  # type: ignore[arg-type]
-            elif said:
-                self._more_value(said)
-            return
         count = len(self.events)
         self._move(text, self.total - len(text))
         is_same = self.state is state and self._began == place
@@ -249,7 +255,6 @@ class Machine:
             self._kind = "content" if self._words is self.content else "reasoning"
         elif self._reader and self._call and self._source.is_open:
             self._in_json = True
-            self._is_cold = _is_in_string if self._source.in_string else _is_plain
             self._more_arguments("string" if self._source.in_string else "plain")
 
     def _more_arguments(self, where: str) -> None:
