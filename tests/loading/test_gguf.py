@@ -240,7 +240,7 @@ def test_a_tokenizer_is_put_into_a_model(tmp_path: Path) -> None:
         tok.save(tmp_path / "tokenizer.json", into=model)
 
 
-@pytest.mark.parametrize("name", ["gpt-2", "llama", "llama_bare", "bert"])
+@pytest.mark.parametrize("name", ["gpt-2", "llama", "llama_bare", "bert", "t5", "rwkv"])
 def test_embeddings_without_a_token(name: str, tmp_path: Path) -> None:
     """Models are often padded to a round number of them."""
     tok = jeton.load(_file(name, tmp_path))
@@ -252,7 +252,7 @@ def test_embeddings_without_a_token(name: str, tmp_path: Path) -> None:
     assert (tmp_path / "new.gguf").read_bytes().endswith(weights)
     again = jeton.load(tmp_path / "new.gguf")
     assert again.max_id == tok.max_id + 3
-    for text in [*TEXTS, f"[PAD{again.max_id}]"]:
+    for text in [*TEXTS, f"[PAD{again.max_id}]", f"[PAD {again.max_id}]", "\\xff[PAD600]"]:
         assert again.encode(text) == tok.encode(text), text
     for text in PLAIN:
         assert _framed(again, text) == _framed(tok, text), text

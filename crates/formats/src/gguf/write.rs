@@ -192,7 +192,7 @@ impl Keys {
         self.written.set(MODEL, Value::text("gpt2"));
         self.written.set(PRE, Value::text(pre.names[0]));
         let spelled = |token: &[u8]| Ok(printable::encode(token));
-        let count = self.put_tokens(stages, bpe.vocab(), spelled)?;
+        let count = self.put_tokens(stages, bpe.vocab(), spelled, padding)?;
         let merges = paced(list.merges.iter()).map(|(left, right)| {
             let spelled = |id: &u32| printable::encode(bpe.vocab().token(*id).unwrap_or_default());
             format!("{} {}", spelled(left), spelled(right))
@@ -296,7 +296,13 @@ impl Keys {
                 Ok(token) => (token.content.clone(), Type::UserDefined),
                 Err(_) => {
                     gaps += 1;
-                    (padding(id), Type::Unused)
+                    let text = if is_bpe {
+                        padding(id)
+                    } else {
+                        // llama.cpp's Unigram takes an unused token for text, in which spaces are `▁`.
+                        format!("[PAD {id}]")
+                    };
+                    (text, Type::Unused)
                 }
             };
             types.extend((kind as i32).to_le_bytes());
@@ -371,7 +377,7 @@ impl Keys {
                 None => format!("▁{text}"),
             })
         };
-        let count = self.put_tokens(stages, model.vocab(), spelled)?;
+        let count = self.put_tokens(stages, model.vocab(), spelled, padding)?;
         self.written.set(LOWERCASE, Value::flag(lowercase));
         self.written.set(STRIP_ACCENTS, Value::flag(strip_accents));
         if let Some(id) = model.vocab().id(unknown.as_bytes()) {
@@ -385,7 +391,9 @@ impl Keys {
 
     fn put_longest_match(&mut self, stages: &Stages, model: &LongestMatch) -> Result<usize> {
         self.written.set(MODEL, Value::text("rwkv"));
-        let count = self.put_tokens(stages, model.vocab(), |token| Ok(escaped(token)))?;
+        // llama.cpp takes any token for text here, and no text holds this byte.
+        let padding = |id| format!("\\xff{}", padding(id));
+        let count = self.put_tokens(stages, model.vocab(), |token| Ok(escaped(token)), padding)?;
         if stages.post_processor.is_some() {
             let stage = stage("post-processor", stages.post_processor.as_ref());
             return Err(cannot_hold(
@@ -402,6 +410,7 @@ impl Keys {
         stages: &Stages,
         vocab: &Vocab,
         spelled: impl Fn(&[u8]) -> Result<String>,
+        padding: impl Fn(usize) -> String,
     ) -> Result<usize> {
         let last = stages.added_tokens.iter().map(|token| token.id);
         let sizes = last.chain(vocab.max_id()).map(|id| id as usize + 1);
