@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 import jeton
 from encode_fallback import encode_fallback
-from jeton import encoding as module
 from jeton.components import models, normalizers
+from jeton.results import encoding as module
 from kinds import byte_level, unigram, word_piece
 from test_spans import TOKENIZERS, texts
 
