@@ -27,7 +27,7 @@ from typing import Any, TypeVar
 
 import jeton
 from jeton import data
-from jeton.trainers import BPETrainer
+from jeton.training import BPETrainer
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 TEXTS = ["english-64mb", "multilingual-64mb"]

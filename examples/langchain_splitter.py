@@ -14,7 +14,7 @@ from langchain_core.documents import Document
 from langchain_text_splitters import TextSplitter
 
 import jeton
-from jeton.chunks import Unit
+from jeton.encoding.chunks import Unit
 
 
 class JetonTextSplitter(TextSplitter):  # type: ignore[misc]

@@ -12,7 +12,7 @@ from llama_index.core.node_parser import TextSplitter
 from llama_index.core.schema import Document
 
 import jeton
-from jeton.chunks import Unit
+from jeton.encoding.chunks import Unit
 
 
 class JetonSplitter(TextSplitter):  # type: ignore[misc]

@@ -55,9 +55,9 @@ class Sets:
 
     def __init__(self, folder: Path) -> None:
         import jeton
+        from jeton.corpora.token_blocks import rows
         from jeton.data import Conversations, prepare
         from jeton.data.preparing import pipeline, queue
-        from jeton.token_blocks import rows
 
         pipeline.CHECKPOINT_SECONDS = 0
         pipeline.TELL_SECONDS = 0

@@ -17,12 +17,12 @@ import speed
 import worked_examples
 from jeton import learn, samples, textbook
 from jeton.data import pack
-from jeton.explaining.steps import ModelStep, TextStep
-from jeton.explaining.view_frames import frames_of_pieces
-from jeton.human_readable import visible, visible_pieces
+from jeton.display.human_readable import visible, visible_pieces
+from jeton.display.views.frames import Bar, Bars, Chip, Frame, Mark, Row, Rows, Table
+from jeton.encoding.explaining.steps import ModelStep, TextStep
+from jeton.encoding.explaining.view_frames import frames_of_pieces
 from jeton.learn.merging import frames_of_merging, start_rows
-from jeton.reference import byte_level
-from jeton.views.frames import Bar, Bars, Chip, Frame, Mark, Row, Rows, Table
+from jeton.learn.reference import byte_level
 from pictures import of_frame, of_tokens
 
 FOLDER = Path(__file__).parent.parent / "docs/pictures"

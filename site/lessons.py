@@ -10,9 +10,9 @@ from pathlib import Path
 
 from illustrations import low
 from jeton import learn, textbook
+from jeton.display.views.page import page
 from jeton.learn.merging import frames_of_merging, marked_rows
 from jeton.learn.unigram import frames_of_unigram
-from jeton.views.page import page
 
 FOLDER = Path(__file__).parent.parent / "target/site/course/steps"
 

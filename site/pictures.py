@@ -1,9 +1,9 @@
 """Draws pictures for the documents: what a terminal shows, and steps of algorithms, as SVG.
 
 Look here for the look of a picture. Each is drawn for light and for dark backgrounds in one file,
-in the colours of `jeton.palette`; a page's own switch reaches a picture by `color-scheme`. A picture
-fetches nothing, has a title for people who do not see it, and every text in it has a contrast of at
-least 4.5 to 1.
+in the colours of `jeton.display.palette`; a page's own switch reaches a picture by `color-scheme`.
+A picture fetches nothing, has a title for people who do not see it, and every text in it has a
+contrast of at least 4.5 to 1.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from rich.style import Style
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
-from jeton.human_readable import without_controls
-from jeton.palette import DARK, LIGHT
-from jeton.views.frames import Arcs, Bars, Block, Chip, Frame, Mark, Rows, Table
+from jeton.display.human_readable import without_controls
+from jeton.display.palette import DARK, LIGHT
+from jeton.display.views.frames import Arcs, Bars, Block, Chip, Frame, Mark, Rows, Table
 
 CELL, LINE, SIZE = 8.4, 22, 14
 """Pixels of a column, of a line, and of the letters."""

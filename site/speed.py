@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from jeton.views.frames import Bar, Bars, Frame
+from jeton.display.views.frames import Bar, Bars, Frame
 from pictures import of_frame
 
 DOCS = Path(__file__).parent.parent / "docs"

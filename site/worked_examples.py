@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from jeton.views.frames import Chip, Frame, Mark, Row, Rows
+from jeton.display.views.frames import Chip, Frame, Mark, Row, Rows
 from pictures import of_frame
 
 _SIGNS: dict[str, Mark] = {"*": "best", "=": "tie", "+": "added", "?": "unknown", "~": "dim"}

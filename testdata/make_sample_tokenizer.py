@@ -1,7 +1,7 @@
 """Writes python/jeton/samples/jeton-4k.json, the small tokenizer that ships with jeton.
 
 Run it after a change of the sample texts: `python testdata/make_sample_tokenizer.py` prints the
-sha256 that `python/jeton/registry.py` has. `tests/test_names.py` holds the file equal to it.
+sha256 that `python/jeton/loading/registry.py` has. `tests/loading/test_names.py` holds the file equal to it.
 """
 
 from __future__ import annotations

@@ -17,33 +17,24 @@ from typing import TYPE_CHECKING, Any
 from jeton import components, errors
 from jeton._core import __version__
 from jeton.components import AddedToken
-from jeton.encoding import Encoding, PaddedBatch, TokenBatch
 from jeton.errors import JetonError
 from jeton.forks import wait_for_imports_before_forks
-from jeton.loading import load
+from jeton.former_paths import find_moved_modules
+from jeton.results.encoding import Encoding, PaddedBatch, TokenBatch
 from jeton.tokenizer import Tokenizer
+from jeton.tokenizer.loading import load
 
 if TYPE_CHECKING:
-    from jeton import (
-        analysis,
-        chat,
-        cost,
-        data,
-        edit,
-        learn,
-        nn,
-        samples,
-        sentencepiece,
-        textbook,
-        tiktoken,
-    )
-    from jeton.cache import cache_limit, set_cache_limit
-    from jeton.calls import BatchEncoding
-    from jeton.chunks import Chunk, Truncated
-    from jeton.corpus import Progress
-    from jeton.known_names import names, patterns
-    from jeton.streams import CountedText, DecodeStream
-    from jeton.trainers import (
+    from jeton import analysis, chat, cost, data, edit, learn, nn, samples, sentencepiece, tiktoken
+    from jeton.corpora.corpus import Progress
+    from jeton.corpora.word_counts import WordCounts
+    from jeton.encoding.cache import cache_limit, set_cache_limit
+    from jeton.encoding.calls import BatchEncoding
+    from jeton.encoding.chunks import Chunk, Truncated
+    from jeton.encoding.streams import CountedText, DecodeStream
+    from jeton.learn import textbook
+    from jeton.loading.known_names import names, patterns
+    from jeton.training import (
         BPETrainer,
         CharTrainer,
         UnigramTrainer,
@@ -51,7 +42,6 @@ if TYPE_CHECKING:
         WordPieceTrainer,
     )
     from jeton.transformers_patch import patch_transformers
-    from jeton.word_counts import WordCounts
 
 __all__ = [
     "AddedToken",
@@ -109,26 +99,27 @@ _PACKAGES = (
 )
 
 _IMPORTED_WHEN_USED = {
-    "BPETrainer": "jeton.trainers",
-    "BatchEncoding": "jeton.calls",
-    "CharTrainer": "jeton.trainers",
-    "Chunk": "jeton.chunks",
-    "CountedText": "jeton.streams",
-    "DecodeStream": "jeton.streams",
-    "Progress": "jeton.corpus",
-    "Truncated": "jeton.chunks",
-    "UnigramTrainer": "jeton.trainers",
-    "WordCounts": "jeton.word_counts",
-    "WordLevelTrainer": "jeton.trainers",
-    "WordPieceTrainer": "jeton.trainers",
-    "cache_limit": "jeton.cache",
-    "names": "jeton.known_names",
+    "BPETrainer": "jeton.training",
+    "BatchEncoding": "jeton.encoding.calls",
+    "CharTrainer": "jeton.training",
+    "Chunk": "jeton.encoding.chunks",
+    "CountedText": "jeton.encoding.streams",
+    "DecodeStream": "jeton.encoding.streams",
+    "Progress": "jeton.corpora.corpus",
+    "Truncated": "jeton.encoding.chunks",
+    "UnigramTrainer": "jeton.training",
+    "WordCounts": "jeton.corpora.word_counts",
+    "WordLevelTrainer": "jeton.training",
+    "WordPieceTrainer": "jeton.training",
+    "cache_limit": "jeton.encoding.cache",
+    "names": "jeton.loading.known_names",
     "patch_transformers": "jeton.transformers_patch",
-    "patterns": "jeton.known_names",
-    "set_cache_limit": "jeton.cache",
+    "patterns": "jeton.loading.known_names",
+    "set_cache_limit": "jeton.encoding.cache",
 }
 
 wait_for_imports_before_forks()
+find_moved_modules()
 
 
 def __getattr__(name: str) -> Any:
@@ -136,7 +127,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"jeton.{name}")
     if name in _IMPORTED_WHEN_USED:
         return getattr(importlib.import_module(_IMPORTED_WHEN_USED[name]), name)
-    from jeton.other_names import IMPORTED_FROM
+    from jeton.encoding.other_names import IMPORTED_FROM
 
     hint = f" (in jeton: {IMPORTED_FROM[name]})" if name in IMPORTED_FROM else ""
     raise AttributeError(f"module 'jeton' has no attribute {name!r}{hint}")

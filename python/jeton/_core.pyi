@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import Self, disjoint_base
 
-from jeton.argument_types import SpecialPolicy
+from jeton.encoding.argument_types import SpecialPolicy
 
 __all__ = [
     "OPTIMISED",

@@ -1,4 +1,4 @@
-"""Files of this machine: opened only if they are files, and written beside what they replace.
+"""Files of this machine: opened only if they are files, written beside what they replace; digests.
 
 Look here to read a file that may be a stranger's: a pipe that nobody writes to, or a device that
 never ends, is refused, and so is what is too large to be what it is said to be.
@@ -7,13 +7,17 @@ never ends, is refused, and so is what is too large to be what it is said to be.
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import jeton._core as _core
 from jeton.errors import FileError, MissingFileError
 
-__all__ = ["LARGEST", "create_beside", "opened", "read", "write"]
+if TYPE_CHECKING:
+    from threading import Event
+
+__all__ = ["LARGEST", "FileDigest", "create_beside", "digest_of", "opened", "read", "write"]
 
 _AT_A_TIME = 1 << 20
 LARGEST = 1 << 28
@@ -77,3 +81,30 @@ def create_beside(target: Path) -> tuple[Path, BinaryIO]:
     """
     path, descriptor = _core.create_beside(target)
     return Path(path), os.fdopen(descriptor, "wb")
+
+
+@dataclass(frozen=True)
+class FileDigest:
+    """What tells whether a file is the one that was seen before."""
+
+    bytes: int
+    """Its size."""
+    sha256: str
+    """The digest of its contents, in hexadecimal."""
+
+
+def digest_of(path: Path, stopped: Event | None = None) -> FileDigest:
+    """The size and the SHA-256 of a file; of what was read of it when it was stopped.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    import hashlib
+
+    sha256, size = hashlib.sha256(), 0
+    buffer = memoryview(bytearray(_AT_A_TIME))
+    with open(path, "rb", buffering=0) as file:
+        while (stopped is None or not stopped.is_set()) and (length := file.readinto(buffer)):
+            sha256.update(buffer[:length])
+            size += length
+    return FileDigest(size, sha256.hexdigest())

@@ -1,7 +1,11 @@
 """Forking a process while one of its threads imports a part of jeton: the child can import it too.
 
-In the child, what another thread was importing stays locked, with nobody left to unlock it. So a
-fork waits until no part of jeton, nor of numpy, is being imported.
+Python locks each module while a thread imports it, and does not unlock it in a forked child, which
+has no such thread: the child waits forever when it imports that module. jeton imports most of its
+parts on first use, so a `DataLoader` that forks beside a first call would hang
+(`tests/robustness/test_fork.py` does that). Therefore a fork waits until no part of jeton, nor of
+numpy, is being imported. Python has no public way to ask for these locks: `_module_locks` is read
+where it exists, and elsewhere a fork does not wait.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from typing import Any, Final
 import jeton._core as _core
 from jeton import files
 from jeton.arguments import checked_path
+from jeton.display.human_readable import CONTROLS
 from jeton.errors import FormatError
-from jeton.human_readable import CONTROLS
 
 __all__ = ["dumps", "read", "write"]
 

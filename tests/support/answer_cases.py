@@ -117,6 +117,13 @@ WRITTEN: dict[str, list[tuple[str, str, str, list[tuple[str, Any]]]]] = {
             "", "", [*_CALL, ("get_weather", {})],
         )
     ],
+    "apriel": [
+        (
+            "Here are my reasoning steps:\nHm.\n[BEGIN FINAL RESPONSE]\nSo.\n<tool_calls>"
+            '[{"name": "get_weather", "arguments": {"city": "Bergen", "days": 3}}]</tool_calls>',
+            "So.", "Hm.", _CALL,
+        )
+    ],
     "minimax-m2": [
         (
             '<minimax:tool_call>\n<invoke name="get_weather">\n<parameter name="city">Bergen'
@@ -209,13 +216,34 @@ WRITTEN: dict[str, list[tuple[str, str, str, list[tuple[str, Any]]]]] = {
             '<|tool_call_start|>[get_weather(city="B\\"\\u00e9", days=[1, {"a": None}])]'
             "<|tool_call_end|>So.",
             "So.", "", [("get_weather", {"city": 'B"é', "days": [1, {"a": None}]})],
-        )
+        ),
+        (
+            "<|tool_call_start|>[get_weather(city='a 'b' c', days=3)]<|tool_call_end|>",
+            "", "", [("get_weather", {"city": "a 'b' c", "days": 3})],
+        ),
     ],
     "olmo3": [
         (
             '<function_calls>\nget_weather(city="Bergen", days=3)\nget_weather(days=-1.5e3)\n'
             "</function_calls>",
             "", "", [*_CALL, ("get_weather", {"days": -1500.0})],
+        )
+    ],
+    "minicpm3": [
+        (
+            "<|thought_start|>\nHm.\n<|thought_end|>\n<|tool_call_start|>\n```python\n"
+            'get_weather(city="Bergen", days=3)\nget_weather()\n```\n<|tool_call_end|>\nSo.',
+            "So.", "Hm.", [*_CALL, ("get_weather", {})],
+        )
+    ],
+    "minicpm5": [
+        (
+            'So.\n<function name="get_weather"><param name="city"><![CDATA[a </param> ]] b]]>'
+            '</param><param name="days">3</param></function>\n<function name="get_weather">'
+            '<param name="city">[a]</param></function>',
+            "So.", "",
+            [("get_weather", {"city": "a </param> ]] b", "days": 3}),
+             ("get_weather", {"city": "[a]"})],
         )
     ],
     "granite": [
@@ -262,6 +290,35 @@ WRITTEN: dict[str, list[tuple[str, str, str, list[tuple[str, Any]]]]] = {
         (
             "<|channel>thought\nHm.\n<channel|>So.<|tool_call>call:get_weather{city:"
             '<|"|>Bergen<|"|>,days:3}<tool_call|>',
+            "So.", "Hm.", _CALL,
+        )
+    ],
+    "functiongemma": [
+        (
+            "So.<start_function_call>call:get_weather{city:<escape>Bergen<escape>,days:3}"
+            "<end_function_call>",
+            "So.", "", _CALL,
+        )
+    ],
+    "gigachat": [
+        ('So.<|message_sep|>', "So.", "", []),
+        (
+            "So.<|message_sep|>\n\nfunction call<|role_sep|>\n"
+            '{"name": "get_weather", "arguments": {"city": "Bergen", "days": 3}}<|message_sep|>',
+            "So.", "", _CALL,
+        ),
+        (
+            'function call<|role_sep|>\n{"name": "get_weather", "arguments": {"city": "Bergen", '
+            '"days": 3}}<|message_sep|>',
+            "", "", _CALL,
+        ),
+    ],
+    "muse-glimmer": [
+        (
+            " to=self<|message|>Hm.<|eom|><|start|>assistant to=get_weather<|message|>"
+            '<atem:function_calls>\n<atem:invoke name="get_weather">\n<atem:parameter name="city">'
+            'Bergen</atem:parameter>\n<atem:parameter name="days">3</atem:parameter>\n'
+            "</atem:invoke>\n</atem:function_calls><|eom|><|start|>assistant to=user<|message|>So.",
             "So.", "Hm.", _CALL,
         )
     ],
@@ -453,6 +510,8 @@ def losses(tok: jeton.Tokenizer, template: str) -> list[str]:
         found.append("a second call")
     if not comes_back(_message("So.", **_ONE)):
         found.append("words beside a call")
+    elif "space around words" not in found and not comes_back({**spacy, **_ONE}):
+        found.append("space around words")
     if not comes_back(_message(**_ONE, **_REASON), **thinking):
         found.append("reasoning before a call")
     trip = read_back(tok, template, _message(**_ONE))

@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 
 import jeton
 from jeton import edit, samples
-from jeton.base_tokenizer.tokens import bytes_by_id
 from jeton.components import decoders, models, pre_tokenizers
+from jeton.encoding.base_tokenizer.tokens import bytes_by_id
 from kinds import LLAMA
 
 TEXT = "\n".join(samples.read_all().values())

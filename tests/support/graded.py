@@ -192,6 +192,24 @@ MUTANTS: dict[str, tuple[str, str, str, str]] = {
         "        row.append(piece[at:end])\n        at = end\n    return row",
         "learned before",
     ),
+    "a merge by what it makes, not by its parts": (
+        "encode",
+        "    for pair in merges:\n        row = merge(row, pair)\n    return row",
+        "    made = {left + right: at for at, (left, right) in enumerate(merges)}\n"
+        "    while True:\n"
+        "        found = [(made[a + b], at) for at, (a, b) in enumerate(zip(row, row[1:]))\n"
+        "                 if a + b in made]\n"
+        "        if not found:\n            return row\n"
+        "        _, at = min(found)\n"
+        "        row[at : at + 2] = [row[at] + row[at + 1]]",
+        "",
+    ),
+    "characters of a piece": (
+        "encode",
+        "[bytes([byte]) for byte in piece]",
+        "[character.encode() for character in piece.decode()]",
+        "",
+    ),
     "tokens decoded one by one": (
         "decode",
         'b"".join(tokens).decode("utf-8", errors="replace")',
@@ -200,6 +218,16 @@ MUTANTS: dict[str, tuple[str, str, str, str]] = {
     ),
     "bad bytes left out": ("decode", 'errors="replace"', 'errors="ignore"', "U+FFFD"),
     "bad bytes raise": ("decode", ', errors="replace"', "", "UnicodeDecodeError"),
+    "a byte order mark is lost": ("decode", '"utf-8"', '"utf-8-sig"', ""),
+    "white space is stripped": ("decode", 'errors="replace")', 'errors="replace").strip()', ""),
+    "one contraction is forgotten": ("split", '"\'ve", ', "", "in small letters only"),
+    "three digits at most": (
+        "split",
+        "    while end < len(text) and kind(text[end]) == kind(text[start]):",
+        "    while end < len(text) and kind(text[end]) == kind(text[start]) and not (\n"
+        '        kind(text[end]) == "number" and end - start == 3\n    ):',
+        "",
+    ),
     "capitals contract": (
         "split",
         "if text.startswith(short, at)",
@@ -261,6 +289,38 @@ MUTANTS: dict[str, tuple[str, str, str, str]] = {
         "",
     ),
     "in the order of the table": ("merges_of", "sorted(ranks, key=ranks.get)", "sorted(ranks)", ""),
+    "in the order of the table's keys": (
+        "merges_of",
+        "sorted(ranks, key=ranks.get)",
+        "ranks",
+        "the order of the ranks",
+    ),
+    "ranks are places in the table": (
+        "merges_of",
+        "    for token in sorted(ranks, key=ranks.get):",
+        "    by_rank = {rank: token for token, rank in ranks.items()}\n"
+        "    for token in (by_rank[rank] for rank in range(len(ranks))):",
+        "KeyError",
+    ),
+    "tokens of text only": (
+        "merges_of",
+        "    for token in sorted(ranks",
+        "    for token in sorted((it for it in ranks if it.decode())",
+        "UnicodeDecodeError",
+    ),
+    "every path is tried": (
+        "viterbi",
+        "    best = [(0.0, [])]\n",
+        "    def ways(text):\n"
+        "        yield from [] if text else [(0.0, [])]\n"
+        "        for end in range(1, len(text) + 1):\n"
+        "            if text[:end] in scores:\n"
+        "                for score, pieces in ways(text[end:]):\n"
+        "                    yield score + scores[text[:end]], [text[:end], *pieces]\n\n"
+        "    return max(ways(text), key=lambda way: way[0])[1]\n"
+        "    best = [(0.0, [])]\n",
+        "no answer",
+    ),
     "greedy from the left": (
         "viterbi",
         "    best = [(0.0, [])]\n",

@@ -19,11 +19,11 @@ import pytest
 
 import jeton
 from jeton import samples
+from jeton.corpora.token_blocks import files
+from jeton.corpora.token_blocks import rows as reading
 from jeton.data import layouts
 from jeton.data.preparing import pipeline, queue
 from jeton.data.preparing.shuffling import numbers
-from jeton.token_blocks import files
-from jeton.token_blocks import rows as reading
 
 END = "<|endoftext|>"
 

@@ -24,7 +24,7 @@ from jeton.analysis.measures import ModelCost, cost_of_model
 from jeton.analysis.sweeping import FAMILIES, sweep
 from jeton.analysis.swept import Point, SkippedSize, Sweep
 from jeton.analysis.values import Curve, Measured, Value
-from jeton.usage import Usage
+from jeton.corpora.usage import Usage
 
 __all__ = [
     "FAMILIES",

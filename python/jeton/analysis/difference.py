@@ -26,8 +26,8 @@ import numpy.typing as npt
 from jeton._core import __version__
 from jeton.analysis.lines import Corpus, Lines
 from jeton.arguments import check_kind, checked_int
-from jeton.corpus import Progress
-from jeton.human_readable import counted, visible
+from jeton.corpora.corpus import Progress
+from jeton.display.human_readable import counted, visible
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["Difference", "OnlyToken", "Stretch", "diff"]

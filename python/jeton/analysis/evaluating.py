@@ -23,7 +23,7 @@ from jeton.analysis.texts import Corpus, Errors, Sample, Watched, ahead, aligned
 from jeton.analysis.values import Curve, Measured, Value
 from jeton.analysis.values_without_text import Morphemes, checked_morphemes, overall_values
 from jeton.arguments import check_kind, check_named, check_text, checked_errors
-from jeton.corpus import Progress, check_watch
+from jeton.corpora.corpus import Progress, check_watch
 from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError
 from jeton.tokenizer import Tokenizer
 

@@ -15,8 +15,8 @@ from jeton.analysis.known_measures import MEASURES
 from jeton.analysis.saved import Saved
 from jeton.analysis.values import Curve, Measured, Value
 from jeton.arguments import check_kind, check_text, checked_int
+from jeton.display.human_readable import counted
 from jeton.errors import UnknownNameError
-from jeton.human_readable import counted
 
 __all__ = ["Change", "Evaluation", "names_in"]
 

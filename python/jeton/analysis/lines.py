@@ -15,7 +15,15 @@ from typing import Final, Literal
 
 import jeton._core as _core
 from jeton.arguments import checked_errors
-from jeton.corpus import Progress, Table, batches, check_watch, is_table, paths_or_texts, size_of
+from jeton.corpora.corpus import (
+    Progress,
+    Table,
+    batches,
+    check_watch,
+    is_table,
+    paths_or_texts,
+    size_of,
+)
 from jeton.errors import ArgumentTypeError, FormatError
 
 __all__ = ["Corpus", "Lines"]

@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 import jeton._core as _core
 from jeton.analysis.texts import Sample
-from jeton.encoding import TokenBatch
 from jeton.errors import EncodeError, JetonError
+from jeton.results.encoding import TokenBatch
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["Judged", "Tally", "WordKinds", "cause_of", "count"]

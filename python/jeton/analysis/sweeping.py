@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 from jeton.analysis.lines import Corpus, Lines
 from jeton.analysis.swept import Point, SkippedSize, Sweep
 from jeton.arguments import check_text, checked_flag, checked_int, checked_path
-from jeton.corpus import Progress, are_lines
+from jeton.corpora.corpus import Progress, are_lines
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -28,7 +28,7 @@ from jeton.errors import (
     warn_caller,
 )
 from jeton.tokenizer import Tokenizer
-from jeton.trainers import BPETrainer, UnigramTrainer, WordPieceTrainer
+from jeton.training import BPETrainer, UnigramTrainer, WordPieceTrainer
 
 __all__ = ["FAMILIES", "sweep"]
 

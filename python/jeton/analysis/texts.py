@@ -21,10 +21,10 @@ from typing import Any, Final, Literal, TypeVar
 
 import jeton._core as _core
 from jeton.arguments import check_text, checked_path
-from jeton.corpus import Progress, Table, is_table, paths_or_texts, size_of
+from jeton.corpora.corpus import Progress, Table, is_table, paths_or_texts, size_of
+from jeton.display.human_readable import counted
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, JetonError
-from jeton.file_digest import digest_of
-from jeton.human_readable import counted
+from jeton.files import digest_of
 
 __all__ = ["Corpus", "Sample", "ahead", "aligned", "corpora_of", "cut"]
 

@@ -38,7 +38,7 @@ from jeton.errors import (
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
-    from jeton.base_tokenizer import BaseTokenizer
+    from jeton.encoding.base_tokenizer import BaseTokenizer
 
 __all__ = ["Chat", "Request"]
 
@@ -323,10 +323,12 @@ class Chat:
         is asked for, that is it. Otherwise it is what came from messages of these roles, with
         what the template wrote inside of each, and behind it up to the first control token, which
         ends the turn; or up to a later one that follows at once, if that ends the text, a turn of
-        the user, or the chat that ends there. An answer begins behind the generation prompt, or
-        behind as much of it as the turn has; if the template shows no prompt, where another answer
-        would begin. What a template repeats of a call around its result is not learnt. An answer
-        without text is only the token that ends it, and teaches to say nothing.
+        the user, or the chat that ends there. If no control token ends it, it is up to the text
+        that the template writes at the end of the same chat without later turns. An answer begins
+        behind the generation prompt, or behind as much of it as the turn has; if the template shows
+        no prompt, where another answer would begin. What a template repeats of a call around its
+        result is not learnt. An answer without text is only the token that ends it, and teaches to
+        say nothing.
 
         Args:
             roles: Whose messages count.

@@ -19,10 +19,10 @@ from jeton.chat.probes import Frames, frames_of
 from jeton.chat.renderer import Renderer
 from jeton.chat.source import GAP, Source
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
-from jeton.settings import CONFIG
+from jeton.loading.settings import CONFIG
 
 if TYPE_CHECKING:
-    from jeton.base_tokenizer import BaseTokenizer
+    from jeton.encoding.base_tokenizer import BaseTokenizer
 
 __all__ = ["control_tokens_of"]
 

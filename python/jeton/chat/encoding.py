@@ -23,7 +23,7 @@ from jeton.components import AddedToken
 from jeton.errors import InternalError
 
 if TYPE_CHECKING:
-    from jeton.base_tokenizer import BaseTokenizer
+    from jeton.encoding.base_tokenizer import BaseTokenizer
 
 __all__ = ["ControlTokens", "Encoded", "encoded", "encoded_ids", "guarding", "known_tokens"]
 

@@ -12,13 +12,13 @@ from typing import Any, Final
 
 from jeton.chat.call_arguments import with_parsed_arguments
 from jeton.chat.kept_tools import KeptTools, kept_tools
+from jeton.chat.message_fields import TEXTS, is_text
 from jeton.chat.messages import Group, Input, Sent
 from jeton.chat.parts import raw
 from jeton.chat.probes import prints_arguments_as_text, takes_parts
 from jeton.chat.renderer import Renderer
 from jeton.chat.traced import joined
 from jeton.chat.trust import REASONING, Path
-from jeton.message_fields import TEXTS, is_text
 
 __all__ = ["PLAIN", "Given"]
 

@@ -132,17 +132,19 @@ class Answers:
         # For each place that which is the first from it on where a turn cannot go on.
         stops = np.where(~self._by_template | self._is_control, np.arange(size), size)
         stops = np.append(np.minimum.accumulate(stops[::-1])[::-1], size)
-        # Where no control token ends a turn, what follows is not of it.
         closing = {part: int(stops[part.end]) for part in self._parts}
-        ends = self._ends(
-            {it: at for it, at in closing.items() if at < size and self._is_control[at]}
-        )
+        ends = {
+            it: self._end_in_text(it, at) or it.end - 1
+            for it, at in closing.items()
+            if self._in_text(it, at)
+        }
+        ends |= self._ends({it: at for it, at in closing.items() if it not in ends})
         is_of_answer = self._by_template | (self._run_of >= 0)
         for part in self._parts:
             if self._chat.roles[part.message] in ANSWERING:
                 mask[self._first_of_answer(part) : part.start] = True
             mask[part.start : part.end] = is_of_answer[part.start : part.end]
-            mask[part.end : ends.get(part, part.end - 1) + 1] = True
+            mask[part.end : ends[part] + 1] = True
         mask[self._ends_of_silences()] = True
         return mask
 
@@ -206,12 +208,43 @@ class Answers:
                 itertools.takewhile(self._is_control.__getitem__, range(first, len(ids)))
             )
             end = next((at for at in closing if part.is_call and ids[at] in known), None)
-            if end is None and (part.is_call or ends_texts or len(closing) > 1):
+            goes_on = len(closing) > 1 or self._is_text_of_template(closing[-1] + 1)
+            if end is None and (part.is_call or ends_texts or goes_on):
                 end = self._end_alone(part, first, ends_texts=ends_texts)
             ends[part] = first if end is None else end
             if end is not None or not part.is_call:
                 known.add(ids[ends[part]])
         return ends
+
+    def _is_text_of_template(self, at: int) -> bool:
+        """Whether the template wrote this token, and it is neither white space nor control."""
+        if at >= len(self._chat.ids) or not self._by_template[at] or self._is_control[at]:
+            return False
+        return not self._chat.text[slice(*self._chat.spans[at])].isspace()
+
+    def _in_text(self, part: _Part, stop: int) -> bool:
+        """Whether text ends a part, rather than the control token at `stop`."""
+        if stop >= len(self._chat.ids) or not self._is_control[stop]:
+            return True
+        start, end = self._said_until(part), self._chat.spans[stop][0]
+        if not self._chat.text[start:end].strip():
+            return False
+        last = self._end_in_text(part, stop)
+        return last is not None and last < stop - 1
+
+    def _end_in_text(self, part: _Part, stop: int) -> int | None:
+        """The last token in front of `stop` of the text that ends a part: what the template writes
+        behind it in a chat that ends with it. `None` if that is not what follows here."""
+        alone = self._alone(part.message)
+        if alone is None:
+            return None
+        said = max((end for _, end, _ in alone.stretches()), default=0)
+        behind = alone.chat.text[said:].removesuffix(self._prompt).rstrip()
+        start = self._said_until(part)
+        if not self._chat.text[start:].startswith(behind):
+            return None
+        starts = [span[0] for span in self._chat.spans[part.end : stop]]
+        return part.end - 1 + bisect.bisect_left(starts, start + len(behind))
 
     def _end_alone(self, part: _Part, first: int, *, ends_texts: bool) -> int | None:
         """The control token that ends a turn, as a chat shows that ends with it.
@@ -232,11 +265,21 @@ class Answers:
             for at in itertools.takewhile(self._by_template.__getitem__, range(first, len(ids)))
             if self._is_control[at] and behind.startswith(text[start : spans[at][1]])
         ]
+        # White space divides the end of a turn from what follows all turns.
+        divided = next((at for at in closing if ids[at] == self._end_of_user), len(ids))
+        closing = [
+            at
+            for at in closing
+            if at <= divided
+            or not any(text[slice(*it)].isspace() for it in spans[divided + 1 : at])
+        ]
         for ending in (self._end, self._end_of_user):
             for at in closing:
                 if ids[at] == ending:
                     return at
-        return closing[-1] if part.is_call and closing else None
+        if not part.is_call or not closing:
+            return None
+        return max(closing[-1], self._end_in_text(part, len(ids)) or 0)
 
     def _ends_of_silences(self) -> list[int]:
         """The tokens that end answers without text, if the template shows where one begins."""
@@ -367,12 +410,20 @@ class Answers:
 
     @functools.cached_property
     def _end_of_user(self) -> int:
-        """The control token behind the first question, which ends it; -1 if there is none."""
-        asked = self._first_question(prompt=False)
+        """The control token behind the first question, which ends it; -1 if there is none.
+
+        It is the last one that is there with a generation prompt and without.
+        """
+        asked, prompted = self._first_question(prompt=False), self._first_question(prompt=True)
         if asked is None:
             return -1
         last = max((at for at, it in enumerate(asked.origins) if it.role == "user"), default=-1)
         behind = asked.ids[last + 1 :] if last >= 0 else []
+        if prompted is not None and prompted.text != asked.text:
+            same = itertools.takewhile(bool, map(operator.eq, behind, prompted.ids[last + 1 :]))
+            shared = [id for id in behind[: sum(same)] if id in self._control]
+            if shared:
+                return shared[-1]
         return next((id for id in behind if id in self._control), -1)
 
     @functools.cached_property

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from jeton.chat.message_fields import fields_of
 from jeton.chat.origins import Kind, Origin
 from jeton.chat.parts import TracedFloat, TracedInt
 from jeton.chat.traced import Traced
 from jeton.chat.trust import KNOWN_ROLES, REASONING, Path, Trust
 from jeton.errors import ArgumentError, ArgumentTypeError
-from jeton.message_fields import fields_of
 
 __all__ = ["Group", "Input", "Sent", "sent_messages"]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from jeton.base_tokenizer import BaseTokenizer
+    from jeton.encoding.base_tokenizer import BaseTokenizer
 
 __all__ = ["once_per_tokenizer"]
 

@@ -106,12 +106,14 @@ def takes_parts(
 
 @functools.lru_cache(maxsize=256)
 def prints_arguments_as_text(renderer: Renderer, template: str, variables: Variables) -> bool:
-    """Whether a template prints arguments that are a JSON string unchanged, and either prints the
-    same for a dict or fails on one.
+    """Whether a template prints arguments that are a JSON string unchanged, and does no better for
+    a dict: it prints the same, or as Python does, or fails.
     """
     as_dict, as_text = (text_of(renderer, template, [_USER, it], variables) for it in _CALLS)
-    arguments = _CALLS[1]["tool_calls"][0]["function"]["arguments"]
-    return as_text is not None and arguments in as_text and as_dict in (None, as_text)
+    a_dict, a_text = (it["tool_calls"][0]["function"]["arguments"] for it in _CALLS)
+    if as_text is None or a_text not in as_text:
+        return False
+    return as_dict is None or as_dict == as_text or repr(a_dict) in as_dict
 
 
 def text_of(

@@ -7,10 +7,12 @@ text begins behind an answer, and for how its own rendering would differ.
 
 from __future__ import annotations
 
+import bisect
 import copy
 import difflib
 import itertools
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -19,9 +21,9 @@ from jeton.chat.origins import ANSWERING
 from jeton.errors import ArgumentError, ArgumentTypeError, JetonError
 
 if TYPE_CHECKING:
-    from jeton.base_tokenizer import BaseTokenizer
     from jeton.chat.origins import Origin
     from jeton.chat.parsing.parsed import Parsed
+    from jeton.encoding.base_tokenizer import BaseTokenizer
 
 __all__ = ["Rewritten", "Rollout"]
 
@@ -39,7 +41,10 @@ class _Chat(Protocol):
     def ids(self) -> list[int]: ...
 
     @property
-    def origins(self) -> list[Origin]: ...
+    def spans(self) -> list[tuple[int, int]]: ...
+
+    @property
+    def segments(self) -> list[tuple[int, int, Origin]]: ...
 
     @property
     def control_tokens(self) -> dict[str, int]: ...
@@ -141,16 +146,8 @@ class Rollout:
         start = len(self.ids)
         if not new:
             add_generation_prompt = False
-        for message in _messages_of(answer):
-            said = [*self.messages, message]
-            try:
-                chat = self._chat_of([*said, *new], add_generation_prompt)
-                break
-            except JetonError as refusal:
-                error = refusal
-        else:
-            raise error
-        cut, is_ended = _behind_answer(chat, len(said), written, answer)
+        said, chat, place = self._continued(answer, new, add_generation_prompt)
+        cut, is_ended = _behind_answer(chat, place, written, answer)
         longer.sampled = [*self.sampled, (start, start + len(written))]
         longer.answers = [*self.answers, answer]
         longer.messages = [*said, *new]
@@ -159,6 +156,40 @@ class Rollout:
         longer.ids = [*before, *(chat.ids[cut:] if new or not is_ended else [])]
         longer.rewritten = list(_compared(self.tokenizer, before, chat.ids[:cut], is_ended))
         return longer
+
+    def _continued(
+        self, answer: Parsed, new: list[Any], prompt: bool
+    ) -> tuple[list[Any], _Chat, _Place]:
+        """The messages up to the answer, the chat with what follows, and where the answer is in it.
+
+        The answer is the first of its shapes that the template takes. If the template writes what
+        follows in front of the words of the answer, the chat has the answer without words.
+        """
+        refusal: JetonError | None = None
+        found: tuple[list[Any], _Chat, _Place] | None = None
+        for message in _messages_of(answer):
+            said = [*self.messages, message]
+            try:
+                chat = self._chat_of([*said, *new], prompt)
+            except JetonError as error:
+                refusal = refusal or error
+                continue
+            place = _place(chat, self._alone(said), len(said))
+            if found is None or place.is_in_order:
+                found = (said if found is None else found[0], chat, place)
+            if place.is_in_order:
+                break
+        if found is None:
+            assert refusal is not None
+            raise refusal
+        return found
+
+    def _alone(self, messages: list[Any]) -> _Chat | None:
+        """The chat that ends with an answer, if the template takes that."""
+        try:
+            return self._chat_of(messages, False)
+        except JetonError:
+            return None
 
     def __repr__(self) -> str:
         answers, tokens, parts = len(self.answers), len(self.ids), len(self.rewritten)
@@ -197,34 +228,64 @@ def _messages_of(answer: Parsed) -> Iterator[dict[str, Any]]:
         if isinstance(call["function"]["arguments"], str):
             call["function"]["arguments"] = {}
     yield simpler
+    if answer.calls:
+        yield {**simpler, "content": ""}
     text = "".join(part.text for part in answer.parts if part.kind != "mark")
     yield {"role": "assistant", "content": answer.content or text}
 
 
-def _behind_answer(chat: _Chat, count: int, written: list[int], answer: Parsed) -> tuple[int, bool]:
-    """The index of the token that follows an answer, and whether the answer has its own end.
+@dataclass(frozen=True)
+class _Place:
+    """Where an answer ends in a chat, in characters, and whether all that follows is behind it."""
 
-    Args:
-        chat: The chat with the answer, and what follows.
-        count: How many messages there are up to the answer.
-        written: The answer.
-        answer: The answer, parsed.
+    end: int
+    next: int
+    is_said: bool
+    """Whether the template prints anything of it."""
+    is_in_order: bool
+
+
+def _place(chat: _Chat, alone: _Chat | None, count: int) -> _Place:
+    """The place of message `count - 1` in a chat.
+
+    A template may write a part of the answer again, as the name of a tool in front of its result.
+    So only as much of each field counts as it has in the chat that ends with the answer.
     """
-    origins = chat.origins
-    is_said = [it.kind == "message" and it.field != "role" for it in origins]
-    numbers = [it.message if on else None for it, on in zip(origins, is_said, strict=True)]
-    said = [at for at, it in enumerate(numbers) if it is not None and it < count]
-    new = [at for at, it in enumerate(numbers) if it is not None and it >= count]
-    first = said[-1] + 1 if said else 0
-    behind = next((at for at in new if at >= first), len(origins))
-    marks = chat.tokenizer.parse_stream(prompt=chat).ends  # type: ignore[attr-defined]
+    left = Counter[str]()
+    for start, end, it in () if alone is None else alone.segments:
+        if it.message == count - 1:
+            left[it.field] += end - start
+    behind, following, is_said = 0, [len(chat.text)], False
+    for start, end, it in chat.segments:
+        if it.kind != "message" or it.field == "role" or it.message is None:
+            continue
+        if it.message >= count:
+            following.append(start)
+            continue
+        if it.message == count - 1:
+            if it.field in left:
+                if left[it.field] <= 0:
+                    continue
+                left[it.field] -= end - start
+            is_said = True
+        behind = end
+    first = min((it for it in following if it >= behind), default=len(chat.text))
+    return _Place(behind, first, is_said, min(following) >= behind)
+
+
+def _behind_answer(
+    chat: _Chat, place: _Place, written: list[int], answer: Parsed
+) -> tuple[int, bool]:
+    """The index of the token that follows an answer, and whether the answer has its own end."""
+    first = bisect.bisect_left(chat.spans, place.end, key=operator.itemgetter(0))
+    behind = bisect.bisect_left(chat.spans, place.next, key=operator.itemgetter(0))
+    marks = chat.tokenizer.parse_stream(prompt=chat).closing  # type: ignore[attr-defined]
     ends = [at for at in range(first, behind) if chat.ids[at] in marks]
     last = written[-1] if written else -1
     if not ends:
         return _behind_text(chat, first, behind), True
     # Nothing divides an answer without text from the end of the turn before it.
-    is_printed = bool(said) and numbers[said[-1]] == count - 1
-    ends = ends if is_printed else ends[-1:]
+    ends = ends if place.is_said else ends[-1:]
     if last in marks:
         same = next((it for it in ends if chat.ids[it] == last), ends[0])
         return same + 1, True

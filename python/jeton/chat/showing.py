@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
-from jeton.human_readable import printable
+from jeton.display.human_readable import printable
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 
 if TYPE_CHECKING:
-    from jeton.base_tokenizer import BaseTokenizer
+    from jeton.encoding.base_tokenizer import BaseTokenizer
 
 __all__ = ["TEMPLATES", "left_to_models", "name_of", "template_of"]
 

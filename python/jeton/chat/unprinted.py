@@ -13,12 +13,12 @@ from typing import Final
 
 import jeton._core as _core
 from jeton.chat.given import Given
+from jeton.chat.message_fields import fields_of, is_media, is_text
 from jeton.chat.messages import Group
 from jeton.chat.origins import Origin
 from jeton.chat.parts import raw, runs_of
 from jeton.chat.trust import KNOWN_ROLES, REASONING, Path
 from jeton.errors import JetonError, UnsupportedError
-from jeton.message_fields import fields_of, is_media, is_text
 
 __all__ = ["Unprinted", "UnprintedError"]
 

@@ -1,6 +1,7 @@
 """Tokens one after another, in their colours; without colour, `│` stands between them.
 
-Look here for how a text is laid out in tokens; `jeton.human_readable` makes a single one visible.
+Look here for how a text is laid out in tokens; `jeton.display.human_readable` makes a single one
+visible.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from dataclasses import dataclass
 
 from jeton.cli.printing import isolated, styled
 from jeton.cli.terminal import width_of
-from jeton.human_readable import visible_pieces
-from jeton.palette import TERMINAL, hues
+from jeton.display.human_readable import visible_pieces
+from jeton.display.palette import TERMINAL, hues
 
 __all__ = ["LEGEND", "Piece", "flow", "paint"]
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from jeton.analysis import MEASURES, Comparison, Measured, Value
 from jeton.cli.printing import styled
 from jeton.cli.terminal import columns, heading, shorten, table, width_of
-from jeton.human_readable import counted
+from jeton.display.human_readable import counted
 
 __all__ = ["changed", "shown", "to_csv", "to_markdown"]
 

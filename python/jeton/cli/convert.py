@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 import jeton
-from jeton.argument_types import SpecialPolicy
 from jeton.cli.command import Command, echo_note
 from jeton.cli.printing import put, say
 from jeton.cli.targets import FilePath, check_target, force_option, publish, workshop
@@ -18,8 +17,9 @@ from jeton.cli.terminal import shorten, table
 from jeton.cli.tokenizers import Source, tokenizer_options
 from jeton.cli.verify import Check, compare, library_of, pattern_of, sample_texts
 from jeton.components import models
+from jeton.display.human_readable import visible
+from jeton.encoding.argument_types import SpecialPolicy
 from jeton.errors import FormatWarning, UnsupportedError
-from jeton.human_readable import visible
 
 __all__ = ["convert"]
 

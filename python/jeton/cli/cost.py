@@ -15,7 +15,8 @@ from typing import Any
 import click
 
 import jeton
-from jeton import corpus, registry, saved_json
+from jeton import saved_json
+from jeton.chat.message_counts import has_encoding, is_fine_tuned
 from jeton.cli.chat import conversation_of
 from jeton.cli.command import Command, echo_note, format_option
 from jeton.cli.documents import STDIN, Document, Reader, batches, input_options, input_size
@@ -23,10 +24,11 @@ from jeton.cli.printing import put, say, use_colour
 from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath, check_inputs
 from jeton.cli.terminal import show
+from jeton.corpora import corpus
 from jeton.cost.estimating import amounts, estimate, is_private, tokenizer_of
 from jeton.cost.prices import Price, Prices, money, places_of
 from jeton.errors import ArgumentError, JetonError
-from jeton.message_counts import has_encoding, is_fine_tuned
+from jeton.loading import registry
 
 __all__ = ["cost"]
 

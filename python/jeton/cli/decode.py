@@ -16,8 +16,8 @@ from jeton.cli.printing import for_terminal
 from jeton.cli.targets import FilePath, check_inputs, check_target, force_option
 from jeton.cli.token_files import output, read_array, read_ids
 from jeton.cli.tokenizers import Source, tokenizer_options
+from jeton.display.human_readable import counted
 from jeton.errors import FormatError
-from jeton.human_readable import counted
 
 __all__ = ["decode"]
 

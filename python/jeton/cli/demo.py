@@ -25,8 +25,8 @@ from jeton.cli.printing import say, styled, use_colour
 from jeton.cli.targets import FilePath, check_target, force_option, replacing
 from jeton.cli.terminal import columns, heading, human_bytes, table, width_of
 from jeton.cli.token_files import NpyWriter, dtype_for
+from jeton.display.human_readable import bar, visible
 from jeton.errors import FileError
-from jeton.human_readable import bar, visible
 
 __all__ = ["demo"]
 

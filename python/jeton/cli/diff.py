@@ -17,7 +17,7 @@ from jeton.cli.documents import invalid_option
 from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
 from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
-from jeton.human_readable import counted, visible
+from jeton.display.human_readable import counted, visible
 
 __all__ = ["diff"]
 

@@ -23,8 +23,8 @@ from jeton.cli.command import decorated, echo_note
 from jeton.cli.progress import Progress
 from jeton.cli.streams import name_full_file, refuse_endless
 from jeton.cli.targets import FilePath
-from jeton.compressed import DAMAGED, decompressed
-from jeton.corpus import Table, is_table, is_text
+from jeton.corpora.compressed import DAMAGED, decompressed
+from jeton.corpora.corpus import Table, is_table, is_text
 from jeton.errors import FormatError
 
 __all__ = [

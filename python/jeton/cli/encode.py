@@ -23,8 +23,8 @@ from jeton.cli.tokenizers import (
     note_on_special_tokens,
     tokenizer_options,
 )
+from jeton.display.human_readable import counted
 from jeton.errors import FileError
-from jeton.human_readable import counted
 
 __all__ = ["encode"]
 

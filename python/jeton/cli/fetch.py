@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 
-from jeton import sources
 from jeton.cli.command import Command
 from jeton.cli.printing import put
 from jeton.cli.targets import FilePath, check_target, force_option, replacing
-from jeton.download import sha256_of
 from jeton.errors import ArgumentError, FileError
+from jeton.loading import sources
+from jeton.loading.download import sha256_of
 
 __all__ = ["fetch"]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from jeton.analysis import RULES, Case, Finding, Health
 from jeton.cli.printing import styled
 from jeton.cli.terminal import columns, drawn, heading, shorten, table
-from jeton.human_readable import visible
+from jeton.display.human_readable import visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

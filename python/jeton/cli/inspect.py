@@ -25,11 +25,11 @@ from jeton.cli.tokenizers import (
     note_on_special_tokens,
     tokenizer_options,
 )
-from jeton.human_readable import counted, visible
-from jeton.palette import hues
+from jeton.display.human_readable import counted, visible
+from jeton.display.palette import hues
 
 if TYPE_CHECKING:
-    from jeton.gotchas import Gotchas
+    from jeton.encoding.gotchas import Gotchas
 
 __all__ = ["inspect"]
 

@@ -174,7 +174,7 @@ def _words(
     Raises:
         click.UsageError: There are none; or counts that are none.
     """
-    from jeton.textbook import word_counts
+    from jeton.learn.textbook import word_counts
 
     given = read_text(text, file)
     if given is None:
@@ -224,7 +224,7 @@ def bpe(
     view: View,
 ) -> None:
     from jeton.learn.merging import frames_of_merging, start_rows, watch_bpe
-    from jeton.textbook import LOW_COUNTS
+    from jeton.learn.textbook import LOW_COUNTS
 
     view.check(_read(file))
     words = _words(text, file, counts, LOW_COUNTS)
@@ -281,8 +281,8 @@ def wordpiece(
     rule: Literal["published", "released"],
     view: View,
 ) -> None:
-    from jeton import textbook
-    from jeton.explaining.view_frames import frames_of_pieces
+    from jeton.encoding.explaining.view_frames import frames_of_pieces
+    from jeton.learn import textbook
     from jeton.learn.merging import frames_of_merging, marked_rows, watch_wordpiece
 
     view.check(_read(file))
@@ -327,8 +327,8 @@ def unigram(
     size: int | None,
     view: View,
 ) -> None:
+    from jeton.learn.textbook import HUG_COUNTS
     from jeton.learn.unigram import frames_of_unigram, watch_unigram
-    from jeton.textbook import HUG_COUNTS
 
     view.check(_read(file))
     words = _words(text, file, counts, HUG_COUNTS)
@@ -386,7 +386,7 @@ def encode(
     options: dict[str, Any],
     view: View,
 ) -> None:
-    from jeton.explaining.view_frames import frames_of_encoding
+    from jeton.encoding.explaining.view_frames import frames_of_encoding
 
     view.check([*source.files, *_read(file)])
     given = read_text(text, file)

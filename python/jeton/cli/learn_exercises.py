@@ -15,7 +15,7 @@ import click
 from jeton.cli.learn_views import print_steps
 from jeton.cli.printing import put, say, styled, use_colour
 from jeton.cli.terminal import columns, heading, table
-from jeton.human_readable import without_controls
+from jeton.display.human_readable import without_controls
 from jeton.learn.exercises import EXERCISES, Exercise, exercise
 
 __all__ = ["ask", "list_exercises"]

@@ -14,7 +14,7 @@ from jeton.cli.command import echo_note
 from jeton.cli.printing import say, styled
 from jeton.cli.targets import check_target, replacing
 from jeton.cli.terminal import columns, heading, shorten
-from jeton.human_readable import counted
+from jeton.display.human_readable import counted
 from jeton.learn.grading import Grade, grade, template
 
 __all__ = ["begin", "show_grades"]
@@ -24,6 +24,7 @@ _SIGNS = {
     "wrong": ("✗", "red"),
     "raised": ("✗", "red"),
     "too long": ("✗", "red"),
+    "ended": ("✗", "red"),
     "missing": ("·", None),
 }
 
@@ -53,7 +54,7 @@ def show_grades(path: str) -> None:
         say(f"  Next: {missing.name}. {missing.goal}")
         say(f"  def {missing.name}{missing.signature}:")
         return
-    say("  All right: that is a tokenizer. jeton.reference has our own pages of each algorithm.")
+    say("  All right: that is a tokenizer. Our own pages of each algorithm: jeton.learn.reference.")
 
 
 def _show(it: Grade) -> None:
@@ -61,7 +62,7 @@ def _show(it: Grade) -> None:
     summary = {
         "right": counted(it.calls, "call"),
         "missing": "to be written",
-        "too long": "takes too long",
+        "too long": f"call {it.calls:,} takes too long:",
     }.get(it.outcome, f"call {it.calls:,} goes wrong; the smallest that does:")
     say(f"  {styled(sign, fg=colour)} {styled(it.task.name.ljust(14), bold=True)} {summary}")
     if it.outcome in ("right", "missing"):
@@ -69,9 +70,8 @@ def _show(it: Grade) -> None:
     arguments = ", ".join(map(repr, it.arguments))
     width = columns() - 6
     say(f"      {shorten(f'{it.task.name}({arguments})', width)}")
-    if it.outcome != "too long":
-        got = it.got if it.outcome == "raised" else repr(it.got)
-        say(f"      yours  {shorten(got, width - 7)}")
+    if it.outcome not in ("too long", "ended"):
+        say(f"      yours  {shorten(it.got, width - 7)}")
     say(f"      right  {shorten(repr(it.right), width - 7)}")
     for line in textwrap.wrap(it.why, width):
         say(styled(f"      {line}", fg="yellow"))

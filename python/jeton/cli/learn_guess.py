@@ -10,9 +10,9 @@ from jeton import samples
 from jeton.cli.learn_views import print_steps
 from jeton.cli.printing import put, say, styled, use_colour
 from jeton.cli.terminal import heading
-from jeton.human_readable import counted
+from jeton.display.human_readable import counted
+from jeton.display.views.frames import Chip, Frame, Row, Rows
 from jeton.learn.merging import MergeStep, frames_of_merging, watch_bpe
-from jeton.views.frames import Chip, Frame, Row, Rows
 
 __all__ = ["play"]
 

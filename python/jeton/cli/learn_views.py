@@ -25,7 +25,7 @@ from jeton.cli.targets import FilePath, check_target, force_option, replacing
 from jeton.cli.terminal import columns
 
 if TYPE_CHECKING:
-    from jeton.views.frames import Frame
+    from jeton.display.views.frames import Frame
 
 __all__ = ["View", "print_steps", "read_text", "view_options"]
 
@@ -77,7 +77,7 @@ class View:
     def show(self, frames: Sequence[Frame], title: str) -> None:
         """Shows the steps."""
         if self.html is not None:
-            from jeton.views.page import page
+            from jeton.display.views.page import page
 
             with replacing(Path(self.html), force=self.force) as file:
                 file.write(page(frames, title).encode())
@@ -86,7 +86,7 @@ class View:
         colour = use_colour(sys.stdout)
         if not self.print_all and self.step is None and _has_keys():
             if find_spec("textual") is not None:
-                from jeton.views.screen import show
+                from jeton.display.views.screen import show
 
                 show(frames, title, colour=colour)
                 return
@@ -113,7 +113,7 @@ def print_steps(frames: Sequence[Frame], colour: bool, place: str | None = None)
     """
     from rich.console import Console
 
-    from jeton.views.printed import print_frames
+    from jeton.display.views.printed import print_frames
 
     # By way of a `str`, so that a reader who leaves is met where all commands meet one.
     stream = io.StringIO()

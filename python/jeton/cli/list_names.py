@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import click
 
 import jeton
-from jeton import cost, registry, saved_json
+from jeton import cost, saved_json
 from jeton.cli.command import Command, format_option
 from jeton.cli.printing import say, styled
 from jeton.cli.terminal import columns, heading, shorten, table
+from jeton.loading import registry
 
 __all__ = ["list"]
 

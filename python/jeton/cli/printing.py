@@ -19,7 +19,7 @@ from typing import Any, Final, TextIO
 
 import click
 
-from jeton.human_readable import printable
+from jeton.display.human_readable import printable
 
 __all__ = ["for_terminal", "isolated", "own_colours", "put", "say", "shown", "styled", "use_colour"]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
 
-    from jeton.corpus import Progress as Step
+    from jeton.corpora.corpus import Progress as Step
 
 __all__ = ["Progress", "progress_option"]
 

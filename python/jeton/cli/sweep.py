@@ -18,7 +18,7 @@ from jeton.cli.printing import styled
 from jeton.cli.progress import Progress
 from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
 from jeton.cli.terminal import heading, human_bytes, table
-from jeton.human_readable import bar
+from jeton.display.human_readable import bar
 
 __all__ = ["sweep"]
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from jeton.cli.printing import isolated, own_colours, say, shown, styled
-from jeton.human_readable import printable
+from jeton.display.human_readable import printable
 
 __all__ = ["columns", "drawn", "heading", "human_bytes", "shorten", "show", "table", "width_of"]
 

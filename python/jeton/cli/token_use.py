@@ -13,7 +13,7 @@ from jeton.analysis import Usage
 from jeton.cli.printing import styled
 from jeton.cli.progress import Progress
 from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
-from jeton.human_readable import bar, visible
+from jeton.display.human_readable import bar, visible
 
 __all__ = ["token_use"]
 

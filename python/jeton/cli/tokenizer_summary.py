@@ -22,8 +22,8 @@ from jeton.cli.terminal import columns, heading, shorten, table, width_of
 from jeton.cli.token_files import dtype_for
 from jeton.components import Regex, models
 from jeton.components.component import Component
-from jeton.encoding_plan import Obstacle
-from jeton.human_readable import bar, visible
+from jeton.display.human_readable import bar, visible
+from jeton.encoding.encoding_plan import Obstacle
 
 __all__ = ["tokenizer_summary"]
 

@@ -26,9 +26,9 @@ from jeton.cli.train_targets import (
     rehearse,
     save,
 )
+from jeton.corpora.memory_size import memory_bytes
+from jeton.corpora.word_counts import is_counts
 from jeton.errors import ArgumentError, FileError, JetonError, TrainingWarning
-from jeton.memory_size import memory_bytes
-from jeton.word_counts import is_counts
 
 __all__ = ["train"]
 

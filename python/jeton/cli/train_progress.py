@@ -10,7 +10,7 @@ from jeton.cli.command import echo_note, is_quiet
 from jeton.cli.printing import say
 from jeton.cli.progress import Progress
 from jeton.cli.terminal import human_bytes
-from jeton.corpus import Progress as Step
+from jeton.corpora.corpus import Progress as Step
 
 __all__ = ["JsonLines", "TerminalLine", "watcher"]
 

@@ -12,7 +12,7 @@ from jeton.components.component import Component, Steps, check_field_texts, read
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
-    from jeton.encoding import Encoding
+    from jeton.results.encoding import Encoding
 
 __all__ = [
     "BertProcessing",
@@ -64,7 +64,7 @@ class PostProcessor(Component):
             ArgumentTypeError: What is given is no `Encoding`.
             UnsupportedError: A template that lacks what it names.
         """
-        from jeton.encoding import Encoding
+        from jeton.results.encoding import Encoding
 
         given = [encoding] if pair is None else [encoding, pair]
         for name, one in zip(("encoding", "pair"), given, strict=False):

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import SupportsIndex
 
-from jeton import registry
 from jeton.arguments import check_kind, checked_int
+from jeton.chat.message_counts import PRIVATE, MessageCount
 from jeton.cost.prices import Above, Price, Prices, money, table_of
 from jeton.errors import ArgumentError
-from jeton.message_counts import PRIVATE, MessageCount
+from jeton.loading import registry
 
 __all__ = ["Cost", "amounts", "estimate", "is_private", "tokenizer_of"]
 

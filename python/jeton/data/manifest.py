@@ -18,10 +18,10 @@ from typing import Any
 
 from jeton import files, saved_json
 from jeton.arguments import check_kind, checked_path
-from jeton.corpus import check_watch
+from jeton.corpora.corpus import check_watch
 from jeton.data.layouts import LAYOUTS, WrittenShard, splits
 from jeton.errors import FileError, FormatError, JetonError, MissingFileError
-from jeton.file_digest import FileDigest, digest_of
+from jeton.files import FileDigest, digest_of
 
 __all__ = ["Damage", "Manifest", "WrittenSplit", "verify"]
 

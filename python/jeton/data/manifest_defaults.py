@@ -106,7 +106,7 @@ def tokenizer_of(folder: Path, manifest: Manifest) -> Tokenizer:
     Raises:
         ArgumentError: It was not saved, or is not the one that the set was made with.
     """
-    from jeton.loading import load
+    from jeton.tokenizer.loading import load
 
     file = manifest.tokenizer.get("file")
     if not isinstance(file, str) or file not in manifest.files:

@@ -21,8 +21,8 @@ from jeton.data.documents import Documents
 from jeton.data.loader import Loader
 from jeton.data.masks import IGNORED, LossMask
 from jeton.data.numpy_or_torch import loader_of
-from jeton.encoding import TokenBatch
 from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.results.encoding import TokenBatch
 
 __all__ = ["PackedRows", "Packing", "PackingReport", "pack"]
 

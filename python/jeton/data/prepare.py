@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from jeton.arguments import check_text, checked_errors, checked_int, checked_path
-from jeton.corpus import are_lines, check_watch, drops_bad
+from jeton.corpora.corpus import are_lines, check_watch, drops_bad
+from jeton.corpora.memory_size import memory_bytes
+from jeton.corpora.token_blocks.blocks import Encoding, Source
 from jeton.data import layouts
 from jeton.data.arguments import checked_bool
 from jeton.data.conversations import Conversations
@@ -28,8 +30,6 @@ from jeton.data.preparing.parts import Parts, checked_parts
 from jeton.data.preparing.pipeline import Plan, PrepareProgress, Run
 from jeton.data.preparing.tokenizer_file import NAMES as TOKENIZER_FILES
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, JetonError
-from jeton.memory_size import memory_bytes
-from jeton.token_blocks.blocks import Encoding, Source
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["AUTO", "PrepareProgress", "merge", "prepare"]

@@ -17,12 +17,12 @@ from typing import Any, Literal
 
 from jeton import files, saved_json
 from jeton.arguments import checked_flag, checked_int, checked_path
-from jeton.base_tokenizer.tokens import bytes_by_id
-from jeton.corpus import check_watch
+from jeton.corpora.corpus import check_watch
 from jeton.edit import configuration
 from jeton.edit.edit_result import Edited
 from jeton.edit.id_map import IdMap
 from jeton.edit.tensors import Tables, rewrite
+from jeton.encoding.base_tokenizer.tokens import bytes_by_id
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -34,8 +34,8 @@ from jeton.errors import (
     UnsupportedError,
     warn_caller,
 )
-from jeton.loading import load
 from jeton.tokenizer import Tokenizer
+from jeton.tokenizer.loading import load
 
 __all__ = ["rewrite_checkpoint"]
 

@@ -21,9 +21,9 @@ from jeton.edit.unigrams import extend_model_file, extend_unigram, with_pieces
 from jeton.edit.vocabulary import kept_and_new
 from jeton.edit.wordpieces import loses_words
 from jeton.errors import ArgumentError, ArgumentTypeError, TrainingError, UnsupportedError
-from jeton.model_file import ModelFile
+from jeton.loading.model_file import ModelFile
 from jeton.tokenizer import Tokenizer
-from jeton.trainers import BPETrainer, WordPieceTrainer
+from jeton.training import BPETrainer, WordPieceTrainer
 
 __all__ = ["extend"]
 

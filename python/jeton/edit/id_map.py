@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from jeton import saved_json
 from jeton.arguments import check_kind, checked_int
-from jeton.encoding import TokenBatch
 from jeton.errors import (
     ArgumentError,
     ArgumentTypeError,
     FormatError,
     UnknownTokenError,
 )
+from jeton.results.encoding import TokenBatch
 
 if TYPE_CHECKING:
     import numpy as np

@@ -16,7 +16,7 @@ from jeton.edit.spelling import best_path, longest_first, merged_by_scores, merg
 from jeton.edit.vocabulary import kept_and_new, lengthened
 from jeton.edit.wordpieces import loses_words
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
-from jeton.model_file import NORMAL, USER_DEFINED, ModelFile
+from jeton.loading.model_file import NORMAL, USER_DEFINED, ModelFile
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["merge"]

@@ -13,7 +13,7 @@ from jeton.edit.edit_result import Edited
 from jeton.edit.pruning import prune
 from jeton.edit.vocabulary import id_map_of, kept_and_new, rebuilt
 from jeton.errors import ArgumentError, ArgumentTypeError
-from jeton.model_file import CONTROL, ModelFile, Piece
+from jeton.loading.model_file import CONTROL, ModelFile, Piece
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["add_special_tokens", "reorder", "truncate"]

@@ -15,9 +15,9 @@ from jeton.arguments import checked_int
 from jeton.edit.edit_result import Edited
 from jeton.edit.learning import Corpus
 from jeton.edit.vocabulary import Vocabulary, id_map_of, rebuilt
+from jeton.encoding.unicode import letter_scripts
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 from jeton.tokenizer import Tokenizer
-from jeton.unicode import letter_scripts
 
 if TYPE_CHECKING:
     import numpy as np

@@ -20,7 +20,7 @@ from jeton.errors import (
     UnsupportedError,
     warn_caller,
 )
-from jeton.model_file import CONTROL, USER_DEFINED, ModelFile
+from jeton.loading.model_file import CONTROL, USER_DEFINED, ModelFile
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["rename"]

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from jeton.edit.derivations import last_two
-from jeton.model_file import NORMAL, Piece
+from jeton.loading.model_file import NORMAL, Piece
 
 __all__ = ["placed_behind"]
 

@@ -15,9 +15,9 @@ from jeton.edit.learning import Corpus, learned
 from jeton.edit.spelling import best_path
 from jeton.edit.vocabulary import kept_and_new, lengthened
 from jeton.errors import TrainingError
-from jeton.model_file import NORMAL, USER_DEFINED, ModelFile, Piece
+from jeton.loading.model_file import NORMAL, USER_DEFINED, ModelFile, Piece
 from jeton.tokenizer import Tokenizer
-from jeton.trainers import UnigramTrainer
+from jeton.training import UnigramTrainer
 
 __all__ = ["extend_model_file", "extend_unigram", "with_pieces"]
 

@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jeton.base_tokenizer.tokens import bytes_by_id
 from jeton.components import AddedToken, models, normalizers, post_processors
 from jeton.edit import derivations
 from jeton.edit.edit_result import Edited
 from jeton.edit.id_map import IdMap
+from jeton.encoding.base_tokenizer.tokens import bytes_by_id
 from jeton.errors import UnsupportedError
-from jeton.model_file import BYTE, NORMAL, USER_DEFINED, ModelFile
+from jeton.loading.model_file import BYTE, NORMAL, USER_DEFINED, ModelFile
 from jeton.tokenizer import Tokenizer
 
 __all__ = [

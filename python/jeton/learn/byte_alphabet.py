@@ -1,13 +1,13 @@
 """Bytes, watched: a text in UTF-8, and the characters by which GPT-2's files print its bytes.
 
-Look here for `jeton learn bytes`. The table is that of the page `jeton.reference.byte_level`.
+Look here for `jeton learn bytes`. The table is that of the page `jeton.learn.reference.byte_level`.
 """
 
 from __future__ import annotations
 
-from jeton.human_readable import counted, visible
-from jeton.reference.byte_level import bytes_to_unicode
-from jeton.views.frames import Chip, Frame, Row, Rows, Table
+from jeton.display.human_readable import counted, visible
+from jeton.display.views.frames import Chip, Frame, Row, Rows, Table
+from jeton.learn.reference.byte_level import bytes_to_unicode
 
 __all__ = ["frames_of_bytes"]
 

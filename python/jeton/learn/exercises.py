@@ -1,7 +1,7 @@
 """Exercises on the worked examples of the textbooks, whose answers check themselves.
 
 Look here to add one. An answer is never written down: it is what the trainers and tokenizers of
-`jeton.textbook` give, and what is said of a wrong one comes from the same steps.
+`jeton.learn.textbook` give, and what is said of a wrong one comes from the same steps.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from jeton import textbook
+from jeton.display.views.frames import Frame
+from jeton.encoding.explaining.view_frames import frames_of_pieces
 from jeton.errors import ArgumentError
-from jeton.explaining.view_frames import frames_of_pieces
+from jeton.learn import textbook
 from jeton.learn.merging import (
     MergeStep,
     frames_of_merging,
     watch_bpe,
     watch_wordpiece,
 )
-from jeton.reference.byte_level import printed
+from jeton.learn.reference.byte_level import printed
 from jeton.tokenizer import Tokenizer
-from jeton.views.frames import Frame
 
 __all__ = ["EXERCISES", "Exercise", "Verdict", "exercise"]
 

@@ -1,8 +1,8 @@
 """Grades functions that a learner wrote: finds the smallest call that goes wrong, and says why.
 
 Look here for what `jeton learn --grade` asks for. No right answers are stored: the pages of
-`jeton.reference` compute them. A task has calls from small to large, drawn with a fixed seed; the
-first that goes wrong is made smaller while it stays wrong.
+`jeton.learn.reference` compute them. A task has calls from small to large, drawn with a fixed seed;
+the first that goes wrong is made smaller while it stays wrong.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from jeton.learn import grading_process
 from jeton.learn.grading_process import Answer, Answers
-from jeton.reference import byte_level, ranks
-from jeton.reference import unigram as unigram_page
+from jeton.learn.reference import byte_level, ranks
+from jeton.learn.reference import unigram as unigram_page
 
 __all__ = ["TASKS", "Grade", "Task", "grade", "template"]
 
@@ -65,20 +66,21 @@ class Grade:
 
     Attributes:
         task: The function.
-        outcome: It is right, wrong, raised an exception, took too long, or is not there.
+        outcome: It is right or wrong, raised an exception, took too long, ended the process, or is
+            not there.
         calls: How many calls were made before one went wrong.
         arguments: Those of the smallest call that went wrong.
         right: What it should have returned.
-        got: What it returned, or the text of its exception.
+        got: What it returned, as it is printed, or the text of its exception.
         why: What that shows, for the learner.
     """
 
     task: Task
-    outcome: Literal["right", "wrong", "raised", "too long", "missing"]
+    outcome: Literal["right", "wrong", "raised", "too long", "ended", "missing"]
     calls: int = 0
     arguments: Arguments = ()
     right: Any = None
-    got: Any = None
+    got: str = ""
     why: str = ""
 
 
@@ -114,7 +116,7 @@ def _graded(task: Task, answers: Answers) -> Grade:
         calls += 1
         wrong = _wrong(task, answers, arguments)
         if wrong is not None:
-            if wrong.outcome == "raised" and "NotImplementedError" in str(wrong.got):
+            if calls == 1 and wrong.got.startswith("NotImplementedError"):
                 return Grade(task, "missing")
             return _smallest(task, answers, wrong, calls)
     return Grade(task, "right", calls)
@@ -124,30 +126,29 @@ def _wrong(task: Task, answers: Answers, arguments: Arguments) -> Grade | None:
     """What is wrong with the answer to a call; `None` if it is right."""
     answer: Answer = answers.ask(task.name, arguments)
     right = task.right(*arguments)
-    if answer.kind == "too long":
-        return Grade(
-            task,
-            "too long",
-            0,
-            arguments,
-            right,
-            None,
-            "It gives no answer, or none within ten seconds.",
-        )
-    if answer.kind == "raised":
-        why = f"It raises an exception at {answer.place}." if answer.place else ""
-        return Grade(task, "raised", 0, arguments, right, answer.value, why)
     got = answer.value
-    if type(got) is not type(right):
-        why = f"It returns {_kind(got)} and not {_kind(right)}."
-        return Grade(task, "wrong", 0, arguments, right, got, why)
-    if not _holds(got, task.returns):
-        why = f"It returns {task.returns}, and yours holds other things."
+    match answer.kind:
+        case "too long":
+            why = f"It gives no answer within {grading_process.SECONDS:g} seconds."
+            return Grade(task, "too long", 0, arguments, right, "", why)
+        case "ended":
+            why = "It ends the process, or crashes it."
+            return Grade(task, "ended", 0, arguments, right, "", why)
+        case "raised":
+            why = f"It raises an exception at {answer.place}." if answer.place else ""
+            return Grade(task, "raised", 0, arguments, right, got, why)
+    shown = got if answer.kind == "other value" else repr(got)
+    if answer.type_name != type(right).__name__:
+        kind = "nothing (None)" if got is None else f"a {answer.type_name}"
+        why = f"It returns {kind} and not a {type(right).__name__}."
+        return Grade(task, "wrong", 0, arguments, right, shown, why)
+    if answer.kind == "other value" or not _holds(got, task.returns):
+        why = f"It should return {task.returns}, and yours holds something else."
     elif task.is_right(arguments, right, got):
         return None
     else:
         why = task.why(arguments, right, got)
-    return Grade(task, "wrong", 0, arguments, right, got, why)
+    return Grade(task, "wrong", 0, arguments, right, shown, why)
 
 
 def _holds(value: Any, kind: str) -> bool:
@@ -165,14 +166,10 @@ def _holds(value: Any, kind: str) -> bool:
     )
 
 
-def _kind(value: Any) -> str:
-    return "nothing (None)" if value is None else f"a {type(value).__name__}"
-
-
 def _smallest(task: Task, answers: Answers, wrong: Grade, calls: int) -> Grade:
     """The wrong call, made smaller as long as it stays wrong."""
     left = _SHRINKING_CALLS
-    again = wrong.outcome != "too long"
+    again = wrong.outcome != "too long"  # each smaller one would take as long
     while again and left > 0:
         again = False
         for arguments in _smaller(wrong.arguments):
@@ -303,7 +300,10 @@ def _encode_calls(numbers: random.Random) -> Iterator[Arguments]:
         (b"aaa", [(b"a", b"a")]),
         (b"abab", [ab, (b"ab", b"ab")]),
         (b"abcd", [(b"c", b"d"), ab, (b"ab", b"cd")]),
+        (b"abc", [bc, ab, (b"ab", b"c")]),
         ("é".encode(), [(b"\xc3", b"\xa9")]),
+        ("é".encode(), []),
+        (b"\xff\xfe", []),
     ]
     for number in range(_RANDOM_CALLS):
         words = {_word(numbers, "abc", 3 + number // 20): 1 for _ in range(4)}
@@ -374,6 +374,8 @@ def _decode_calls(numbers: random.Random) -> Iterator[Arguments]:
         [b"\xc3", b"\xa9"],
         [b"\xff"],
         [b"a", b"\xc3"],
+        [b" a", b"\n"],
+        ["\ufeff".encode(), b"a"],
         [b"\xe5\x9b", b"\xb3 ", "🙂".encode()],
     ):
         yield (tokens,)
@@ -412,6 +414,8 @@ def _split_calls(numbers: random.Random) -> Iterator[Arguments]:
         "  ",
         "a ",
         "don't we'll",
+        "he's I've you're I'm he'd",
+        "a 12345",
         "été 12 ok",
         "x_y",
         "²½ ٣",
@@ -419,7 +423,7 @@ def _split_calls(numbers: random.Random) -> Iterator[Arguments]:
         "'s'",
     ):
         yield (text,)
-    letters = "ab Z1é'stmll.,!_\n\t 図½\u00a0"
+    letters = "ab Z12é'stmlrevd.,!_\n\t 図½\u00a0"
     for number in range(4 * _RANDOM_CALLS):
         yield (_word(numbers, letters, 2 + number // 40),)
 
@@ -513,6 +517,9 @@ def _ranks_calls(numbers: random.Random) -> Iterator[Arguments]:
         ({b"a": 0, b"b": 1, b"c": 2, b"bc": 3, b"ab": 4, b"abc": 5},),
         ({b"a": 0, b"aa": 1, b"aaa": 2, b"aaaa": 3},),
         ({b"a": 0, b"b": 1, b"abb": 2},),
+        ({b"a": 3, b"b": 7, b"ab": 20},),
+        ({b"aba": 3, b"ab": 2, b"a": 0, b"b": 1},),
+        ({b"\xc3": 0, b"\xa9": 1, b"\xc3\xa9": 2},),
     ]
     for number in range(_RANDOM_CALLS):
         words = {_word(numbers, "abc", 3 + number // 20): 1 for _ in range(5)}
@@ -562,6 +569,7 @@ def _viterbi_calls(numbers: random.Random) -> Iterator[Arguments]:
         ("ab", {**ab, "ab": -3.0}),
         ("abb", {**ab, "ab": -3.25, "bb": -1.25}),
         ("aab", {**ab, "aa": -1.75, "ab": -0.5}),
+        ("a" * 40, {"a": -1.0, "aa": -1.5}),
     ]
     for number in range(_RANDOM_CALLS):
         pieces = ["a", "b", "c", *(_word(numbers, "abc", 4) for _ in range(2 + number // 15))]

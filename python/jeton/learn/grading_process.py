@@ -1,8 +1,9 @@
 """Runs a learner's file in a process of its own, and calls its functions one by one.
 
-Look here for what happens when a function does not end, prints, or crashes the process. The other
-side is this file itself, run by `python -m`. Questions and answers are pickled; only answers go to
-standard output, and what the learner's file prints goes to standard error.
+Look here for what happens when a function does not end, prints, reads, or crashes the process. The
+other side is this file itself, run by `python -m`. Questions and answers are pickled, and hold
+nothing but built-in types; only answers go to standard output, what the learner's file prints goes
+to standard error, and what it reads is empty.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import contextlib
 import os
 import pickle
 import runpy
+import signal
 import subprocess
 import sys
 import threading
@@ -22,28 +24,40 @@ from typing import Any, BinaryIO, Literal
 
 from jeton.errors import FileError, FormatError
 
-__all__ = ["Answer", "Answers"]
+__all__ = ["SECONDS", "Answer", "Answers"]
 
-_SECONDS = 10.0
+SECONDS = 10.0
 """How long a call may take: every right answer takes a thousandth of it."""
+
+_SECONDS_TO_START = 60.0
+"""How long the file itself may run: it may import a library as large as PyTorch."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The result of a call: a value, the text of an exception, or nothing in time."""
+    """The result of a call.
 
-    kind: Literal["value", "raised", "too long"]
+    Attributes:
+        kind: It returned a value, or one with parts of other than built-in types; it raised an
+            exception; it gave no answer in time; or the process ended.
+        value: The value; of other types how it is printed; or the text of the exception.
+        type_name: The name of the value's type.
+        place: Where in the file the exception was raised, as "line 3".
+    """
+
+    kind: Literal["value", "other value", "raised", "too long", "ended"]
     value: Any = None
+    type_name: str = ""
     place: str = ""
 
 
 class Answers:
     """The process of a file, from `with` to its end."""
 
-    def __init__(self, path: Path, seconds: float = _SECONDS) -> None:
+    def __init__(self, path: Path) -> None:
         if not path.is_file():
             raise FileError(f"{path}: there is no such file (jeton learn --new {path} begins one)")
-        self.path, self.seconds = path, seconds
+        self.path = path
         self.functions: frozenset[str] = frozenset()
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -60,27 +74,33 @@ class Answers:
         """Calls a function of the file."""
         if self._process is None:
             self._start()
-        answer = self._exchange((name, arguments))
-        if answer is None:
+        answer = self._exchange((name, arguments), SECONDS)
+        if answer.kind in ("too long", "ended"):
             self._stop()
-            return Answer("too long")
         return answer
 
     def _start(self) -> None:
         command = [sys.executable, "-m", "jeton.learn.grading_process", os.fspath(self.path)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        first = self._exchange(None)
-        if first is None or first.kind != "value":
+        first = self._exchange(None, _SECONDS_TO_START)
+        if first.kind != "value":
             self._stop()
-            what = "running it takes too long" if first is None else f"{first.value} {first.place}"
-            raise FormatError(f"{self.path}: cannot be run: {what.strip()}")
+            raised = ": ".join(filter(None, (first.place, str(first.value))))
+            what = {"too long": "it takes too long", "ended": "it ends the process"}
+            raise FormatError(f"{self.path}: cannot be run: {what.get(first.kind, raised)}")
         self.functions = frozenset(first.value)
 
-    def _exchange(self, question: object) -> Answer | None:
-        """Sends a question unless it is `None`, and waits for an answer; `None` if none comes."""
+    def _exchange(self, question: object, seconds: float) -> Answer:
+        """Sends a question unless it is `None`, and waits for the answer."""
         process = self._process
         assert process is not None and process.stdin is not None and process.stdout is not None
-        guard = threading.Timer(self.seconds, process.kill)
+        is_late = threading.Event()
+
+        def end() -> None:
+            is_late.set()
+            process.kill()
+
+        guard = threading.Timer(seconds, end)
         guard.start()
         try:
             if question is not None:
@@ -89,8 +109,8 @@ class Answers:
             answer = pickle.load(process.stdout)
             assert isinstance(answer, Answer)
             return answer
-        except (EOFError, BrokenPipeError, pickle.UnpicklingError):
-            return None
+        except Exception:  # an end, or what the file wrote into the answers
+            return Answer("too long" if is_late.is_set() else "ended")
         finally:
             guard.cancel()
 
@@ -105,16 +125,12 @@ def _serve(path: str, questions: BinaryIO, answers: BinaryIO) -> None:
     """Runs a file and answers calls until the questions end."""
 
     def send(answer: Answer) -> None:
-        try:
-            data = pickle.dumps(answer)
-        except Exception as error:
-            data = pickle.dumps(Answer("raised", f"an answer that cannot be pickled: {error}"))
-        answers.write(data)
+        pickle.dump(answer, answers)
         answers.flush()
 
     try:
         names = runpy.run_path(path, run_name="jeton_learn")
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         send(_raised(error, path))
         return
     functions = {name: value for name, value in names.items() if callable(value)}
@@ -123,25 +139,56 @@ def _serve(path: str, questions: BinaryIO, answers: BinaryIO) -> None:
         while True:
             name, arguments = pickle.load(questions)
             try:
-                answer = Answer("value", functions[name](*arguments))
-            except (Exception, SystemExit) as error:
+                answer = _returned(functions[name](*arguments))
+            except BaseException as error:
                 answer = _raised(error, path)
             send(answer)
+
+
+def _returned(value: Any) -> Answer:
+    """The answer of a call that returned `value`, which may be of any type."""
+    name = type(value).__name__
+    try:
+        pickle.dumps(value)  # fails if it is nested too deeply
+        is_plain = _is_plain(value)
+    except Exception:
+        is_plain = False
+    return (
+        Answer("value", value, name) if is_plain else Answer("other value", _printed(value), name)
+    )
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value has no part but of built-in types, and of none derived from these."""
+    if type(value) in (list, tuple):
+        return all(map(_is_plain, value))
+    return value is None or type(value) in (str, bytes, int, float, bool)
+
+
+def _printed(value: Any) -> str:
+    try:
+        return repr(value)
+    except Exception:
+        return f"a {type(value).__name__} that cannot be printed"
 
 
 def _raised(error: BaseException, path: str) -> Answer:
     message = " ".join("".join(traceback.format_exception_only(error)).split())
     lines = [it.lineno for it in traceback.extract_tb(error.__traceback__) if it.filename == path]
     if isinstance(error, SyntaxError):
-        lines = [error.lineno]
-    return Answer("raised", message, f"line {lines[-1]}" if lines else "")
+        lines = [error.lineno] if error.lineno else []
+    return Answer("raised", message, place=f"line {lines[-1]}" if lines else "")
 
 
 if __name__ == "__main__":
-    # Answers go to what was standard output; what the file prints goes to standard error.
+    # Questions and answers have descriptors that the file does not know by number; Ctrl-C is for
+    # the other side, which ends this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     channel = os.fdopen(os.dup(1), "wb")
+    questions = os.fdopen(os.dup(0), "rb")
     os.dup2(2, 1)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     # By its own name, so that pickled classes are those of the module on the other side.
     from jeton.learn import grading_process
 
-    grading_process._serve(sys.argv[1], sys.stdin.buffer, channel)
+    grading_process._serve(sys.argv[1], questions, channel)

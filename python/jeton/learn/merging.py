@@ -1,7 +1,7 @@
 """Training BPE and WordPiece, watched: the pairs at each step, the one that wins, and why.
 
 Look here for `watch_bpe` and `watch_wordpiece`, which give steps as data, and for what a view
-shows of them. The algorithms are the pages `jeton.reference.words_bpe` and `wordpiece`.
+shows of them. The algorithms are the pages `jeton.learn.reference.words_bpe` and `wordpiece`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from jeton.display.human_readable import counted
+from jeton.display.views.frames import Bar, Bars, Chip, Frame, Mark, Row, Rows, Table
 from jeton.errors import ArgumentError
-from jeton.human_readable import counted
-from jeton.reference import wordpiece, words_bpe
-from jeton.views.frames import Bar, Bars, Chip, Frame, Mark, Row, Rows, Table
+from jeton.learn.reference import wordpiece, words_bpe
 
 __all__ = [
     "MergeStep",
@@ -91,7 +91,7 @@ def watch_bpe(
     end: str | None = "</w>",
     tie_break: Literal["first", "alphabetic", "lexicographic"] = "first",
 ) -> Iterator[MergeStep]:
-    """The merges of `jeton.textbook.bpe`, each as it happens.
+    """The merges of `jeton.learn.textbook.bpe`, each as it happens.
 
     Args:
         words: Words with their counts.
@@ -133,7 +133,7 @@ def watch_wordpiece(
     rule: Literal["published", "released"] = "published",
     tie_break: Literal["first", "ids"] = "first",
 ) -> Iterator[MergeStep]:
-    """The merges of `jeton.textbook.wordpiece`, each as it happens.
+    """The merges of `jeton.learn.textbook.wordpiece`, each as it happens.
 
     Args:
         words: Words with their counts.
@@ -145,7 +145,7 @@ def watch_wordpiece(
         ArgumentError: A `rule` or `tie_break` that is none.
 
     Example:
-        >>> from jeton import textbook
+        >>> from jeton.learn import textbook
         >>> from jeton.learn import watch_wordpiece
         >>> [str(step.scores[step.best]) for step in watch_wordpiece(textbook.HUG_COUNTS, 2)]
         ['1/20', '1/36']

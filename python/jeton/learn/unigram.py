@@ -1,7 +1,7 @@
 """Training Unigram, watched: seeds, expectation and maximization, pruning, and the best paths.
 
 Look here for `watch_unigram`, which gives steps as data, and for what a view shows of them. The
-algorithm is the page `jeton.reference.unigram`.
+algorithm is the page `jeton.learn.reference.unigram`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from jeton.display.views.frames import Arc, Arcs, Bar, Bars, Block, Chip, Frame, Row, Rows, Table
 from jeton.errors import ArgumentError
-from jeton.reference import unigram
-from jeton.textbook import Words, word_counts
-from jeton.views.frames import Arc, Arcs, Bar, Bars, Block, Chip, Frame, Row, Rows, Table
+from jeton.learn.reference import unigram
+from jeton.learn.textbook import Words, word_counts
 
 __all__ = ["UnigramStep", "frames_of_unigram", "watch_unigram"]
 
@@ -51,7 +51,7 @@ class UnigramStep:
 
 
 def watch_unigram(words: Words, size: int, *, sub_iterations: int = 2) -> Iterator[UnigramStep]:
-    """The steps of `jeton.textbook.unigram`, each as it happens.
+    """The steps of `jeton.learn.textbook.unigram`, each as it happens.
 
     Args:
         words: A text, several texts, or words with their counts.
@@ -62,7 +62,7 @@ def watch_unigram(words: Words, size: int, *, sub_iterations: int = 2) -> Iterat
         ArgumentError: A `size` that does not hold the characters; no words, or a very long one.
 
     Example:
-        >>> from jeton import textbook
+        >>> from jeton.learn import textbook
         >>> from jeton.learn import watch_unigram
         >>> [(step.kind, len(step.pieces)) for step in watch_unigram(textbook.HUG_COUNTS, 10)]
         [('seeds', 16), ('em', 14), ('em', 13), ('prune', 11), ('em', 11), ('em', 11), ('end', 10)]

@@ -17,12 +17,12 @@ import numpy.typing as npt
 
 from jeton import files
 from jeton.arguments import check_text, checked_int, checked_path, one_of
+from jeton.display.palette import SERIES
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from jeton.nn.checks import checked_number
 from jeton.nn.fonts import drawable
 from jeton.nn.labels import offsets
 from jeton.nn.tables import Table, rows_of, token_id
-from jeton.palette import SERIES
 from jeton.tokenizer import Tokenizer
 
 if TYPE_CHECKING:

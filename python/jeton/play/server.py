@@ -24,13 +24,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from jeton import cost, palette, samples
+from jeton import cost, samples
 from jeton._core import __version__
 from jeton.arguments import check_named, check_text
-from jeton.base_tokenizer import BaseTokenizer
 from jeton.chat import TEMPLATES
+from jeton.display import palette
+from jeton.encoding.base_tokenizer import BaseTokenizer
 from jeton.errors import ArgumentError, JetonError, UnsupportedError
-from jeton.known_names import names
+from jeton.loading.known_names import names
 from jeton.play.chats import parsed_answer, shown_chat
 from jeton.play.documents import Document, Documents, Tokens
 from jeton.play.guard import Guard

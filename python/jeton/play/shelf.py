@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from jeton.errors import ArgumentError, FormatWarning, TrainingWarning
-from jeton.known_names import names
-from jeton.loading import load
+from jeton.loading.known_names import names
+from jeton.tokenizer.loading import load
 
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer

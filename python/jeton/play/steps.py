@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Final
 
+from jeton.display.human_readable import without_controls
+from jeton.display.views.frames import Arcs, Frame
+from jeton.encoding.explaining import explain
+from jeton.encoding.explaining.view_frames import frames_of_encoding
 from jeton.errors import ArgumentError
-from jeton.explaining import explain
-from jeton.explaining.view_frames import frames_of_encoding
-from jeton.human_readable import without_controls
 from jeton.play.shelf import Card
 from jeton.play.token_details import shown
-from jeton.views.frames import Arcs, Frame
 
 __all__ = ["MAX_EXPLAINED", "frames_as_json", "steps"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from jeton.human_readable import visible
+from jeton.display.human_readable import visible
 from jeton.play.shelf import Card
 
 __all__ = ["details", "neighbours", "shown"]

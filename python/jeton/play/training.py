@@ -8,8 +8,8 @@ from typing import Any, Final
 from jeton.errors import ArgumentError
 from jeton.play.shelf import Shelf, noting
 from jeton.play.token_details import shown
-from jeton.trainers import BPETrainer, UnigramTrainer, WordPieceTrainer
-from jeton.trainers.trainer import Trainer
+from jeton.training import BPETrainer, UnigramTrainer, WordPieceTrainer
+from jeton.training.trainer import Trainer
 
 __all__ = ["MAX_SIZE", "trained"]
 

@@ -10,10 +10,10 @@ from typing import Any, Final
 import numpy as np
 
 from jeton.components import Regex, normalizers
+from jeton.encoding.unicode import scripts
 from jeton.errors import ArgumentError
 from jeton.play.shelf import Card
 from jeton.play.token_details import shown
-from jeton.unicode import scripts
 
 __all__ = ["SORTS", "Table"]
 

@@ -16,14 +16,14 @@ from typing import Any
 
 import jeton._core as _core
 from jeton.arguments import checked_errors, checked_int
-from jeton.corpus import are_lines, files_of, warn
-from jeton.corpus import count as count_corpus
-from jeton.counting import Counting
+from jeton.corpora.corpus import are_lines, files_of, warn
+from jeton.corpora.corpus import count as count_corpus
+from jeton.corpora.counting import Counting
+from jeton.corpora.word_counts import WordCounts
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 from jeton.ray.pieces import Piece, pieces_of
 from jeton.ray.running import checked_cpus, in_order, mapped, ray_data, single_threaded
-from jeton.trainers.trainer import Trainer
-from jeton.word_counts import WordCounts
+from jeton.training.trainer import Trainer
 
 __all__ = ["count"]
 

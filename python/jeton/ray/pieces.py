@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from jeton.corpus import is_table, is_text
+from jeton.corpora.corpus import is_table, is_text
 
 __all__ = ["Piece", "pieces_of"]
 

@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from jeton.arguments import checked_int, checked_path
-from jeton.corpus import size_of
+from jeton.corpora.corpus import size_of
+from jeton.corpora.token_blocks.blocks import Encoding, Source
+from jeton.corpora.token_blocks.files import Files
 from jeton.data.manifest import NAME, Manifest
 from jeton.data.prepare import AUTO, merged_parts, request, whole_set
 from jeton.data.preparing.end_of_text import Choice
@@ -27,8 +29,6 @@ from jeton.data.preparing.pipeline import Plan, Run
 from jeton.errors import ArgumentError
 from jeton.ray.running import checked_cpus, in_order, mapped, ray_data, single_threaded
 from jeton.ray.writing import written_in_parallel
-from jeton.token_blocks.blocks import Encoding, Source
-from jeton.token_blocks.files import Files
 
 __all__ = ["prepare"]
 

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from jeton._core import __version__
+from jeton.corpora.token_blocks.blocks import Progress
 from jeton.data import layouts
 from jeton.data.layouts import WrittenShard
 from jeton.data.manifest import Manifest
 from jeton.data.preparing.journal import Consumed, Journal
 from jeton.data.preparing.parts import Parts
 from jeton.data.preparing.pipeline import Plan, manifest_of
-from jeton.file_digest import FileDigest, digest_of
+from jeton.files import FileDigest, digest_of
 from jeton.ray.running import in_order, mapped, ray_data, single_threaded
 from jeton.ray.stretches import Stretch, files_of, stretches_of
-from jeton.token_blocks.blocks import Progress
 
 __all__ = ["written_in_parallel"]
 

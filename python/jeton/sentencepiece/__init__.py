@@ -29,7 +29,7 @@ Example:
 
 from __future__ import annotations
 
-from jeton.interfaces.sentencepiece import (
+from jeton.interop.sentencepiece import (
     NBestSentencePieceText,
     SentencePiece,
     SentencePieceNormalizer,

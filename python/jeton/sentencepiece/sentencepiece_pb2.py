@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from jeton.interfaces.sentencepiece import NBestSentencePieceText, SentencePieceText
+from jeton.interop.sentencepiece import NBestSentencePieceText, SentencePieceText
 
 __all__ = ["NBestSentencePieceText", "SentencePieceText"]

@@ -11,12 +11,12 @@ from typing import Any, Final
 import jeton._core as _core
 from jeton.arguments import checked_path, checked_texts
 from jeton.components import models, normalizers
-from jeton.corpus import warn
+from jeton.corpora.corpus import warn
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, UnsupportedError
-from jeton.interfaces.sentencepiece import SentencePieceNormalizer
-from jeton.interfaces.sentencepiece.wire import chunk, fields
+from jeton.interop.sentencepiece import SentencePieceNormalizer
+from jeton.interop.sentencepiece.wire import chunk, fields
 from jeton.tokenizer import Tokenizer
-from jeton.trainers import BPETrainer, UnigramTrainer
+from jeton.training import BPETrainer, UnigramTrainer
 
 __all__ = ["SentencePieceTrainer"]
 

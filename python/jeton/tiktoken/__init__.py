@@ -16,7 +16,7 @@ Example:
 
 from __future__ import annotations
 
-from jeton.interfaces.tiktoken import Encoding, TiktokenEncoding
+from jeton.interop.tiktoken import Encoding, TiktokenEncoding
 from jeton.tiktoken.model import encoding_for_model, encoding_name_for_model
 from jeton.tiktoken.registry import get_encoding, list_encoding_names
 

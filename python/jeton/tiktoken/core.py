@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from jeton.interfaces.tiktoken import Encoding, TiktokenEncoding
+from jeton.interop.tiktoken import Encoding, TiktokenEncoding
 
 __all__ = ["Encoding", "TiktokenEncoding"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import jeton._core as _core
-from jeton import registry
 from jeton.errors import UnknownNameError
-from jeton.interfaces.tiktoken import Encoding
+from jeton.interop.tiktoken import Encoding
+from jeton.loading import registry
 from jeton.tiktoken.registry import get_encoding
 
 __all__ = [

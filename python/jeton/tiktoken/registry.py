@@ -10,8 +10,8 @@ from typing import Any
 
 import jeton._core as _core
 from jeton.errors import ArgumentError, UnknownNameError
-from jeton.interfaces.tiktoken import Encoding
-from jeton.loading import load
+from jeton.interop.tiktoken import Encoding
+from jeton.tokenizer.loading import load
 
 __all__ = ["get_encoding", "list_encoding_names"]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from jeton.argument_types import SpecialPolicy, Texts
 from jeton.arguments import names_checked
-from jeton.base_tokenizer import BaseTokenizer
-from jeton.settings import NO_SETTINGS, Settings
+from jeton.encoding.argument_types import SpecialPolicy, Texts
+from jeton.encoding.base_tokenizer import BaseTokenizer
+from jeton.loading.settings import NO_SETTINGS, Settings
 
 if TYPE_CHECKING:
     from jeton._core import Pipeline
-    from jeton.calls import BatchEncoding, Caller
+    from jeton.encoding.calls import BatchEncoding, Caller
 
 __all__ = ["Calls"]
 
@@ -114,7 +114,7 @@ class Calls(BaseTokenizer):
             >>> tok("abcde", max_length=3, stride=1, return_overflowing_tokens=True)["input_ids"]
             [[0, 1, 2], [2, 3, 4]]
         """
-        from jeton.calls import Asked, Call, Caller
+        from jeton.encoding.calls import Asked, Call, Caller
 
         if self._caller is None:
             self._caller = Caller(self)

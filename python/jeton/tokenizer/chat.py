@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from jeton.base_tokenizer import BaseTokenizer
+from jeton.encoding.base_tokenizer import BaseTokenizer
 
 if TYPE_CHECKING:
     from jeton.chat import Chat, Fitted, Parsed, ParseStream
-    from jeton.message_counts import MessageCount
+    from jeton.chat.message_counts import MessageCount
 
 __all__ = ["Chats"]
 
@@ -307,7 +307,7 @@ class Chats(BaseTokenizer):
             >>> count.tokens, count.exact, count.basis
             (22, True, "exact: by the chat template 'chatml'")
         """
-        from jeton.message_counts import counted
+        from jeton.chat.message_counts import counted
 
         return counted(
             self,

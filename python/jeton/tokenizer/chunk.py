@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jeton.argument_types import SpecialPolicy
-from jeton.base_tokenizer import BaseTokenizer
+from jeton.encoding.argument_types import SpecialPolicy
+from jeton.encoding.base_tokenizer import BaseTokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from jeton.chunks import Boundaries, Chunk, Side, Truncated, Unit
+    from jeton.encoding.chunks import Boundaries, Chunk, Side, Truncated, Unit
 
 __all__ = ["Cuts"]
 
@@ -38,7 +38,7 @@ class Cuts(BaseTokenizer):
         those that stand for it in the whole text. Time is linear in the length of the text.
 
         Sentences end as UAX #29 says, but for single line breaks, abbreviations and addresses; see
-        `jeton.chunks.boundaries`. White space belongs to what stands before it.
+        `jeton.encoding.chunks.boundaries`. White space belongs to what stands before it.
 
         Args:
             text: The text.
@@ -76,7 +76,7 @@ class Cuts(BaseTokenizer):
             Chunk(0:10, 10 tokens, 'One. Two. ')
             Chunk(5:16, 11 tokens, 'Two. Three.')
         """
-        from jeton.chunks.cutting import chunks_of
+        from jeton.encoding.chunks.cutting import chunks_of
 
         return chunks_of(
             self, text, max_tokens, overlap, at, boundaries, special, add_special_tokens
@@ -108,7 +108,7 @@ class Cuts(BaseTokenizer):
             >>> [[it.text for it in chunks] for chunks in tok.chunk_batch(["One. Two.", "One."], 5)]
             [['One. ', 'Two.'], ['One.']]
         """
-        from jeton.chunks.cutting import chunks_of_batch
+        from jeton.encoding.chunks.cutting import chunks_of_batch
 
         return chunks_of_batch(
             self, texts, max_tokens, overlap, at, boundaries, special, add_special_tokens
@@ -149,7 +149,7 @@ class Cuts(BaseTokenizer):
             >>> kept.dropped_text
             'or not to be'
         """
-        from jeton.chunks.cutting import truncated
+        from jeton.encoding.chunks.cutting import truncated
 
         return truncated(self, text, n, side, at, special, add_special_tokens)
 
@@ -172,6 +172,6 @@ class Cuts(BaseTokenizer):
             >>> tok.split_at("to be or not to be", 5)
             ('to be', ' or not to be')
         """
-        from jeton.chunks.cutting import split_at
+        from jeton.encoding.chunks.cutting import split_at
 
         return split_at(self, text, n, at, special, add_special_tokens)

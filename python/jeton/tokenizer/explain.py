@@ -6,15 +6,15 @@ import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Literal
 
-from jeton.argument_types import SpecialPolicy
-from jeton.base_tokenizer import BaseTokenizer
+from jeton.encoding.argument_types import SpecialPolicy
+from jeton.encoding.base_tokenizer import BaseTokenizer
 
 if TYPE_CHECKING:
-    from jeton.corpus import Progress
-    from jeton.encoding_plan import EncodingPlan
-    from jeton.explaining import Explanation
-    from jeton.gotchas import Gotchas
-    from jeton.usage import Usage
+    from jeton.corpora.corpus import Progress
+    from jeton.corpora.usage import Usage
+    from jeton.encoding.encoding_plan import EncodingPlan
+    from jeton.encoding.explaining import Explanation
+    from jeton.encoding.gotchas import Gotchas
 
 __all__ = ["Explains"]
 
@@ -47,7 +47,7 @@ class Explains(BaseTokenizer):
             ArgumentTypeError, EncodeError, SpecialTokenError: As `encode`.
 
         Example:
-            >>> from jeton import textbook
+            >>> from jeton.learn import textbook
             >>> tok = textbook.hug_pug_pun_bun_hugs()
             >>> told = tok.explain("hugs")
             >>> told.ids == tok.encode("hugs")
@@ -67,7 +67,7 @@ class Explains(BaseTokenizer):
             10  6
             ...
         """
-        from jeton.explaining import explain
+        from jeton.encoding.explaining import explain
 
         return explain(self, text, special=special, add_special_tokens=add_special_tokens)
 
@@ -76,7 +76,7 @@ class Explains(BaseTokenizer):
 
         Spaces at its ends, capitals, numbers, special tokens that it spells, what is normalized or
         lost, letters that look like others, characters that nobody sees. Each finding has the
-        place, the ids of both spellings, and what to do. `jeton.gotchas.NAMES` lists them.
+        place, the ids of both spellings, and what to do. `jeton.encoding.gotchas.NAMES` lists them.
 
         Args:
             text: The text; special tokens in it are text.
@@ -91,7 +91,7 @@ class Explains(BaseTokenizer):
             >>> [(it.name, it.span) for it in tok.gotchas("the w\\u0435ather\\u200b")]
             [('leading-space', (0, 3)), ('look-alike', (4, 11)), ('invisible', (11, 12))]
         """
-        from jeton.gotchas import found
+        from jeton.encoding.gotchas import found
 
         return found(self, text, limit)
 
@@ -112,7 +112,7 @@ class Explains(BaseTokenizer):
             >>> print(lower.encoding_plan().passed_over["byte_level"])
             normalizer Lowercase: does not bring text into a Unicode form
         """
-        from jeton.encoding_plan import plan_of
+        from jeton.encoding.encoding_plan import plan_of
 
         return plan_of(self._core)
 
@@ -148,6 +148,6 @@ class Explains(BaseTokenizer):
             >>> usage.total, usage.counts.tolist(), usage.never_used.tolist()
             (6, [1, 1, 2, 2], [])
         """
-        from jeton.usage import usage_of
+        from jeton.corpora.usage import usage_of
 
         return usage_of(self, data, field=field, errors=errors, watch=watch)

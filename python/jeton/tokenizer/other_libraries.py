@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jeton.base_tokenizer import BaseTokenizer
+from jeton.encoding.base_tokenizer import BaseTokenizer
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
-    from jeton.interfaces.sentencepiece import SentencePieceProcessor
-    from jeton.interfaces.tiktoken import Encoding as TiktokenEncoding
+    from jeton.interop.sentencepiece import SentencePieceProcessor
+    from jeton.interop.tiktoken import Encoding as TiktokenEncoding
 
 __all__ = ["Becomes"]
 
@@ -36,7 +36,7 @@ class Becomes(BaseTokenizer):
             >>> encoding.decode(encoding.encode_ordinary("the weather"))
             'the weather'
         """
-        from jeton.interfaces.tiktoken import Encoding
+        from jeton.interop.tiktoken import Encoding
 
         return Encoding.of_tokenizer(self, name)
 
@@ -52,7 +52,7 @@ class Becomes(BaseTokenizer):
             >>> tok.as_sentencepiece().nbest_encode("low", nbest_size=2, out_type=str)
             [['▁low'], ['▁', 'l', 'o', 'w']]
         """
-        from jeton.interfaces.sentencepiece import SentencePieceProcessor
+        from jeton.interop.sentencepiece import SentencePieceProcessor
 
         return SentencePieceProcessor.of_tokenizer(self)
 
@@ -77,6 +77,6 @@ class Becomes(BaseTokenizer):
             >>> fast("hole<|end|>")["input_ids"]  # doctest: +SKIP
             [1, 3, 2, 0, 4]
         """
-        from jeton.for_transformers import fast_tokenizer
+        from jeton.interop.for_transformers import fast_tokenizer
 
         return fast_tokenizer(self)

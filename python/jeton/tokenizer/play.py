@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Protocol
 
 from jeton.arguments import check_named
-from jeton.base_tokenizer import BaseTokenizer
+from jeton.encoding.base_tokenizer import BaseTokenizer
 
 __all__ = ["Plays", "ServedPage"]
 

@@ -26,11 +26,11 @@ from jeton.analysis.health.rules import RULES, chosen_rules
 from jeton.analysis.health.subject import Subject
 from jeton.analysis.health.unreachable_proofs import Unreached, unreached
 from jeton.arguments import check_kind, check_text, checked_path
-from jeton.corpus import Progress, check_watch
+from jeton.corpora.corpus import Progress, check_watch
+from jeton.corpora.usage import Usage, usage_of
+from jeton.display.human_readable import counted
 from jeton.errors import ArgumentError
-from jeton.human_readable import counted
 from jeton.tokenizer import Tokenizer
-from jeton.usage import Usage, usage_of
 
 __all__ = ["check"]
 

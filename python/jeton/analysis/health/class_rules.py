@@ -1,7 +1,7 @@
 """Whether the ids of transformers 5 for a folder differ from those of its `tokenizer.json`.
 
 Look here for the texts that are tried. What a class builds is known for a few, see
-`jeton.transformers_classes`; transformers itself is not run.
+`jeton.loading.transformers_classes`; transformers itself is not run.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Final
 from jeton.analysis.health.findings import Case, Finding
 from jeton.analysis.health.subject import Subject
 from jeton.errors import JetonError
-from jeton.settings import CONFIG, json_object
+from jeton.loading.settings import CONFIG, json_object
+from jeton.loading.transformers_classes import rebuilt
 from jeton.tokenizer import Tokenizer
-from jeton.transformers_classes import rebuilt
 
 __all__ = ["classes"]
 

@@ -14,7 +14,7 @@ from jeton.analysis.health.findings import Case, Finding
 from jeton.analysis.health.spellings import text_or_none
 from jeton.analysis.health.subject import Subject
 from jeton.components import models
-from jeton.human_readable import counted
+from jeton.display.human_readable import counted
 
 __all__ = ["decoding"]
 

@@ -27,9 +27,9 @@ import numpy.typing as npt
 from jeton import files
 from jeton.analysis.health.findings import Case, Finding
 from jeton.analysis.health.subject import Subject
+from jeton.display.human_readable import counted
 from jeton.edit.tensors import read_header
 from jeton.errors import ArgumentError, FileError, FormatError, UnsupportedError
-from jeton.human_readable import counted
 
 __all__ = ["Embeddings", "by_direction", "by_length", "candidates", "read_embeddings"]
 

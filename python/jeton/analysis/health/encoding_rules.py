@@ -12,8 +12,8 @@ from typing import Final
 from jeton.analysis.health.attack import completions, is_part_of_utf8
 from jeton.analysis.health.findings import Case, Finding
 from jeton.analysis.health.subject import Subject
+from jeton.display.human_readable import counted
 from jeton.errors import EncodeError
-from jeton.human_readable import counted
 
 __all__ = ["alphabet", "batches"]
 

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from jeton import notebooks
 from jeton._core import __version__
 from jeton.analysis.health.rules import RULES, SEVERITIES, Severity, check_rule
 from jeton.analysis.saved import Saved
 from jeton.arguments import check_kind, checked_int, one_of
+from jeton.display import notebooks
+from jeton.display.human_readable import visible
 from jeton.errors import ArgumentError
-from jeton.human_readable import visible
 
 __all__ = ["Case", "Evidence", "Finding", "Health"]
 
@@ -150,7 +150,8 @@ class Health(Saved):
         version: The version of jeton that checked.
 
     Example:
-        >>> from jeton import analysis, textbook
+        >>> from jeton import analysis
+        >>> from jeton.learn import textbook
         >>> health = analysis.check(textbook.low_lower_newest_widest())
         >>> health.worst
         'error'
@@ -233,7 +234,8 @@ class Health(Saved):
         is now, or of a part with the same name.
 
         Example:
-            >>> from jeton import analysis, textbook
+            >>> from jeton import analysis
+            >>> from jeton.learn import textbook
             >>> health = analysis.check(textbook.low_lower_newest_widest())
             >>> len(health.since(health))
             0

@@ -30,7 +30,8 @@ def to_sarif(health: Health, source: str) -> dict[str, Any]:
         source: The file of the tokenizer, or its name.
 
     Example:
-        >>> from jeton import analysis, textbook
+        >>> from jeton import analysis
+        >>> from jeton.learn import textbook
         >>> from jeton.analysis.health.sarif import to_sarif
         >>> log = to_sarif(analysis.check(textbook.low_lower_newest_widest()), "tokenizer.json")
         >>> log["runs"][0]["results"][0]["ruleId"]

@@ -12,8 +12,8 @@ from typing import Final, Literal
 from jeton.analysis.health.findings import Case, Finding
 from jeton.analysis.health.subject import Subject
 from jeton.components import AddedToken, models
+from jeton.display.human_readable import counted
 from jeton.errors import EncodeError, SpecialTokenError
-from jeton.human_readable import counted
 
 __all__ = ["controls_in_text", "frame", "specials"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jeton.components import models, normalizers, pre_tokenizers
-from jeton.reference.byte_level import BYTES
+from jeton.components.byte_alphabet import BYTES
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["Spelling", "steps", "text_or_none"]

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from jeton.analysis.health.spellings import Spelling, text_or_none
-from jeton.base_tokenizer.tokens import bytes_by_id
 from jeton.components import models
+from jeton.encoding.base_tokenizer.tokens import bytes_by_id
 from jeton.errors import EncodeError
-from jeton.model_file import BYTE, CONTROL, UNKNOWN, UNUSED, ModelFile
+from jeton.loading.model_file import BYTE, CONTROL, UNKNOWN, UNUSED, ModelFile
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["Rows", "Subject"]

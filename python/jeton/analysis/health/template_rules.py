@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from jeton.analysis.health.findings import Case, Finding
 from jeton.analysis.health.subject import Subject
+from jeton.display.human_readable import counted
 from jeton.errors import ChatWarning, JetonError
-from jeton.human_readable import counted
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["HAS_JINJA", "templates"]

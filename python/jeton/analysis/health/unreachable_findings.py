@@ -14,7 +14,7 @@ from jeton.analysis.health.attack import continued
 from jeton.analysis.health.findings import Case, Finding
 from jeton.analysis.health.subject import Subject
 from jeton.analysis.health.unreachable_proofs import Unreached
-from jeton.human_readable import counted
+from jeton.display.human_readable import counted
 
 __all__ = ["unreachable", "unstable"]
 

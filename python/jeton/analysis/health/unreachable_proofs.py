@@ -36,10 +36,10 @@ from jeton.analysis.health.attack import (
 from jeton.analysis.health.spellings import steps, text_or_none
 from jeton.analysis.health.subject import Subject
 from jeton.components import AddedToken, models, normalizers, pre_tokenizers
+from jeton.display.human_readable import visible
 from jeton.edit import derivations
 from jeton.edit.spelling import best_path
-from jeton.human_readable import visible
-from jeton.model_file import NORMAL, UNUSED, USER_DEFINED, ModelFile
+from jeton.loading.model_file import NORMAL, UNUSED, USER_DEFINED, ModelFile
 
 __all__ = ["Unreached", "unreached"]
 

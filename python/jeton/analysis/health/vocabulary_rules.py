@@ -14,8 +14,8 @@ import numpy as np
 
 from jeton.analysis.health.findings import Case, Finding
 from jeton.analysis.health.subject import Subject
-from jeton.human_readable import counted
-from jeton.unicode import letter_scripts
+from jeton.display.human_readable import counted
+from jeton.encoding.unicode import letter_scripts
 
 __all__ = ["copies", "gaps", "is_damaged", "parts_of_characters", "scraps"]
 

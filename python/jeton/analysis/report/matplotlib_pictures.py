@@ -17,9 +17,9 @@ import jeton._core as _core
 from jeton.analysis.evaluation import Evaluation
 from jeton.analysis.report.parts import Shown, has, value_of
 from jeton.arguments import checked_path
+from jeton.display.human_readable import without_controls
+from jeton.display.palette import SERIES
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
-from jeton.human_readable import without_controls
-from jeton.palette import SERIES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

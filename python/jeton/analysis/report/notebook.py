@@ -9,7 +9,7 @@ from jeton.analysis.known_measures import MEASURES
 from jeton.analysis.report.parts import Shown, measured_value, value_of
 from jeton.analysis.report.svg_charts import written
 from jeton.analysis.report.tables import SUMMARY
-from jeton.notebooks import boxed, escaped, table
+from jeton.display.notebooks import boxed, escaped, table
 
 __all__ = ["glance"]
 

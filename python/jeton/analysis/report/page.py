@@ -1,9 +1,9 @@
 """A comparison as a page: one file that holds all it needs, works offline and can be mailed.
 
 Look here for what the page consists of. The pictures are SVG made in `svg_charts.py`, the look is
-in `report.css`, the colours in `jeton.palette`, sorting and filtering in `report.js`. Nothing is
-loaded from anywhere, and the page's policy lets nothing run or style but these, by their hashes: a
-text that looks like a script stays a text even if it were not escaped.
+in `report.css`, the colours in `jeton.display.palette`, sorting and filtering in `report.js`.
+Nothing is loaded from anywhere, and the page's policy lets nothing run or style but these, by their
+hashes: a text that looks like a script stays a text even if it were not escaped.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
-from jeton import palette
 from jeton._core import __version__
 from jeton.analysis.evaluation import Evaluation
 from jeton.analysis.report.ladder import ladder
@@ -24,6 +23,7 @@ from jeton.analysis.report.parts import Shown, swatch, told_text
 from jeton.analysis.report.samples import SampleLine, side_by_side
 from jeton.analysis.report.svg_charts import COLOURS
 from jeton.analysis.report.tables import glance, premiums, values
+from jeton.display import palette
 
 if TYPE_CHECKING:
     from jeton.analysis.swept import Sweep

@@ -11,7 +11,7 @@ from html import escape
 from jeton.analysis.known_measures import MEASURES
 from jeton.analysis.report.parts import Shown, has, told_text, value_of
 from jeton.analysis.report.svg_charts import Series, bars, lines, points
-from jeton.human_readable import without_controls
+from jeton.display.human_readable import without_controls
 
 __all__ = ["bar_panels", "curves"]
 

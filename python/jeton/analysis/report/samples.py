@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from jeton.analysis.report.parts import Shown, swatch, told_text
 from jeton.arguments import check_named, check_text
+from jeton.display.human_readable import visible
+from jeton.display.palette import hues
 from jeton.errors import ArgumentTypeError, JetonError
-from jeton.human_readable import visible
-from jeton.palette import hues
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["Cut", "SampleLine", "sample_lines", "side_by_side"]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from html import escape
 
 from jeton.analysis.values import Value
-from jeton.human_readable import without_controls
+from jeton.display.human_readable import without_controls
 
 __all__ = ["COLOURS", "Series", "bars", "lines", "number", "points", "shade", "told_text"]
 

@@ -26,7 +26,7 @@ from jeton.chat.templates import template_of
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 
 if TYPE_CHECKING:
-    from jeton.base_tokenizer import BaseTokenizer
+    from jeton.encoding.base_tokenizer import BaseTokenizer
 
 __all__ = ["Event", "ParseStream", "Parsed", "ParsedCall", "Part", "Problem", "parse_stream"]
 

@@ -13,7 +13,7 @@ from jeton.chat.parsing.response_templates import Description, DescriptionMachin
 from jeton.chat.parsing.symbols import Compiled, compiled
 
 if TYPE_CHECKING:
-    from jeton.base_tokenizer import BaseTokenizer
+    from jeton.encoding.base_tokenizer import BaseTokenizer
 
 __all__ = ["DescribedTurn", "described"]
 

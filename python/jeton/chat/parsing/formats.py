@@ -5,7 +5,7 @@ it.
 
 A format is a few states. A state says what its text is, and which mark leads to which state. White
 space at the ends of a mark is optional: up to that much of it belongs to the mark. If a mark ends
-with a bracket, the bracket belongs to the text that follows.
+with a bracket, and JSON or calls follow, the bracket belongs to these.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Takes = Literal[
     "calls",  # calls as JSON: objects one after another, or a list
     "keyed",  # calls as JSON, each an object with its name as the key of its arguments
     "python",  # calls as Python: `[f(a=1), g()]`
-    "braces",  # a call as `f{a:1,b:<|"|>text<|"|>}`
+    "braces",  # a call as `f{a:1,b:<|"|>text<|"|>}`, with `Format.quote` around text
 ]
 
 END: Final = "end"
@@ -84,10 +84,12 @@ class Format:
     Attributes:
         name: Its name.
         states: Its states by name. An answer begins in `"start"`.
+        quote: The mark around text in braces.
     """
 
     name: str
     states: Mapping[str, State]
+    quote: str = '<|"|>'
 
 
 def _tagged(
@@ -98,6 +100,7 @@ def _tagged(
     think: tuple[str, str] | None = ("<think>\n", "\n</think>\n\n"),
     marks: Mapping[str, str] | None = None,
     shapes: tuple[Shape, ...] = (),
+    quote: str = Format.quote,
 ) -> Format:
     """A format of words, with reasoning and calls between marks.
 
@@ -108,6 +111,7 @@ def _tagged(
         think: The marks around reasoning.
         marks: Further marks among the words.
         shapes: Beginnings of the words that lead to other states.
+        quote: The mark around text in braces.
     """
     common = {begin: "calls", **(marks or {})}
     reasoning = {}
@@ -126,6 +130,7 @@ def _tagged(
             "after": State("content", common, trimmed=True),
             **states,
         },
+        quote,
     )
 
 
@@ -264,6 +269,12 @@ FORMATS: Final[Mapping[str, Format]] = {
             "minimax",
             "<tool_calls>\n",
             {"calls": State("calls", {"\n</tool_calls>": "after"})},
+        ),
+        _tagged(
+            "apriel",
+            "\n<tool_calls>",
+            {"calls": State("calls", {"</tool_calls>": "after"})},
+            think=("Here are my reasoning steps:\n", "\n[BEGIN FINAL RESPONSE]\n"),
         ),
         _tagged(
             "minimax-m2",
@@ -407,6 +418,23 @@ FORMATS: Final[Mapping[str, Format]] = {
             },
         ),
         _tagged(
+            "minicpm3",
+            "<|tool_call_start|>\n```python\n",
+            {"calls": State("python", {"\n```\n<|tool_call_end|>\n": "after"})},
+            think=("<|thought_start|>\n", "\n<|thought_end|>\n"),
+        ),
+        _tagged(
+            "minicpm5",
+            '\n<function name="',
+            {
+                "calls": State("name", {'">': "call"}),
+                "call": State("inside", {'<param name="': "key", "</function>\n": "after"}),
+                "key": State("key", {'">': "value", '"><![CDATA[': "quoted"}),
+                "value": State("value", {"</param>": "call"}),
+                "quoted": State("value", {"]]></param>": "call"}),
+            },
+        ),
+        _tagged(
             "olmo3",
             "\n<function_calls>\n",
             {"calls": State("python", {"\n</function_calls>": "after"})},
@@ -442,6 +470,13 @@ FORMATS: Final[Mapping[str, Format]] = {
             {"calls": State("braces", {"<tool_call|>": "after"})},
             think=("<|channel>thought\n", "\n<channel|>"),
         ),
+        _tagged(
+            "functiongemma",
+            "<start_function_call>call:",
+            {"calls": State("braces", {"<end_function_call>": "after"})},
+            think=None,
+            quote="<escape>",
+        ),
         Format(
             "command-a",
             {
@@ -466,6 +501,51 @@ FORMATS: Final[Mapping[str, Format]] = {
                     {"<|START_RESPONSE|>": "response", "<|START_ACTION|>": "calls"},
                     done=True,
                 ),
+            },
+        ),
+        Format(
+            "gigachat",
+            {
+                "start": State(
+                    "content",
+                    {
+                        "<|message_sep|>\n\nfunction call<|role_sep|>\n": "calls",
+                        "function call<|role_sep|>\n": "calls",
+                        "<|message_sep|>": END,
+                    },
+                ),
+                "calls": State("calls", {"<|message_sep|>": END}),
+            },
+        ),
+        Format(
+            "muse-glimmer",
+            {
+                "start": State(
+                    "head",
+                    {"<|message|>": "?"},
+                    routes=(
+                        (r"\s*to=user\s*", "content"),
+                        (r"\s*to=self\s*", "reasoning"),
+                        (r"\s*to=.*", "calls"),
+                    ),
+                ),
+                "reasoning": State("reasoning", {"<|eom|>": "between"}),
+                "content": State("content", {"<|eom|>": "between"}),
+                "between": State("space", {"<|start|>assistant": "start"}),
+                **_parameters(
+                    ('<atem:invoke name="', '">\n', "</atem:invoke>\n"),
+                    ('<atem:parameter name="', '">', "</atem:parameter>\n"),
+                    "</atem:function_calls>",
+                ),
+                "calls": State(
+                    "space",
+                    {
+                        "<atem:function_calls>\n": "calls",
+                        '<atem:invoke name="': "name",
+                        "</atem:function_calls>": "after",
+                    },
+                ),
+                "after": State("space", {"<|eom|>": "between"}),
             },
         ),
         Format(

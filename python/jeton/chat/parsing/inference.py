@@ -104,7 +104,7 @@ def _around_calls(
         states["call"] = State(written.takes, behind)
         return _format(words, states)
     for name, state in first.items():
-        ends = state.takes in ("json", "inside")
+        ends = state.takes in ("name", "json", "inside")
         states[name] = State(state.takes, {**state.marks, **(behind if ends else {})})
     return _format(words, states)
 
@@ -131,7 +131,7 @@ def _call(text: str, name: str, arguments: Mapping[str, Any]) -> _Written | None
             start = text.rindex(name, 0, at)
             between = text[start + len(name) : at]
             if not between.strip():
-                return None
+                between += text[at]
             states = {"call": State("name", {between: "arguments"}), "arguments": State("json")}
             return _Written(start, end, "name", states)
         if name in text[at:end] and isinstance(value, (dict, list)):
@@ -185,7 +185,7 @@ def _shared_end(text: str, other: str) -> str:
     while length < min(len(text), len(other)) and text[-length - 1] == other[-length - 1]:
         length += 1
     shared = text[len(text) - length :]
-    if length == len(other) or length == len(text):
-        return shared
     begin = re.search(r"\s*[<\[`]", shared)
-    return shared[begin.start() :] if begin else ""
+    if begin:
+        return shared[begin.start() :]
+    return shared if length in (len(text), len(other)) else ""

@@ -216,7 +216,7 @@ class Machine:
             if self._reader is not None:
                 at = self._by_reader_or_mark(buffer, at, base)
                 continue
-            match = state.find.search(buffer, at)
+            match = (state.find_last if last else state.find).search(buffer, at)
             if match is None:
                 hold = None if last else state.tail.search(buffer, at)
                 end = hold.start() if hold else len(buffer)

@@ -117,7 +117,8 @@ class Parsed:
     @property
     def content(self) -> str:
         """The words of the answer."""
-        return str(self.message.get("content") or "")
+        words = self.message.get("content") or ""
+        return "".join(it["text"] for it in words) if isinstance(words, list) else str(words)
 
     def __repr__(self) -> str:
         said = self.content

@@ -418,12 +418,18 @@ _UP_TO: Final = {"'": re.compile(r"[^'\\]*"), '"': _IN_STRING}
 
 
 def _quoted(source: Source, quote: str) -> Steps[str]:
+    """A text up to its quote. Some templates do not escape quotes within it: a quote that no
+    delimiter follows is part of the text."""
     found = ""
     while True:
         found += yield from _run(source, _UP_TO[quote])
         source.at += 1
         if source.text[source.at - 1] == quote:
-            return _ESCAPE.sub(_unescaped, found)
+            space = yield from _run(source, _SPACE)
+            if source.text[source.at] in ",:)]}":
+                return _ESCAPE.sub(_unescaped, found)
+            found += quote + space
+            continue
         while source.at >= len(source.text):
             yield
         found += "\\" + source.text[source.at]

@@ -15,9 +15,9 @@ from jeton.components import decoders
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 
 if TYPE_CHECKING:
-    from jeton.base_tokenizer import BaseTokenizer
     from jeton.chat.parsing.described import DescribedTurn
     from jeton.chat.parsing.turns import Turn
+    from jeton.encoding.base_tokenizer import BaseTokenizer
 
 __all__ = ["ParseStream"]
 
@@ -103,13 +103,24 @@ class ParseStream:
 
     @property
     def ends(self) -> frozenset[int]:
-        """The ids that end an answer."""
-        symbols = {symbol: id for id, symbol in self._symbols.items()}
-        marks = [mark for state in self._compiled.states.values() for mark in state.marks]
-        done = {name for name, it in self._compiled.states.items() if it.spec.done or name == END}
-        return frozenset(
-            symbols[mark.core] for mark in marks if mark.state in done and mark.core in symbols
-        )
+        """The ids that end an answer wherever they are: a model may be stopped at each."""
+        return frozenset(id for id, targets in self._targets() if targets and all(targets))
+
+    @property
+    def closing(self) -> frozenset[int]:
+        """The ids that may end an answer: some of them end only a part of it elsewhere, as
+        `<|end|>` of gpt-oss ends reasoning."""
+        return frozenset(id for id, targets in self._targets() if any(targets))
+
+    def _targets(self) -> Iterable[tuple[int, list[bool]]]:
+        """Each control token that is a mark, and whether it ends an answer, by state."""
+        states = self._compiled.states.values()
+        done = {it.name for it in states if it.spec.done or it.name == END}
+        for id, symbol in self._symbols.items():
+            yield (
+                id,
+                [mark.state in done for it in states for mark in it.marks if mark.core == symbol],
+            )
 
     @property
     def marks(self) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -22,6 +22,8 @@ _MAX_SYMBOLS: Final = 0x800
 _SYMBOL: Final = re.compile("[\ud800-\udfff]")
 _SPACE: Final = " \t\r\n"
 _OPEN: Final = ("{", "[")
+_KEEPING: Final = frozenset(("json", "calls", "keyed", "python", "braces"))
+"""Kinds of text that begin with the bracket of the mark in front of them."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +44,17 @@ class _Mark:
         """Whether it holds no control token."""
         return not _SYMBOL.search(self.core)
 
-    def expression(self) -> str:
+    def expression(self, longer: Iterable[str] = ()) -> str:
+        """A regular expression for the mark. `longer`: marks that begin with it; it is none of
+        these, nor is there too little text to tell."""
         before = ""
         for character in self.before:
             before = f"(?:{before}{re.escape(character)})?"
         ahead = f"(?={re.escape(self.kept)})" if self.kept else ""
         if self.followed_by:
             ahead = rf"(?=\s*(?:{'|'.join(map(re.escape, self.followed_by))}))"
+        if rests := [it[len(self.core) :] for it in longer]:
+            ahead += rf"(?!(?:{'|'.join(_longest_first(_beginnings(rests)))})?\Z)"
         return f"({before}{re.escape(self.core)}{ahead})"
 
     def beginnings(self) -> set[str]:
@@ -56,9 +62,13 @@ class _Mark:
         befores = [self.before[at:] for at in range(len(self.before) + 1)]
         found = _beginnings([it + self.core + self.kept for it in befores])
         if self.followed_by:
-            ahead = "|".join(sorted(_beginnings(self.followed_by), key=len, reverse=True))
+            ahead = "|".join(_longest_first(_beginnings(self.followed_by)))
             found |= {re.escape(it + self.core) + rf"\s*(?:{ahead})?" for it in befores}
         return found
+
+
+def _longest_first(expressions: Iterable[str]) -> list[str]:
+    return sorted(expressions, key=len, reverse=True)
 
 
 def _beginnings(texts: Iterable[str]) -> set[str]:
@@ -73,6 +83,8 @@ class CompiledState:
     spec: State
     find: re.Pattern[str]
     """Its marks, each a group."""
+    find_last: re.Pattern[str]
+    """The same, if no text follows."""
     tail: re.Pattern[str]
     """The end of a text that may be the beginning of a mark."""
     hot: re.Pattern[str]
@@ -128,8 +140,10 @@ def compiled(
             left out; `None` keeps all.
     """
     ends = list(ends)
-    spelled = "\n".join(mark for it in format.states.values() for mark in it.marks)
-    used = [it for it in tokens if it in spelled or any(it in end for end in ends) or it == '<|"|>']
+    spelled = "\n".join(
+        (format.quote, *(it for state in format.states.values() for it in state.marks))
+    )
+    used = [it for it in tokens if it in spelled or any(it in end for end in ends)]
     used = sorted(used, key=len, reverse=True)[:_MAX_SYMBOLS]
     symbol_of = {it: chr(_FIRST + at) for at, it in enumerate(used)}
     pattern = re.compile("|".join(map(re.escape, used)) or "(?!)")
@@ -137,8 +151,9 @@ def compiled(
     def with_symbols(text: str) -> str:
         return pattern.sub(lambda match: symbol_of[match[0]], text)
 
+    keeping = {name for name, state in format.states.items() if state.takes in _KEEPING}
     states = {
-        name: _state(name, state, with_symbols, ends, written, bool(tokens))
+        name: _state(name, state, with_symbols, ends, written, bool(tokens), keeping)
         for name, state in {**format.states, END: State("space")}.items()
     }
     for name, state in states.items():
@@ -149,7 +164,7 @@ def compiled(
         states,
         {tokens[it]: symbol for it, symbol in symbol_of.items()},
         {symbol: it for it, symbol in symbol_of.items()},
-        symbol_of.get('<|"|>', '<|"|>'),
+        symbol_of.get(format.quote, format.quote),
         with_symbols,
     )
 
@@ -161,10 +176,11 @@ def _state(
     ends: list[str],
     written: str | None,
     has_tokens: bool,
+    keeping: Collection[str],
 ) -> CompiledState:
     marks = []
     for text, target in state.marks.items():
-        mark = _mark(text, target, with_symbols)
+        mark = _mark(text, target, with_symbols, keeps=target in keeping)
         is_written = written is None or mark.text.strip(_SPACE) in written
         if mark.is_text and state.takes in ("content", "reasoning") and not is_written:
             continue
@@ -190,12 +206,16 @@ def _with_look_ahead(state: CompiledState, states: Mapping[str, CompiledState]) 
 def _searched(name: str, state: State, marks: list[_Mark]) -> CompiledState:
     marks = sorted(marks, key=lambda it: -len(it.core))
     found: set[str] = set().union(*(it.beginnings() for it in marks))
-    beginnings = sorted(found, key=len, reverse=True)
+    beginnings = _longest_first(found)
+    longer = [
+        [a.core for a in marks if a.core != b.core and a.core.startswith(b.core)] for b in marks
+    ]
     hot = {(it.core + it.kept)[:1] for it in marks} | {c for it in marks for c in it.before}
     return CompiledState(
         name,
         state,
-        re.compile("|".join(it.expression() for it in marks) or "(?!)"),
+        re.compile("|".join(map(_Mark.expression, marks, longer)) or "(?!)"),
+        re.compile("|".join(map(_Mark.expression, marks)) or "(?!)"),
         re.compile(f"(?:{'|'.join(beginnings)})\\Z" if beginnings else "(?!)"),
         re.compile(f"[{re.escape(''.join(sorted(hot)))}\ud800-\udfff]"),
         tuple(marks),
@@ -204,9 +224,12 @@ def _searched(name: str, state: State, marks: list[_Mark]) -> CompiledState:
     )
 
 
-def _mark(text: str, target: str, with_symbols: Callable[[str], str]) -> _Mark:
+def _mark(
+    text: str, target: str, with_symbols: Callable[[str], str], *, keeps: bool = False
+) -> _Mark:
+    """A mark. `keeps`: a bracket at its end belongs to the text that follows."""
     body = text.strip(_SPACE)
-    kept = body[-1] if body.endswith(_OPEN) else ""
+    kept = body[-1] if keeps and body.endswith(_OPEN) else ""
     body = body[: len(body) - len(kept)]
     if not body and not kept:
         return _Mark(text, "", text, "", "", target)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from jeton.chat.once import once_per_tokenizer
 from jeton.chat.parsing.arguments import parameters_of
-from jeton.chat.parsing.formats import FORMATS, PLAIN, Format
+from jeton.chat.parsing.formats import END, FORMATS, PLAIN, Format
 from jeton.chat.parsing.inference import Answer, inferred
 from jeton.chat.parsing.machine import Machine
 from jeton.chat.parsing.symbols import Compiled, compiled
@@ -25,7 +25,7 @@ from jeton.chat.trust import REASONING
 from jeton.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from jeton.base_tokenizer import BaseTokenizer
+    from jeton.encoding.base_tokenizer import BaseTokenizer
 
 __all__ = ["Turn", "turn_of"]
 
@@ -72,6 +72,7 @@ class Turn:
         lead: White space that it writes in front of the words.
         reasoning_field: The field of a message that has the reasoning.
         arguments_as_text: Whether the template takes arguments as JSON in a `str`.
+        content_as_parts: Whether the template prints words only if they are in a list of parts.
     """
 
     compiled: Compiled
@@ -80,6 +81,7 @@ class Turn:
     lead: str = ""
     reasoning_field: str = REASONING[0]
     arguments_as_text: bool = False
+    content_as_parts: bool = False
 
     def machine(self, compiled: Compiled, tools: Mapping[str, Mapping[str, Any]] | None) -> Machine:
         """A machine that reads an answer."""
@@ -89,6 +91,8 @@ class Turn:
         """The message as the template takes it."""
         content, reasoning = "".join(machine.content), "".join(machine.reasoning)
         found: dict[str, Any] = {"role": "assistant", "content": content}
+        if self.content_as_parts:
+            found = _in_parts(found)
         if reasoning.strip():
             found[self.reasoning_field] = reasoning
         listed = []
@@ -118,7 +122,6 @@ class _Probe:
 class _Probes:
     """What a template writes in small conversations."""
 
-    ask: Any
     question: str = ""
     prompt: str = ""
     answers: list[_Probe] = field(default_factory=list)
@@ -126,6 +129,12 @@ class _Probes:
     """What follows an answer."""
     reasoning_field: str = REASONING[0]
     arguments_as_text: bool = False
+    content_as_parts: bool = False
+
+
+def _in_parts(message: Mapping[str, Any]) -> dict[str, Any]:
+    """A message with its words in a list of parts."""
+    return {**message, "content": [{"type": "text", "text": message["content"]}]}
 
 
 def _message(**more: Any) -> dict[str, Any]:
@@ -146,32 +155,42 @@ def _calls(*names: str, as_text: bool) -> list[dict[str, Any]]:
 def _probed(renderer: Renderer, template: str, variables: Variables) -> _Probes:
     """Renders the small conversations."""
     with_tools = (*variables, ("tools", [_TOOL]))
+    in_parts = False
 
     def ask(*messages: Any, prompt: bool = False) -> str:
+        listed = [_ASK, *messages]
+        if in_parts:
+            listed = [_in_parts(message) for message in listed]
         for tried in (with_tools, variables):
             more = (*tried, ("add_generation_prompt", prompt))
-            if (text := text_of(renderer, template, [_ASK, *messages], more)) is not None:
+            if (text := text_of(renderer, template, listed, more)) is not None:
                 return text
         return ""
 
-    found = _Probes(ask, ask(), ask(prompt=True))
     said = _message(content=_CONTENT)
+    if _CONTENT not in ask(said):
+        in_parts = True
+        in_parts = _CONTENT in ask(said)
+    found = _Probes(ask(), ask(prompt=True), content_as_parts=in_parts)
     found.answers.append(_Probe(ask(said), _CONTENT))
     found.behind.append(_between(ask(said, _ASK), _CONTENT, _QUESTION))
-    for name in (REASONING[0], "reasoning"):
+    for name in (REASONING[0], "reasoning", "thought"):
         text = ask({**said, name: _REASON})
         if _REASON in text:
             found.reasoning_field = name
             found.answers.append(_Probe(text, _CONTENT, _REASON))
             break
+    printed = {}
     for as_text in (False, True):
-        calls = _calls("look_up", as_text=as_text)
-        text = ask(_message(tool_calls=calls))
+        text = ask(_message(tool_calls=_calls("look_up", as_text=as_text)))
         if "look_up" in _answer(text) and "Vik" in _answer(text):
-            found.arguments_as_text = as_text
-            break
-    else:
+            printed[as_text] = text
+    if not printed:
         return found
+    # A template that takes text may print a dict as Python does, which no format reads.
+    as_text = False not in printed or (True in printed and repr(_ARGUMENTS) in printed[False])
+    found.arguments_as_text = as_text
+    text, calls = printed[as_text], _calls("look_up", as_text=as_text)
     one = (("look_up", _ARGUMENTS),)
     both = (*one, ("look_up", {"days": 2}))
     found.answers.append(_Probe(text, calls=one))
@@ -248,7 +267,7 @@ def _anchored(probes: _Probes, format: Format) -> tuple[str, str]:
 
 def _ends(probes: _Probes, tokens: re.Pattern[str], marks: Iterable[str]) -> dict[str, None]:
     """What ends an answer: the first token behind it that is in no mark of the format."""
-    known = [*marks, '<|"|>']
+    known = list(marks)
     of_marks = "\n".join(known)
     cores = [it for it in known if len(it) >= _SHORTEST]
     texts = []
@@ -271,16 +290,27 @@ def _ends(probes: _Probes, tokens: re.Pattern[str], marks: Iterable[str]) -> dic
     return found
 
 
-def _gives_back(compiled: Compiled, probe: _Probe, anchor: str, lead: str) -> bool:
-    """Whether an answer is read as what it was rendered from."""
+def _gives_back(compiled: Compiled, probe: _Probe, anchor: str, lead: str, prompt: str) -> bool:
+    """Whether an answer is read as what it was rendered from.
+
+    Some templates write the mark that opens reasoning in the prompt, but not in earlier turns.
+    """
     answer = _answer(probe.text)
     _, found, body = answer.partition(anchor) if anchor else ("", "", answer)
     if anchor and anchor in body:
         return True  # the message became several turns, which cannot be put together
     if anchor and not found:
         return False
+    body = body.removeprefix(lead)
+    if _is_read_as(compiled, probe, body):
+        return True
+    _, found, opened = prompt.rpartition(anchor) if anchor else ("", "", "")
+    return bool(found and probe.reasoning) and _is_read_as(compiled, probe, opened + body)
+
+
+def _is_read_as(compiled: Compiled, probe: _Probe, body: str) -> bool:
     machine = Machine(compiled, _PARAMETERS)
-    machine.feed(body[len(lead) :] if body.startswith(lead) else body)
+    machine.feed(body)
     machine.finish()
     calls = tuple((call.name, call.arguments) for call in machine.calls)
     # Some templates write the words beside a call where others write reasoning.
@@ -342,30 +372,47 @@ def turn_of(
         lead,
         probes.reasoning_field,
         probes.arguments_as_text,
+        probes.content_as_parts,
     )
     return turn
 
 
 def _as_spaced(format: Format, probes: _Probes) -> Format:
-    """The format, with as much white space behind its reasoning as the template writes there."""
-    seen = "\n".join(_answer(it.text) for it in probes.answers if it.content)
+    """The format, with as much white space around its marks as the template writes there."""
+    seen = "\n".join(_answer(it.text) for it in probes.answers)
+    words = {"content": _CONTENT, "reasoning": _REASON}
+
+    def longest(pattern: str, otherwise: str) -> str:
+        return max(re.findall(pattern, seen), key=len, default=otherwise)
+
     states = {}
     for name, state in format.states.items():
         marks = {}
         for mark, target in state.marks.items():
-            core = mark.strip()
-            space = re.search(re.escape(core) + r"(\s*)" + re.escape(_CONTENT), seen)
-            if core and target == "start" and space:
-                mark = mark[: mark.index(core)] + core + space[1]
+            if core := mark.strip():
+                before, _, after = mark.partition(core)
+                if said := words.get(state.takes):
+                    before = longest(f"{re.escape(said)}(\\s*){re.escape(core)}", before)
+                if said := words.get(
+                    format.states[target].takes if target in format.states else ""
+                ):
+                    after = longest(f"{re.escape(core)}(\\s*){re.escape(said)}", after)
+                mark = f"{before}{core}{after}"
             marks[mark] = target
         states[name] = dataclasses.replace(state, marks=marks)
     return dataclasses.replace(format, states=states)
 
 
+def _marks(format: Format) -> set[str]:
+    """All that a format writes between the parts of an answer, but for what ends it."""
+    found = {it for state in format.states.values() for it, to in state.marks.items() if to != END}
+    return {it.strip() for it in found} | {format.quote}
+
+
 def _all_ends(
     tok: BaseTokenizer, probes: _Probes, format: Format, tokens: re.Pattern[str]
 ) -> list[str]:
-    marks = frozenset(mark.strip() for it in format.states.values() for mark in it.marks)
+    marks = _marks(format)
     found = _ends(probes, tokens, marks)
     eos = tok.roles.get("eos")
     if eos is not None and eos not in marks:
@@ -380,14 +427,14 @@ def _format_of(
     best: Format | None = None
     most = -1
     for format in (PLAIN, *FORMATS.values()):
-        marks = {mark.strip() for it in format.states.values() for mark in it.marks}
+        marks = _marks(format)
         score = sum(len(it) >= _SHORTEST and (it in written or it in known) for it in marks)
         if score <= most:
             continue
         anchor, lead = _anchored(probes, format)
         ends = _ends(probes, tokens, marks)
         tried = compiled(format, {}, ends, written)
-        if all(_gives_back(tried, probe, anchor, lead) for probe in probes.answers):
+        if all(_gives_back(tried, it, anchor, lead, probes.prompt) for it in probes.answers):
             best, most = format, score
     return best or _inferred(probes, tokens) or _refuse()
 
@@ -402,6 +449,11 @@ def _refuse() -> Format:
 def _inferred(probes: _Probes, tokens: re.Pattern[str]) -> Format | None:
     """The format inferred from what the template writes, if it reads all of that back."""
     anchor, _ = _anchored(probes, PLAIN)
+    reasoned = next((_answer(it.text) for it in probes.answers if it.reasoning), "")
+    head = reasoned.partition(_REASON)[0] if _REASON in reasoned else "?"
+    if anchor and head.rstrip().endswith(anchor.rstrip()):
+        # What opens reasoning is in each answer, so it seems to belong to what begins them.
+        anchor = anchor[: max((it.start() for it in tokens.finditer(anchor)), default=0)] or anchor
     ends = [end.strip() for end in _ends(probes, tokens, ())]
     plain = _answer(probes.answers[0].text).rpartition(_CONTENT)[2]
     answers = []
@@ -417,8 +469,8 @@ def _inferred(probes: _Probes, tokens: re.Pattern[str]) -> Format | None:
     format = inferred(answers)
     if format is None:
         return None
-    marks = [mark.strip() for it in format.states.values() for mark in it.marks]
+    marks = _marks(format)
     anchor, lead = _anchored(probes, format)
     tried = compiled(format, {}, _ends(probes, tokens, marks))
-    is_right = all(_gives_back(tried, probe, anchor, lead) for probe in probes.answers)
+    is_right = all(_gives_back(tried, it, anchor, lead, probes.prompt) for it in probes.answers)
     return format if is_right else None

@@ -53,6 +53,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from jeton.arguments import check_text, checked_path
+from jeton.corpora.token_blocks.ids import dtype_for
 from jeton.data.layouts import (
     datatrove,
     jeton_layout,
@@ -67,7 +68,6 @@ from jeton.data.layouts.checks import checked_dtype
 from jeton.data.layouts.finding import chosen, found
 from jeton.data.layouts.shard import Shard, Tokens
 from jeton.data.layouts.writer import Writer, WrittenShard
-from jeton.ids import dtype_for
 
 __all__ = [
     "LAYOUTS",

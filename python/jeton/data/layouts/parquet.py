@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from jeton.corpus import ARROW_ERRORS
+from jeton.corpora.corpus import ARROW_ERRORS
+from jeton.corpora.token_blocks.ids import Ids
 from jeton.data.layouts.layout import BaseLayout, Spool, part_of
 from jeton.data.layouts.shard import Shard, mapped, size_of
 from jeton.data.masks import IGNORED
 from jeton.errors import FormatError, JetonError, UnsupportedError
-from jeton.ids import Ids
 
 __all__ = ["ParquetLayout", "TableTokens", "pyarrow_for"]
 

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from jeton import files
+from jeton.corpora.token_blocks.ids import Ids
 from jeton.errors import FileError, FormatError
-from jeton.ids import Ids
 
 __all__ = ["ConvertedTokens", "Shard", "Tokens", "ends_beside", "mapped", "mask_beside", "size_of"]
 

@@ -28,7 +28,7 @@ from jeton.errors import (
     FormatError,
     MissingFileError,
 )
-from jeton.file_digest import FileDigest, digest_of
+from jeton.files import FileDigest, digest_of
 
 __all__ = ["Writer", "WrittenShard", "synced"]
 

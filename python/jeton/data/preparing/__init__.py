@@ -2,7 +2,7 @@
 
     inputs ─ blocks of tokens ─ (shuffle) ─ split ─ layouts ─▶ manifest
 
-`inputs.py` says what data is; `jeton.token_blocks` makes blocks of it.
+`inputs.py` says what data is; `jeton.corpora.token_blocks` makes blocks of it.
 Records that hold conversations are read by `conversations.py`, and made tokens by `chats.py`;
 `loss_mask_bits.py` says how their blocks carry a loss mask.
 `shuffling.py` and `sinks.py` pass them on. `pipeline.py` runs all that, and `journal.py` keeps what

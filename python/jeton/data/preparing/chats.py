@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 import jeton._core as _core
+from jeton.corpora.token_blocks.blocks import Block, Progress
 from jeton.data.conversations import Conversations
 from jeton.data.preparing.loss_mask_bits import DTYPE, marked
 from jeton.errors import (
@@ -27,7 +28,6 @@ from jeton.errors import (
     JetonError,
     warn_caller,
 )
-from jeton.token_blocks.blocks import Block, Progress
 
 if TYPE_CHECKING:
     from jeton.chat import Chat

@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import jeton._core as _core
-from jeton.compressed import DAMAGED, decompressed
-from jeton.corpus import ARROW_ERRORS, is_table, rows_at_once, size_of
+from jeton.corpora.compressed import DAMAGED, decompressed
+from jeton.corpora.corpus import ARROW_ERRORS, is_table, rows_at_once, size_of
+from jeton.corpora.token_blocks.blocks import Block, Facts, Progress, Source, nothing
+from jeton.corpora.token_blocks.files import check_unchanged, consumed_files, identity_of
+from jeton.corpora.token_blocks.rows import Iterated, Rows, can_be_sliced, is_column, is_one_split
 from jeton.data.preparing.chats import Chats, Row, named
 from jeton.data.preparing.loss_mask_bits import DTYPE
 from jeton.errors import (
@@ -24,10 +27,7 @@ from jeton.errors import (
     MissingFileError,
     UnsupportedError,
 )
-from jeton.file_digest import digest_of
-from jeton.token_blocks.blocks import Block, Facts, Progress, Source, nothing
-from jeton.token_blocks.files import check_unchanged, consumed_files, identity_of
-from jeton.token_blocks.rows import Iterated, Rows, can_be_sliced, is_column, is_one_split
+from jeton.files import digest_of
 
 __all__ = ["ConversationFiles", "ConversationRows", "Conversations", "rows_of"]
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from jeton.corpora.token_blocks.blocks import Block
 from jeton.data.layouts import Writer
 from jeton.data.preparing.shuffling import check_sum
 from jeton.data.preparing.sinks import Plain
 from jeton.errors import FileError
-from jeton.token_blocks.blocks import Block
 
 __all__ = ["Keyed"]
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jeton.corpus import names_a_file, paths_or_texts, size_of
+from jeton.corpora.corpus import names_a_file, paths_or_texts, size_of
+from jeton.corpora.token_blocks.blocks import Encoding, Source
+from jeton.corpora.token_blocks.files import Files
+from jeton.corpora.token_blocks.rows import Texts, column_of
 from jeton.data.preparing.chats import Chats
 from jeton.data.preparing.conversations import ConversationFiles, Conversations, rows_of
 from jeton.errors import ArgumentError, ArgumentTypeError
-from jeton.token_blocks.blocks import Encoding, Source
-from jeton.token_blocks.files import Files
-from jeton.token_blocks.rows import Texts, column_of
 
 __all__ = ["Reading", "paths_of", "source_of"]
 

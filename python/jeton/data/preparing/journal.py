@@ -23,7 +23,7 @@ from jeton.data import manifest
 from jeton.data.layouts.writer import synced
 from jeton.data.manifest import Manifest
 from jeton.errors import FileError, FormatError
-from jeton.file_digest import digest_of
+from jeton.files import digest_of
 
 __all__ = ["Consumed", "Journal"]
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from jeton import files
+from jeton.corpora.token_blocks.blocks import Block, Facts, Progress, Source
 from jeton.data import layouts
 from jeton.data.layouts.shard import mapped
 from jeton.data.manifest import NAME, Manifest, verify
 from jeton.data.preparing.document_keys import Keyed
 from jeton.data.preparing.loss_mask_bits import marked, summed
 from jeton.errors import ArgumentError, FormatError, JetonError
-from jeton.token_blocks.blocks import Block, Facts, Progress, Source
 
 __all__ = ["Parts", "checked_parts"]
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from jeton._core import __version__
+from jeton.corpora.token_blocks.blocks import Facts, Progress, Source
 from jeton.data import layouts
 from jeton.data.layouts import Writer
 from jeton.data.manifest import Manifest, WrittenSplit, written
@@ -26,8 +27,7 @@ from jeton.data.preparing.shuffling import Buckets, Shuffled, buckets_for
 from jeton.data.preparing.sinks import ByHash, Cut, Plain, Sink
 from jeton.data.preparing.tokenizer_file import saved_tokenizer
 from jeton.errors import ArgumentError
-from jeton.file_digest import FileDigest
-from jeton.token_blocks.blocks import Facts, Progress, Source
+from jeton.files import FileDigest
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["Plan", "PrepareProgress", "Run", "manifest_of"]

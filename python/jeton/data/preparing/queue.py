@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from jeton.corpora.token_blocks.blocks import Block, Progress
 from jeton.errors import FileError, FormatError
-from jeton.token_blocks.blocks import Block, Progress
 
 __all__ = ["BlockQueue"]
 

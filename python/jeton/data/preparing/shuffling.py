@@ -24,10 +24,10 @@ import numpy as np
 import numpy.typing as npt
 
 import jeton._core as _core
+from jeton.corpora.token_blocks.blocks import Block, Progress, Source
 from jeton.data.layouts.shard import mapped
 from jeton.data.preparing.sinks import Sink
 from jeton.errors import FileError, FormatError
-from jeton.token_blocks.blocks import Block, Progress, Source
 
 __all__ = ["Buckets", "Shuffled", "buckets_for", "numbers"]
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from jeton.corpora.token_blocks.blocks import Block, Progress
 from jeton.data.layouts import Writer
 from jeton.data.preparing.queue import BlockQueue
-from jeton.token_blocks.blocks import Block, Progress
 
 __all__ = ["ByHash", "Cut", "Plain", "Sink", "hash_limit", "parted"]
 

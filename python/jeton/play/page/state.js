@@ -36,7 +36,7 @@ export const state = {
 
 export const cardOf = (number) => state.cards.find((card) => card.card === number);
 
-/** The hue of each token, as by `jeton.palette.hues`. */
+/** The hue of each token, as by `jeton.display.palette.hues`. */
 export function hues(ids) {
   const found = new Uint8Array(ids.length);
   let before = -1;

@@ -1,0 +1,16 @@
+"""The characters that GPT-2's files write for bytes: what `ByteLevel` stages read and write.
+
+Look here to turn such a spelling into bytes. `jeton.learn.byte_alphabet` shows it to learners.
+"""
+
+from __future__ import annotations
+
+__all__ = ["BYTES"]
+
+_VISIBLE = [*range(33, 127), *range(161, 173), *range(174, 256)]
+_OTHERS = [byte for byte in range(256) if byte not in _VISIBLE]
+
+BYTES = {chr(byte): byte for byte in _VISIBLE} | {
+    chr(256 + at): byte for at, byte in enumerate(_OTHERS)
+}
+"""The byte of each character: most visible ones are their own, the others follow from `U+0100`."""

@@ -1,0 +1,193 @@
+"""Documents of files, in the order of these: text, JSON lines, compressed or not, and Parquet."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from jeton.corpora.corpus import Table, is_table, size_of
+from jeton.corpora.token_blocks.blocks import Block, Encoding, Progress, Source, nothing
+from jeton.corpora.token_blocks.rows import encoded, of_rows
+from jeton.errors import FileError, JetonError
+from jeton.files import digest_of
+
+__all__ = ["Files", "check_unchanged", "consumed_files", "identity_of"]
+
+_BYTES = 8_000_000
+"""How many bytes of a table are encoded at a time."""
+
+
+class Files(Source):
+    """Files whose documents are files, lines, records or rows.
+
+    A place is a file, a byte of it (decompressed; of a table, a row), a line, and what begins the
+    SHA-256 of the bytes before.
+    """
+
+    def __init__(
+        self,
+        paths: list[Path],
+        encoding: Encoding,
+        *,
+        field: str | None,
+        errors: str,
+        by_line: bool,
+    ) -> None:
+        self._paths, self._encoding = paths, encoding
+        self._field, self._errors, self._by_line = field, errors, by_line
+        self._sizes = [size_of(path) for path in paths]
+        self._seen = [identity_of(path) for path in paths]
+        # What cannot be read is told before any work is done.
+        for path in filter(is_table, paths):
+            Table(path, field or "text", errors)
+
+    @property
+    def size(self) -> int:
+        """How many bytes the files have on the disk; 0 if one is a pipe."""
+        return sum(self._sizes) if all(map(_is_file, self._paths)) else 0
+
+    def identity(self) -> list[dict[str, Any]]:
+        """Which files these are, and what tells whether one has changed."""
+        return [dict(seen) for seen in self._seen]
+
+    def consumed(self, start: Progress) -> int | None:
+        """The files before, and a table that has been begun; the core holds text against what was
+        read of it."""
+        return consumed_files(self._paths, start)
+
+    def blocks(self, start: Progress) -> Iterator[Block]:
+        """The blocks of all files, from some place on."""
+        progress = start
+        first = start.place[0] if start.place else 0
+        numbered = list(enumerate(self._paths))[first:]
+        for tables, run in groupby(numbered, lambda entry: is_table(entry[1])):
+            files = list(run)
+            if tables:
+                for number, path in files:
+                    progress = yield from self._of_table(number, path, progress)
+            else:
+                paths = [path for _, path in files]
+                progress = yield from self._of_text(files[0][0], paths, progress)
+
+    def _of_text(
+        self, first: int, paths: list[Path], progress: Progress
+    ) -> Generator[Block, None, Progress]:
+        file, byte, line, digest = progress.place or (first, 0, 0, 0)
+        made = self._encoding.of_files(
+            list(map(os.fspath, paths)),
+            self._field,
+            self._errors,
+            self._by_line,
+            (file - first, byte, line, digest),
+        )
+        documents, size, empty = progress.documents, progress.bytes, progress.empty
+        bad = progress.bad
+        before: Progress | None = progress
+        try:
+            while (block := made.next()) is not None:
+                tokens, lengths, unfinished, keys, size_here, empty_here, bad_here = block[:7]
+                at, read, ended = block[7:]
+                documents += len(lengths) - unfinished
+                size += size_here
+                empty += empty_here
+                bad += bad_here
+                place = (first + at[0], *at[1:])
+                after = None if unfinished else Progress(place, documents, size, empty, bad)
+                progress = after or progress
+                for number, size_read, _ in ended:
+                    self._check(first + number, size_read)
+                yield Block(
+                    tokens,
+                    lengths,
+                    keys,
+                    before,
+                    after,
+                    sum(self._sizes[: place[0]]) + read,
+                    tuple((first + number, read, sha256.hex()) for number, read, sha256 in ended),
+                )
+                before = after
+        finally:
+            made.close()
+        return progress
+
+    def _of_table(
+        self, number: int, path: Path, progress: Progress
+    ) -> Generator[Block, None, Progress]:
+        row = progress.place[1] if progress.place else 0
+        table = Table(path, self._field or "text", self._errors)
+        before, size = sum(self._sizes[:number]), self._sizes[number]
+        stopped = Event()
+        with ThreadPoolExecutor(1) as thread:
+            digest = thread.submit(digest_of, path, stopped)
+            made = encoded(
+                _numbered(table.columns(_BYTES, row), row),
+                lambda batch: self._encoding.of_texts(batch[1], self._errors, batch[0], "row"),
+            )
+            blocks = of_rows(
+                made,
+                progress,
+                lambda rows: (number, row + rows, 0, 0),
+                lambda rows: before + size * (row + rows) // max(1, table.rows),
+            )
+            try:
+                for block in blocks:
+                    progress = block.after or progress
+                    yield block
+                found = digest.result()
+            except JetonError as error:
+                if str(error).startswith(f"{path}: "):
+                    raise
+                raise type(error)(f"{path}: {error}") from None
+            finally:
+                stopped.set()
+        self._check(number, found.bytes)
+        after = replace(progress, place=(number + 1, 0, 0, 0))
+        digests = ((number, found.bytes, found.sha256),)
+        yield nothing(self._encoding.dtype, progress, after, before + size, digests)
+        return after
+
+    def _check(self, number: int, read: int) -> None:
+        check_unchanged(self._paths[number], self._seen[number], read)
+
+
+def consumed_files(paths: list[Path], start: Progress) -> int:
+    """How many of some files have been read up to some place, if none but a table counts that has
+    been begun."""
+    file, begun, *_ = start.place or (0, 0)
+    return file + (begun > 0 and is_table(paths[file]) if file < len(paths) else 0)
+
+
+def check_unchanged(path: Path, seen: dict[str, Any], read: int) -> None:
+    """Refuses a file that is not what it was when reading began."""
+    if seen != identity_of(path) or seen.get("bytes", read) != read:
+        raise FileError(
+            f"{path}: changed while it was read: {read:,} bytes were read, and it had "
+            f"{seen.get('bytes', 0):,} at first; prepare the set anew"
+        )
+
+
+def _numbered(columns: Iterator[Any], row: int) -> Iterator[tuple[int, Any]]:
+    for column in columns:
+        yield row, column
+        row += len(column)
+
+
+def _is_file(path: Path) -> bool:
+    return path.is_file()
+
+
+def identity_of(path: Path) -> dict[str, Any]:
+    """Which file it is, and what tells whether it has changed."""
+    try:
+        found = path.stat() if path != Path("-") else None
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror}") from None
+    if found is None or not path.is_file():
+        return {"path": os.fspath(path)}
+    return {"path": os.fspath(path), "bytes": found.st_size, "mtime_ns": found.st_mtime_ns}

@@ -1,0 +1,338 @@
+"""How often each token of a tokenizer occurs in a corpus, and which never do.
+
+Look here for what `Tokenizer.usage` gives, and for the file that it is saved as.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from jeton import saved_json
+from jeton._core import __version__
+from jeton.arguments import check_text, checked_errors, checked_int
+from jeton.corpora.corpus import Progress, batches, check_watch, paths_or_texts
+from jeton.corpora.token_blocks.blocks import Encoding
+from jeton.corpora.token_blocks.blocks import Progress as Read
+from jeton.corpora.token_blocks.files import Files
+from jeton.display.human_readable import counted
+from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
+
+if TYPE_CHECKING:
+    from jeton.encoding.base_tokenizer import BaseTokenizer
+
+__all__ = ["Usage", "usage_of"]
+
+_FORMAT: Final = "jeton usage"
+_VERSION: Final = 1
+
+_BATCH_CHARACTERS = 4_000_000
+"""How much text is encoded at a time: enough for all cores, little enough to notice Ctrl-C."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Usage:
+    """How often each token occurs in a corpus.
+
+    Attributes:
+        ids: All ids that stand for a token, rising: int64 of shape (vocabulary,).
+        counts: How often each of these occurs: int64 of shape (vocabulary,).
+        documents: How many documents were counted, those without text left out.
+        bytes: How many bytes of UTF-8 these have.
+        tokenizer: The digest of the tokenizer; see `Tokenizer.digest`.
+        corpus: SHA-256 of the corpus, in hexadecimal: of its texts, or of the contents of its
+            files, in order.
+        version: The version of jeton that counted.
+
+    Example:
+        >>> import jeton
+        >>> tok = jeton.CharTrainer().train("hello")
+        >>> usage = tok.usage(["hole", "eel"])
+        >>> usage
+        Usage(7 tokens of 2 documents: 4 of 4 used)
+        >>> usage[tok.bytes_to_id("e")], usage.most_common(1)
+        (3, [(0, 3)])
+    """
+
+    ids: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
+    documents: int
+    bytes: int
+    tokenizer: str
+    corpus: str
+    version: str = __version__
+
+    def __post_init__(self) -> None:
+        for name in ("ids", "counts"):
+            object.__setattr__(self, name, _numbers(name, getattr(self, name)))
+        if len(self.ids) != len(self.counts) or (np.diff(self.ids) <= 0).any():
+            raise ArgumentError(
+                f"counts: {len(self.counts)} for {len(self.ids)} ids, which must rise"
+            )
+        for name in ("documents", "bytes"):
+            checked_int(name, getattr(self, name), 0)
+        for name in ("tokenizer", "corpus", "version"):
+            check_text(name, getattr(self, name))
+
+    @property
+    def total(self) -> int:
+        """How many tokens the corpus has."""
+        return int(self.counts.sum())
+
+    @property
+    def used(self) -> int:
+        """How many different tokens occur."""
+        return int(np.count_nonzero(self.counts))
+
+    @property
+    def coverage(self) -> float | None:
+        """The share of the vocabulary that occurs; `None` of an empty vocabulary."""
+        return self.used / len(self.ids) if len(self.ids) else None
+
+    @property
+    def never_used(self) -> npt.NDArray[np.int64]:
+        """The ids of tokens that do not occur, rising."""
+        never: npt.NDArray[np.int64] = self.ids[self.counts == 0]
+        return never
+
+    def most_common(self, n: int) -> list[tuple[int, int]]:
+        """The ids that occur most with how often, most first; of equals the smaller id first.
+
+        Args:
+            n: How many, at most.
+
+        Raises:
+            ArgumentTypeError: `n` is no int.
+            ArgumentError: `n` is negative.
+        """
+        order = np.argsort(-self.counts, kind="stable")[: checked_int("n", n, 0)]
+        order = order[self.counts[order] > 0]
+        return list(zip(self.ids[order].tolist(), self.counts[order].tolist(), strict=True))
+
+    def tokens_for(self, share: float) -> int:
+        """How many of the most common tokens make up a share of all that occur.
+
+        Args:
+            share: From 0 to 1.
+
+        Raises:
+            ArgumentError: `share` is not from 0 to 1.
+
+        Example:
+            >>> import jeton
+            >>> usage = jeton.CharTrainer().train("hello").usage(["eee", "lo"])
+            >>> usage.tokens_for(0.5), usage.tokens_for(1.0)
+            (1, 3)
+        """
+        if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share <= 1:
+            raise ArgumentError(f"share must be a number from 0 to 1, not {share!r:.40}")
+        running = np.cumsum(np.sort(self.counts)[::-1])
+        wanted = share * self.total
+        return min(self.used, int(np.searchsorted(running, wanted)) + 1) if wanted > 0 else 0
+
+    def __getitem__(self, id: int) -> int:
+        """How often the token of an id occurs; 0 for an id that stands for none."""
+        number = checked_int("id", id, 0)
+        at = int(np.searchsorted(self.ids, number))
+        found = at < len(self.ids) and int(self.ids[at]) == number
+        return int(self.counts[at]) if found else 0
+
+    def __iter__(self) -> Iterator[int]:
+        """The ids of all tokens, rising."""
+        return iter(self.ids.tolist())
+
+    def __len__(self) -> int:
+        """How many tokens the vocabulary has."""
+        return len(self.ids)
+
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, int) and bool(np.isin(id, self.ids))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes it as JSON, whole or not at all.
+
+        Raises:
+            FileError: The file cannot be written.
+
+        Example:
+            >>> import jeton.analysis, os, tempfile
+            >>> usage = jeton.CharTrainer().train("hello").usage(["hole"])
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     usage.save(os.path.join(folder, "usage.json"))
+            ...     jeton.analysis.Usage.load(os.path.join(folder, "usage.json")) == usage
+            True
+        """
+        content = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "jeton": self.version,
+            "tokenizer": self.tokenizer,
+            "corpus": self.corpus,
+            "documents": self.documents,
+            "bytes": self.bytes,
+            "ids": _runs(self.ids),
+            "counts": self.counts.tolist(),
+        }
+        saved_json.write(path, content)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Usage:
+        """Reads what `save` wrote.
+
+        Raises:
+            MissingFileError: There is no such file.
+            FormatError: It holds something else.
+        """
+        source, content = saved_json.read(path, "saved usage")
+        try:
+            return cls._of_json(content)
+        except (KeyError, TypeError, ValueError) as error:
+            raise FormatError(f"{source} is not a saved usage: {error}") from None
+
+    @classmethod
+    def _of_json(cls, content: Any) -> Usage:
+        if content["format"] != _FORMAT or content["version"] != _VERSION:
+            raise ValueError(f"its format is not {_FORMAT!r}, version {_VERSION}")
+        if any(not 0 <= start < stop <= 1 << 32 for start, stop in content["ids"]):
+            raise ValueError("its ids are not ranges")
+        sizes = [stop - start for start, stop in content["ids"]]
+        if sum(sizes) != len(content["counts"]):
+            raise ValueError(f"{len(content['counts'])} counts for {sum(sizes)} ids")
+        ids = [np.arange(start, stop, dtype=np.int64) for start, stop in content["ids"]]
+        return cls(
+            np.concatenate([np.empty(0, np.int64), *ids]),
+            content["counts"],
+            *(content[name] for name in ("documents", "bytes", "tokenizer", "corpus", "jeton")),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Usage):
+            return NotImplemented
+        return (
+            (self.tokenizer, self.corpus) == (other.tokenizer, other.corpus)
+            and np.array_equal(self.ids, other.ids)
+            and np.array_equal(self.counts, other.counts)
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # its arrays can be written to
+
+    def __repr__(self) -> str:
+        return (
+            f"Usage({counted(self.total, 'token')} of {counted(self.documents, 'document')}: "
+            f"{self.used:,} of {len(self.ids):,} used)"
+        )
+
+
+def _numbers(name: str, given: object) -> npt.NDArray[np.int64]:
+    """Whole numbers from 0 on, of one axis."""
+    try:
+        array = np.asarray(given)
+    except (ValueError, OverflowError):
+        array = np.empty((0, 0))
+    if array.ndim == 1 and not array.size:
+        array = array.astype(np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise ArgumentTypeError(f"{name} must be whole numbers with one axis")
+    if array.size and not (int(array.min()) >= 0 and int(array.max()) < 1 << 63):
+        raise ArgumentError(f"{name} must be from 0 to 2**63 - 1")
+    return np.ascontiguousarray(array, np.int64)
+
+
+def _runs(ids: npt.NDArray[np.int64]) -> list[list[int]]:
+    """Rising ids as half-open ranges."""
+    breaks = np.flatnonzero(np.diff(ids) > 1) + 1
+    return [[int(run[0]), int(run[-1]) + 1] for run in np.split(ids, breaks) if run.size]
+
+
+def usage_of(
+    tok: BaseTokenizer,
+    data: str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]],
+    *,
+    field: str | None = None,
+    errors: Literal["strict", "replace", "ignore"] = "strict",
+    watch: Callable[[Progress], None] | None = None,
+) -> Usage:
+    """What `Tokenizer.usage` gives."""
+    if field is not None:
+        check_text("field", field)
+    checked_errors(errors)
+    check_watch(watch)
+    paths, texts = paths_or_texts(data)
+    if field is not None and not paths:
+        raise ArgumentError(
+            "field is for files of JSON lines and for tables, and data holds texts; leave it out"
+        )
+    counter = _Counter(tok, watch)
+    if paths:
+        counter.files(Files(paths, counter.encoding, field=field, errors=errors, by_line=False))
+    else:
+        counter.texts(texts, errors)
+    return counter.usage()
+
+
+class _Counter:
+    """Counts tokens as they come, and what they were made of."""
+
+    def __init__(self, tok: BaseTokenizer, watch: Callable[[Progress], None] | None) -> None:
+        self.tok, self.encoding, self.watch = tok, Encoding(tok), watch
+        self.ids = tok._core.token_ids().astype(np.int64)
+        self.is_dense = len(self.ids) == tok.max_id + 1
+        self.counts = np.zeros(len(self.ids), np.int64)
+        self.corpus = hashlib.sha256()
+        self.read = Read()
+
+    def files(self, files: Files) -> None:
+        """Counts the tokens of files, on all cores."""
+        text = 0
+        for block in files.blocks(Read()):
+            self._add(block.tokens)
+            for _, size, sha256 in block.digests:
+                self.corpus.update(b"file %d %s\n" % (size, sha256.encode()))
+            self.read = block.after or self.read
+            text = max(text, self.read.bytes)
+            self._tell(block.read, files.size, text)
+        self._tell(files.size or text, files.size or text, text)
+
+    def texts(self, texts: Iterable[str], errors: str) -> None:
+        """Counts the tokens of texts, on all cores."""
+        first = documents = size = empty = 0
+        for batch in batches(texts, _BATCH_CHARACTERS):
+            for text in batch:
+                data = text.encode("utf-8", "surrogatepass")
+                self.corpus.update(b"text %d\n" % len(data))
+                self.corpus.update(data)
+            for block in self.encoding.of_texts(batch, errors, first, "text"):
+                tokens, lengths, _, _, bytes_here, empty_here, *_ = block
+                self._add(tokens)
+                documents += len(lengths)
+                size += bytes_here
+                empty += empty_here
+            first += len(batch)
+            self._tell(size, 0, size)
+        self.read = Read((), documents, size, empty)
+        self._tell(size, size, size)
+
+    def _add(self, tokens: npt.NDArray[np.unsignedinteger[Any]]) -> None:
+        places = tokens if self.is_dense else np.searchsorted(self.ids, tokens)
+        self.counts += np.bincount(places, minlength=len(self.counts))
+
+    def _tell(self, done: int, total: int, text: int) -> None:
+        if self.watch is not None:
+            self.watch(Progress("counting", done, total, text))
+
+    def usage(self) -> Usage:
+        """All that was counted."""
+        return Usage(
+            self.ids,
+            self.counts,
+            self.read.documents,
+            self.read.bytes,
+            self.tok.digest,
+            self.corpus.hexdigest(),
+        )

@@ -1,0 +1,293 @@
+"""Word counts: what every trainer starts from, counted once and trained from many times."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Literal, TypeAlias
+
+import jeton._core as _core
+from jeton.arguments import (
+    check_text,
+    checked_path,
+    checked_texts,
+    names_checked,
+)
+from jeton.components import normalizers, pre_tokenizers
+from jeton.corpora.corpus import Progress
+from jeton.corpora.counting import (
+    COUNTS_NEED,
+    MAX_WORD_LENGTH,
+    Counting,
+    Reading,
+    checked_limits,
+    count_words,
+    first_stages,
+    named_pre_tokenizer,
+)
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    UnknownTokenError,
+)
+
+__all__ = ["Corpus", "WordCounts", "is_counts"]
+
+_MAGIC = b"jeton word counts "
+
+Corpus: TypeAlias = (
+    "str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]] | WordCounts"
+)
+"""What may be trained from."""
+
+
+class WordCounts:
+    """The distinct words of a corpus with their counts, in the order in which each was first met.
+
+    Which words there are depends on how text is cut, so counts remember what they were counted by:
+    normalizer, pattern or pre_tokenizer, special tokens, and `max_word_length` where a word was
+    cut. A trainer that would have counted otherwise refuses them, and names what differs; a
+    trainer's own `count` always fits. Words given here with their counts are taken as they are, by
+    every trainer: so are `WordCounts(counts.items())`, which forgets how `counts` was made.
+
+    Example:
+        >>> import jeton
+        >>> counts = jeton.WordCounts.count(["to be or not to be"], pattern="whitespace")
+        >>> counts.items()
+        [('to', 2), ('be', 2), ('or', 1), ('not', 1)]
+        >>> tok = jeton.BPETrainer(258, pattern="whitespace").train(counts)
+        >>> tok.merges
+        [(b'b', b'e'), (b't', b'o')]
+    """
+
+    __slots__ = ("__weakref__", "core")
+
+    core: _core.WordCounts
+
+    def __init__(self, words: Mapping[str, int] | Iterable[tuple[str, int]] = ()) -> None:
+        if isinstance(words, Mapping):
+            words = words.items()
+        if isinstance(words, (str, bytes)) or not isinstance(words, Iterable):
+            raise ArgumentTypeError(
+                f"words must be pairs of a word and its count, not {type(words).__name__}"
+            )
+        self.core = _core.WordCounts.of([_pair(at, pair) for at, pair in enumerate(words)])
+
+    @classmethod
+    @names_checked
+    def count(
+        cls,
+        data: str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]],
+        *,
+        pattern: str | Sequence[str] | None = None,
+        normalizer: normalizers.Normalizer | None = None,
+        pre_tokenizer: pre_tokenizers.PreTokenizer | None = None,
+        special_tokens: Iterable[str] = (),
+        field: str | None = None,
+        errors: Literal["strict", "replace", "ignore"] = "strict",
+        documents: Literal["file", "line"] = "file",
+        bad_records: Literal["error", "drop"] = "error",
+        max_word_length: int | None = MAX_WORD_LENGTH,
+        min_word_count: int = 0,
+        memory: int | str | None = None,
+        temp_dir: str | os.PathLike[str] | None = None,
+        watch: Callable[[Progress], None] | None = None,
+    ) -> WordCounts:
+        """Counts the words of a corpus.
+
+        Args:
+            data: Texts or files, as `BPETrainer.train` takes them.
+            pattern: How text is cut, by name or as an expression; `"gpt4"` if nothing is given.
+            normalizer: What happens to text first.
+            pre_tokenizer: How text is cut, instead of `pattern`.
+            special_tokens: No word spans one of these.
+            field: As for `BPETrainer.train`.
+            errors: As for `BPETrainer.train`.
+            documents: As for `BPETrainer.train`.
+            bad_records: As for `BPETrainer.train`.
+            max_word_length: A word of more characters is cut, between characters, into words of
+                so many and a rest; a warning says how often. `None`: none is.
+            min_word_count: Words that occur less often are left out; a warning says how many.
+            memory: As for `BPETrainer.train`; here the counts must fit.
+            temp_dir: As for `BPETrainer.train`.
+            watch: As for `BPETrainer.train`.
+
+        Raises:
+            MissingFileError: There is no such file.
+            FormatError: A file that is not UTF-8, or lacks the field.
+            TrainingError: The distinct words need more than `memory`.
+
+        Example:
+            >>> import jeton
+            >>> counts = jeton.WordCounts.count(["low, lower"], pattern="gpt2")
+            >>> counts.items()
+            [('low', 1), (',', 1), (' lower', 1)]
+        """
+        if isinstance(data, WordCounts):
+            raise ArgumentError("data holds counts already; train from them as they are")
+        if pattern is not None and pre_tokenizer is not None:
+            raise ArgumentError("pattern and pre_tokenizer both say how text is cut; give one")
+        if pre_tokenizer is None:
+            pre_tokenizer = named_pre_tokenizer("gpt4" if pattern is None else pattern)
+        specials = checked_texts("special_tokens", special_tokens)
+        max_word_length, min_word_count = checked_limits(max_word_length, min_word_count)
+        counting = Counting(
+            first_stages(normalizer, pre_tokenizer, specials),
+            COUNTS_NEED,
+            max_word_length=max_word_length,
+            min_word_count=min_word_count,
+        )
+        reading = Reading(
+            field=field,
+            errors=errors,
+            documents=documents,
+            bad_records=bad_records,
+            memory=memory,
+            temp_dir=temp_dir,
+            watch=watch,
+        )
+        return cls.of_core(count_words(data, counting, reading))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> WordCounts:
+        """Counts that `save` wrote.
+
+        Raises:
+            MissingFileError: There is no such file.
+            FormatError: The file holds something else, was cut short or changed, or is of another
+                version of jeton.
+        """
+        return cls.of_core(_core.WordCounts.load(checked_path("path", path)))
+
+    @classmethod
+    def of_core(cls, core: _core.WordCounts) -> WordCounts:
+        """The counts that the core has made."""
+        counts = cls.__new__(cls)
+        counts.core = core
+        return counts
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the counts to a file, whole or not at all.
+
+        Raises:
+            FileError: The file cannot be written.
+
+        Example:
+            >>> import jeton, os, tempfile
+            >>> counts = jeton.WordCounts.count(["to be or not to be"])
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     path = os.path.join(folder, "corpus.counts")
+            ...     counts.save(path)
+            ...     jeton.WordCounts.load(path) == counts
+            True
+        """
+        self.core.save(checked_path("path", path))
+
+    def merged(self, other: WordCounts) -> WordCounts:
+        """The counts of both corpora, those of `other` met later.
+
+        Raises:
+            ArgumentError: They were counted otherwise; counts that were given word by word go with
+                any.
+
+        Example:
+            >>> import jeton
+            >>> a, b = (jeton.WordCounts.count([text]) for text in ("to be", "to do"))
+            >>> a.merged(b).items()
+            [('to', 2), (' be', 1), (' do', 1)]
+        """
+        if not isinstance(other, WordCounts):
+            raise ArgumentTypeError(f"other must be WordCounts, not {type(other).__name__}")
+        return self.of_core(self.core.merged(other.core))
+
+    def at_least(self, count: int) -> WordCounts:
+        """The words that occur at least `count` times.
+
+        Example:
+            >>> import jeton
+            >>> jeton.WordCounts([("to", 2), ("be", 1)]).at_least(2).items()
+            [('to', 2)]
+        """
+        return self.of_core(self.core.at_least(count))
+
+    def items(self) -> list[tuple[str, int]]:
+        """Words and their counts."""
+        return self.core.words(0, len(self))
+
+    @property
+    def total(self) -> int:
+        """How many words the corpus has, each occurrence counted.
+
+        Example:
+            >>> import jeton
+            >>> jeton.WordCounts([("to", 2), ("be", 1)]).total
+            3
+        """
+        return self.core.total()
+
+    def __len__(self) -> int:
+        """How many distinct words there are."""
+        return len(self.core)
+
+    def __iter__(self) -> Iterator[str]:
+        """The words, in the order in which each was first met."""
+        for start in range(0, len(self), _SLICE):
+            yield from (word for word, _ in self.core.words(start, start + _SLICE))
+
+    def __contains__(self, word: object) -> bool:
+        return isinstance(word, str) and self.core.find(word) is not None
+
+    def __getitem__(self, word: str) -> int:
+        """How often a word occurs.
+
+        Example:
+            >>> import jeton
+            >>> counts = jeton.WordCounts([("to", 2), ("be", 1)])
+            >>> counts["to"], "not" in counts, list(counts)
+            (2, False, ['to', 'be'])
+        """
+        if not isinstance(word, str):
+            raise ArgumentTypeError(f"a word must be a str, not {type(word).__name__}")
+        found = self.core.find(word)
+        if found is None:
+            raise UnknownTokenError(f"{word!r} is not among the {len(self):,} words")
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        """Whether these are the same words in the same order, as often, however counted."""
+        if not isinstance(other, WordCounts):
+            return NotImplemented
+        return self.core.equals(other.core)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Callable[[bytes], WordCounts], tuple[bytes]]:
+        return (_unpickled, (self.core.to_bytes(),))
+
+    def __repr__(self) -> str:
+        return f"<WordCounts of {len(self):,} words>"
+
+
+_SLICE = 4096
+"""How many words are made Python's at a time."""
+
+
+def _unpickled(image: bytes) -> WordCounts:
+    return WordCounts.of_core(_core.WordCounts.from_bytes(image))
+
+
+def _pair(at: int, pair: object) -> tuple[str, int]:
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        raise ArgumentTypeError(
+            f"words[{at}] must be a pair of a word and its count, not {type(pair).__name__}"
+        )
+    word, count = pair
+    return check_text(f"the word of words[{at}]", word), count
+
+
+def is_counts(path: str | os.PathLike[str]) -> bool:
+    """Whether a file holds word counts that `WordCounts.save` wrote."""
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC

@@ -1,0 +1,12 @@
+"""Text to ids and back: a tokenizer by itself, and what it can do with one text or with many.
+
+Look here for `tok.encode` and `tok.decode` (`base_tokenizer`), `tok(texts)` (`calls`), `tok.chunk`
+(`chunks`), streams, the steps of encoding (`explaining`) and surprising tokens (`gotchas`). The
+class that users have is `jeton.tokenizer.Tokenizer`; it adds a method for each of these.
+"""
+
+from __future__ import annotations
+
+from jeton.results.encoding import Encoding, PaddedBatch, TokenBatch
+
+__all__ = ["Encoding", "PaddedBatch", "TokenBatch"]

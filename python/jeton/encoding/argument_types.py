@@ -1,0 +1,57 @@
+"""What methods of a tokenizer take: texts, batches, Arrow columns, special tokens in text.
+
+Look here for what `special=` means. An Arrow column is any object with a method of the PyCapsule
+interface; nothing here is to be called or created.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any, Literal, Protocol, TypeAlias
+
+__all__ = [
+    "ArrowArrayExportable",
+    "ArrowColumn",
+    "ArrowStreamExportable",
+    "Entry",
+    "SpecialPolicy",
+    "Texts",
+]
+
+
+class ArrowArrayExportable(Protocol):
+    """An array, such as those of pyarrow."""
+
+    def __arrow_c_array__(
+        self, requested_schema: object | None = None
+    ) -> tuple[object, object]: ...
+
+
+class ArrowStreamExportable(Protocol):
+    """A series of polars or pandas, a chunked array of pyarrow, a relation of DuckDB."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+ArrowColumn: TypeAlias = ArrowArrayExportable | ArrowStreamExportable
+"""A column of strings, or a table that has no other."""
+
+SpecialPolicy: TypeAlias = Literal["ignore", "allow", "raise"] | AbstractSet[str] | Sequence[str]
+"""What the spelling of a special token in text means.
+
+- `"ignore"`: it is text like any other.
+- `"allow"`: it is that token.
+- `"raise"`: it is an error.
+- a set of names: these are tokens, the others are text like any other.
+
+Text that is not such a token never becomes its id: the model segments it as if the token were not
+in the vocabulary. A character that no other token spells is unknown to it, or an `EncodeError`
+where nothing stands for unknown text.
+"""
+
+Texts: TypeAlias = str | Iterable[str | Sequence[Any] | None] | ArrowColumn
+"""A text, words of one, or a batch: texts, pairs of texts, lists of words, pairs of these."""
+
+Entry: TypeAlias = str | float | tuple[Any, Any] | Iterable[str | float | None] | None
+"""What a batch holds: a text, a pair, the words of a text, or nothing (`None`, NaN)."""

@@ -1,0 +1,384 @@
+"""Text to ids: batches, spans, streams, the best segmentations.
+
+`encode`, `encode_array`, `encode_array_with_spans` and `count` are the core's own.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias, overload
+
+from jeton.arguments import checked_flag
+from jeton.encoding.argument_types import Entry, SpecialPolicy
+from jeton.encoding.base_tokenizer.settings import HasSettings
+from jeton.results.encoding import Encoding, TokenBatch
+from jeton.results.padding import Origin
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from jeton._core import CountedText
+    from jeton.encoding.argument_types import ArrowColumn
+
+__all__ = ["Encodes", "origin_of"]
+
+
+class Encodes(HasSettings):
+    """The part of `Tokenizer` for text to ids."""
+
+    __slots__ = ()
+
+    def encode_batch(
+        self,
+        texts: Iterable[Entry] | ArrowColumn,
+        *,
+        is_split_into_words: bool = False,
+        special: SpecialPolicy = "ignore",
+        add_special_tokens: bool = False,
+        dropout: float | None = None,
+        alpha: float | None = None,
+        nbest_size: int | None = None,
+        seed: int | None = None,
+        errors: Literal["strict", "replace", "ignore"] = "strict",
+        nulls: Literal["raise", "empty"] = "raise",
+    ) -> TokenBatch:
+        """The ids of many texts, encoded on all cores.
+
+        Each text's ids are those that `encode` gives, those of a pair or of words the ids that
+        `encode_with_spans` gives. Other arguments and errors are those of `encode`; an error names
+        the text it is about.
+
+        Args:
+            texts: The texts, or pairs of texts as tuples of two, or both. Or a column of strings of
+                any library that exports Arrow: an array of pyarrow, a series of polars or pandas, a
+                relation of DuckDB. A column is read in place, without one `str`; a table counts as
+                its only column.
+            is_split_into_words: Whether each text is a list of words instead, that the caller has
+                split it into (`["to", "be"]`, a pair `(["to", "be"], ["or", "not"])`). Each word is
+                encoded as a text by itself, and the post-processor sees them as one text.
+            errors: Bytes of a column that are not UTF-8: an error, or U+FFFD in their place
+                (`"replace"`), or nothing (`"ignore"`).
+            nulls: Nulls of a column, and `None`, NaN or pandas' `NA` in place of a text or a word:
+                an error, or texts without tokens (`"empty"`).
+
+        Raises:
+            ArgumentError: A column that holds no strings; a null in it.
+            ArgumentTypeError: An entry that is nothing of this.
+            FormatError: Bytes that are not UTF-8.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train("hello")
+            >>> tok.encode_batch(["hole", "eel"]).tolist()
+            [[1, 3, 2, 0], [0, 0, 2]]
+            >>> tok.encode_batch([("he", "ll"), "o"]).tolist()
+            [[1, 0, 2, 2], [3]]
+            >>> tok.encode_batch([["he", "ll"], ["o"]], is_split_into_words=True).tolist()
+            [[1, 0, 2, 2], [3]]
+        """
+        ids, offsets, has_pairs = self._core.encode_batch(
+            texts,
+            is_split_into_words,
+            special,
+            add_special_tokens,
+            _drawing(dropout, alpha, nbest_size, seed),
+            errors,
+            nulls,
+        )
+        return self._batch(ids, offsets, add_special_tokens, has_pairs)
+
+    def encode_batch_with_spans(
+        self,
+        texts: Iterable[Entry] | ArrowColumn,
+        *,
+        unit: Literal["characters", "bytes", "utf-16"] = "characters",
+        is_split_into_words: bool = False,
+        special: SpecialPolicy = "ignore",
+        add_special_tokens: bool = False,
+        dropout: float | None = None,
+        alpha: float | None = None,
+        nbest_size: int | None = None,
+        seed: int | None = None,
+        errors: Literal["strict", "replace", "ignore"] = "strict",
+        nulls: Literal["raise", "empty"] = "raise",
+    ) -> tuple[TokenBatch, npt.NDArray[np.int64]]:
+        """The ids of many texts and where each token came from, encoded on all cores.
+
+        Each text's ids and spans are those that `encode_array_with_spans` gives, those of a pair or
+        of words those that `encode_with_spans` gives: each span lies in the text, or in the word,
+        that its token came from. Which word and which text of a pair that is, `word_ids` and
+        `sequence_ids` of `tok(texts)` say.
+
+        Args:
+            texts: The texts, pairs of texts, or a column of strings, as `encode_batch` takes them.
+            unit: What spans count: `"characters"` of each `str`, `"bytes"` of its UTF-8, or
+                `"utf-16"` code units.
+            special, add_special_tokens, dropout, alpha, nbest_size, seed: As in `encode`.
+            is_split_into_words, errors, nulls: As in `encode_batch`. With `errors="replace"` or
+                `"ignore"`, spans are those of the text that this makes of the bytes.
+
+        Returns:
+            The ids as a batch, and the spans of all its tokens, int64 of shape `(tokens, 2)`: those
+            of text `i` are the rows from `batch.offsets[i]` up to `batch.offsets[i + 1]`.
+
+        Raises:
+            ArgumentError: `unit` is none of the three.
+            ArgumentTypeError, EncodeError, SpecialTokenError, FormatError: As `encode_batch`.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train("hello 🙂")
+            >>> batch, spans = tok.encode_batch_with_spans(["hole", "🙂o"], unit="utf-16")
+            >>> spans[batch.offsets[1] : batch.offsets[2]].tolist()
+            [[0, 2], [2, 3]]
+        """
+        ids, spans, offsets, has_pairs = self._core.encode_batch_with_spans(
+            texts,
+            unit,
+            is_split_into_words,
+            special,
+            add_special_tokens,
+            _drawing(dropout, alpha, nbest_size, seed),
+            errors,
+            nulls,
+        )
+        return self._batch(ids, offsets, add_special_tokens, has_pairs), spans
+
+    def encode_with_spans(
+        self,
+        text: str | Iterable[str],
+        text_pair: str | Iterable[str] | None = None,
+        *,
+        is_split_into_words: bool = False,
+        special: SpecialPolicy = "ignore",
+        add_special_tokens: bool = False,
+        unit: Literal["characters", "bytes", "utf-16"] = "characters",
+        dropout: float | None = None,
+        alpha: float | None = None,
+        nbest_size: int | None = None,
+        seed: int | None = None,
+    ) -> Encoding:
+        """The tokens of a text, or of a pair of texts, with where each came from.
+
+        Args:
+            text: The text.
+            text_pair: A second text, for models that take two.
+            is_split_into_words: Whether each text is a list of words instead, that the caller has
+                split it into. Each word is encoded as a text by itself; `word_ids` count the words,
+                and spans lie in the word of their token.
+            special: What special tokens in the text mean; see `SpecialPolicy`.
+            add_special_tokens: Whether the post-processor adds its special tokens.
+            unit: What spans count: `"characters"` of the `str`, `"bytes"` of its UTF-8, or
+                `"utf-16"` code units.
+            dropout, alpha, nbest_size, seed: As in `encode`.
+
+        Raises:
+            ArgumentTypeError, EncodeError, SpecialTokenError: As `encode`.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train("hello")
+            >>> tok.encode_with_spans("hole").tokens
+            [b'h', b'o', b'l', b'e']
+            >>> tok.encode_with_spans(["he", "ll"], is_split_into_words=True).word_ids
+            [0, 0, 1, 1]
+        """
+        encoded = self._core.encode_with_spans(
+            text,
+            text_pair,
+            is_split_into_words,
+            special,
+            add_special_tokens,
+            unit,
+            _drawing(dropout, alpha, nbest_size, seed),
+        )
+        return Encoding._of_core(encoded)
+
+    def counted_text(
+        self, text: str = "", *, special: SpecialPolicy = "ignore", add_special_tokens: bool = False
+    ) -> CountedText:
+        """A text that grows at either end, and whose tokens are counted without encoding it again.
+
+        `append` and `prepend` add to it; `count()` is the number of its tokens, and
+        `count(start, stop)` that of a range of characters by itself. Each equals `Tokenizer.count`
+        of that text.
+
+        Args:
+            text: What it begins with.
+            special: What special tokens in the text mean, as in `encode`; not `"raise"`, which says
+                where in the whole text one stands.
+            add_special_tokens: Whether the special tokens that the post-processor adds count, too.
+
+        Raises:
+            ArgumentTypeError: `text` is no `str`.
+            ArgumentError: It holds a lone surrogate.
+            UnsupportedError: No safe split points are known for the tokenizer, as for a Unigram
+                of a `.model` file. `special` is `"raise"`.
+
+        Example:
+            >>> from jeton.learn import textbook
+            >>> tok = textbook.hug_pug_pun_bun_hugs()
+            >>> text = tok.counted_text("pug hug")
+            >>> text.append(" hugs")
+            >>> text.count() == tok.count("pug hug hugs"), text.count(4, 7) == tok.count("hug")
+            (True, True)
+        """
+        counted = self._core.counted_text(special, add_special_tokens)
+        counted.append(text)
+        return counted
+
+    def encode_stream(
+        self,
+        texts: Iterable[str] | TextIO,
+        *,
+        special: SpecialPolicy = "ignore",
+        add_special_tokens: bool = False,
+    ) -> Iterator[npt.NDArray[np.uint32]]:
+        """The ids of a text that comes part by part, in memory that does not grow with it.
+
+        Put together, they are what `encode` gives for the whole text, wherever the parts were cut.
+        What has no place where tokens surely part is kept until one comes.
+
+        Args:
+            texts: An open text file, or any iterable of the parts of one text.
+            special: What special tokens in the text mean, as in `encode`; not `"raise"`, which says
+                where in the whole text one stands.
+            add_special_tokens: Whether the post-processor adds its special tokens.
+
+        Yields:
+            Arrays of ids, shape (tokens,), of some 256 KiB of the text at a time.
+
+        Raises:
+            ArgumentTypeError: A part that is no `str`.
+            UnsupportedError: No safe split points are known for the tokenizer, as for a Unigram
+                of a `.model` file; or half a gigabyte of text has none. `special` is `"raise"`.
+            EncodeError: As `encode`.
+
+        Example:
+            >>> import io, jeton
+            >>> tok = jeton.BPETrainer(300, pattern="gpt2").train(["low lower lowest"])
+            >>> parts = tok.encode_stream(io.StringIO("low lowest"))
+            >>> [id for part in parts for id in part.tolist()] == tok.encode("low lowest")
+            True
+        """
+        from jeton.encoding import streams
+
+        stream = self._core.encode_stream(special, add_special_tokens)
+        return streams.encoded(stream, streams.parts_of(texts))
+
+    @overload
+    def nbest(self, text: str, n: int, *, scores: Literal[False] = ...) -> list[list[int]]: ...
+    @overload
+    def nbest(
+        self, text: str, n: int, *, scores: Literal[True]
+    ) -> list[tuple[list[int], float]]: ...
+    def nbest(self, text: str, n: int, *, scores: bool = False) -> Any:
+        """The ids of the `n` best segmentations of a text, best first; fewer if there are fewer.
+
+        Only a Unigram model knows of more than one. Of a `.model` file, as in SentencePiece, it is
+        only the very best of a text so long, and with so many as good as each other, that the
+        search for more does not end in time.
+
+        Args:
+            text: The text; special tokens in it are text.
+            n: How many, 1 to 512.
+            scores: Whether each comes with its score, the sum of its tokens' (an unknown character
+                counts 10 less than the worst token): a pair of ids and score.
+
+        Raises:
+            ArgumentTypeError: `text` is no `str`, or `n` no int.
+            ArgumentError: `n` is too small or too large.
+            UnsupportedError: It is another model.
+
+        Example:
+            >>> import jeton
+            >>> from jeton.components import models
+            >>> pieces = [("<unk>", 0.0), ("a", -1.0), ("b", -1.5), ("ab", -2.0)]
+            >>> tok = jeton.Tokenizer(models.Unigram(pieces, unk_id=0))
+            >>> tok.nbest("ab", 2, scores=True)
+            [([3], -2.0), ([1, 2], -2.5)]
+        """
+        best = self._core.nbest(text, n)
+        return best if checked_flag("scores", scores) else [ids for ids, _ in best]
+
+    def exceeds(
+        self,
+        text: str,
+        n: int,
+        *,
+        special: SpecialPolicy = "ignore",
+        add_special_tokens: bool = False,
+    ) -> bool:
+        """Whether a text has more than `n` tokens: `tok.count(text) > n`, known sooner.
+
+        The text is read only as far as that takes, so an error in what follows goes unsaid.
+
+        Raises:
+            ArgumentTypeError: `text` is no `str`, or `n` no int.
+            ArgumentError: `n` is negative.
+            EncodeError, SpecialTokenError: As `encode`, of what is read.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train("hello")
+            >>> tok.exceeds("hole", 3), tok.exceeds("hole", 4)
+            (True, False)
+        """
+        return self._core.exceeds(text, n, special, add_special_tokens)
+
+    def count_batch(
+        self,
+        texts: Iterable[Entry] | ArrowColumn,
+        *,
+        is_split_into_words: bool = False,
+        special: SpecialPolicy = "ignore",
+        add_special_tokens: bool = False,
+        errors: Literal["strict", "replace", "ignore"] = "strict",
+        nulls: Literal["raise", "empty"] = "raise",
+    ) -> list[int]:
+        """The number of tokens of each text, counted on all cores.
+
+        Arguments and errors are those of `encode_batch`.
+
+        Example:
+            >>> import jeton
+            >>> jeton.CharTrainer().train("hello").count_batch(["hole", "eel"])
+            [4, 3]
+        """
+        return self._core.count_batch(
+            texts, is_split_into_words, special, add_special_tokens, errors, nulls
+        )
+
+    def _batch(
+        self,
+        ids: npt.NDArray[np.uint32],
+        offsets: npt.NDArray[np.int64],
+        add_special_tokens: bool,
+        has_pairs: bool,
+    ) -> TokenBatch:
+        """What the core gave, as a batch that knows how to pad itself."""
+        origin = functools.partial(origin_of, self, add_special_tokens, has_pairs)
+        return TokenBatch._of_core(ids, offsets, self._core.max_id, origin)
+
+
+def origin_of(tokenizer: HasSettings, add_special_tokens: bool, has_pairs: bool = False) -> Origin:
+    """What a batch of a tokenizer knows; special tokens of pairs stand between texts too."""
+    return Origin.of(
+        tokenizer.special_tokens,
+        tokenizer.role_ids,
+        tokenizer._core.frame(add_special_tokens),
+        is_whole=not (has_pairs and add_special_tokens),
+    )
+
+
+_Drawing: TypeAlias = tuple[float | None, float | None, int | None, int | None]
+
+
+def _drawing(
+    dropout: float | None, alpha: float | None, nbest_size: int | None, seed: int | None
+) -> _Drawing | None:
+    """How segmentations are drawn, as the core takes it; `None` if they are not."""
+    is_drawn = not (dropout is alpha is nbest_size is seed is None)
+    return (dropout, alpha, nbest_size, seed) if is_drawn else None

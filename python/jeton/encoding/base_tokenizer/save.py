@@ -1,0 +1,202 @@
+"""A tokenizer as a file or a folder, and the nearest one that a format can hold."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import jeton._core as _core
+from jeton.arguments import checked_flag, checked_path, one_of
+from jeton.encoding.base_tokenizer.change import Changes
+from jeton.errors import ArgumentError, FormatWarning, MissingFileError, warn_caller
+from jeton.loading.settings import ChatTemplate
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["Saves"]
+
+
+class Saves(Changes):
+    """The part of `Tokenizer` for files."""
+
+    __slots__ = ()
+
+    def to_json(self) -> str:
+        """This tokenizer as a Hugging Face `tokenizer.json`.
+
+        Raises:
+            UnsupportedError: The format cannot hold it; the message names what.
+        """
+        return self._core.to_json()
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        roles: Mapping[str, str | None] | None = None,
+        chat_template: ChatTemplate | None = None,
+        into: str | os.PathLike[str] | None = None,
+        lossy: bool = False,
+    ) -> None:
+        """Writes this tokenizer to a file or a folder, in the format that the name says.
+
+        A folder is what `transformers` loads. Saved again, what was loaded from one comes back
+        unchanged, but for what the tokenizer itself changed (its configuration, chat templates
+        and lists of special tokens) and a class name that would not be read as the file. Of
+        another tokenizer, what such files the folder held is replaced. The tokens of roles are
+        special tokens to who loads a folder.
+
+        A file that would mean another tokenizer is refused. What a format leaves to whoever loads
+        it, such as the pattern and the special tokens of ranks, or the roles and the chat template
+        that only a folder holds, is left out, with a warning that names it.
+
+        Args:
+            path: A name that ends in `.json` (Hugging Face), `vocab.json` (GPT-2's pair),
+                `.tiktoken` (ranks), `.model` (SentencePiece), `.txt` (BERT), `tekken.json`
+                (Mistral) or `.gguf` (llama.cpp); one without an ending, or with a separator at its
+                end, is a folder. `~` at the beginning of a `str` is a home.
+            roles: For a folder or a GGUF: tokens by role, as in `replace`.
+            chat_template: For a folder or a GGUF: as in `replace`.
+            into: For a GGUF: the path of a model. `path` becomes a copy of it with this tokenizer
+                in place of its own. Tensors are copied as they are, so the model must have one
+                embedding per token.
+            lossy: Whether to leave things out without a warning.
+
+        Raises:
+            ArgumentError: `roles` or `chat_template` for what is neither a folder nor a GGUF;
+                `into` for what is no GGUF.
+            UnsupportedError: The format cannot hold it; the message names what.
+            FileError: The file cannot be written.
+
+        Warns:
+            FormatWarning: The file does not hold all; it says what is missing. Or the folder named
+                a class by which transformers 5 builds other stages than the file has, such as
+                `GPT2Tokenizer` for StarCoder's: it names one that reads the file as it stands.
+
+        Example:
+            >>> import jeton, tempfile
+            >>> tok = jeton.CharTrainer(special_tokens=["<|end|>"]).train("to be or not to be")
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     tok.save(folder, roles={"eos": "<|end|>"})
+            ...     jeton.load(folder).roles["eos"]
+            '<|end|>'
+        """
+        name = checked_path("path", path)
+        checked_flag("lossy", lossy)
+        if isinstance(path, str):
+            name = os.path.expanduser(name)
+            owner, separator, _ = name.partition(os.sep)
+            if separator and owner.startswith("~") and not os.path.exists(owner):
+                raise MissingFileError(
+                    f"{name}: there is no user {owner[1:]!r} (for a folder of that name here, "
+                    f"write {os.path.join('.', name)})"
+                )
+        target = _core.target_of(self._core, name)
+        is_folder = target == "folder"
+        tokenizer = self
+        for argument, given in (("roles", roles), ("chat_template", chat_template)):
+            if given is not None and target not in ("folder", ".gguf"):
+                raise ArgumentError(f"{argument}= goes with a folder or a .gguf, not with {name}")
+        if into is not None:
+            into = os.path.expanduser(checked_path("into", into))
+            if target != ".gguf":
+                raise ArgumentError(f"into= goes with a .gguf, not with {name}")
+        if roles is not None:
+            tokenizer = tokenizer.replace(roles=roles)
+        if chat_template is not None:
+            tokenizer = tokenizer.replace(chat_template=chat_template)
+        if is_folder:
+            from jeton.loading import folder
+            from jeton.loading.transformers_classes import AS_IT_STANDS
+
+            written = folder.write(
+                Path(name), tokenizer._core, tokenizer._settings, tokenizer.roles
+            )
+            left_out = written.left_out
+            if written.replaced_class is not None:
+                warn_caller(
+                    f"{Path(name).name} names the class {AS_IT_STANDS}, not "
+                    f"{written.replaced_class}, by which transformers 5 builds stages of its own "
+                    "in place of those of tokenizer.json",
+                    FormatWarning,
+                )
+        elif target == ".gguf":
+            left_out = tokenizer._save_gguf(name, into)
+        else:
+            left_out = [*_core.save(self._core, name), *self._held_by_folders()]
+        if left_out and not lossy:
+            ids = self._core.special_tokens().values()
+            holds_all = target not in ("folder", ".gguf") and len({*ids}) == len(ids)
+            elsewhere = "; a folder, a name without an ending, holds all" if holds_all else ""
+            warn_caller(
+                f"{Path(name).name} does not hold {', '.join(left_out)} (say so again when it is "
+                f"loaded{elsewhere})",
+                FormatWarning,
+            )
+
+    def _save_gguf(self, path: str, into: str | None) -> list[str]:
+        """Writes a GGUF, and returns what is not in it."""
+        template = self._settings.chat_template
+        templates = {"default": template} if isinstance(template, str) else template or {}
+        left_out = _core.save_gguf(
+            self._core, path, list(self.roles.items()), list(templates.items()), into
+        )
+        if self._settings.model_max_length is not None:
+            left_out.append("model_max_length")
+        return left_out
+
+    def _held_by_folders(self) -> list[str]:
+        """What is set that a file of this tokenizer does not tell."""
+        told = dict(self._core.roles())
+        roles = [
+            role
+            for role, token in self._settings.roles.items()
+            if token is not None and told.get(role) != token
+        ]
+        held = [f"the role{'s' * (len(roles) > 1)} {', '.join(roles)}"] if roles else []
+        if self._settings.chat_template is not None:
+            held.append("the chat template")
+        if self._settings.model_max_length is not None:
+            held.append("model_max_length")
+        return held
+
+    def approximation(self, format: Literal["tokenizer.json", ".model"]) -> Self:
+        """The tokenizer that comes nearest to this one and that a format can hold exactly.
+
+        For a SentencePiece model that `save` refuses to write as `tokenizer.json`, and for a
+        Unigram `tokenizer.json` as a `.model` file; of a tokenizer that the format can hold, its
+        equal. The ids differ only in texts in which
+
+        - two segmentations are as good as each other but for rounding: SentencePiece adds up
+          scores in 32 bits, Hugging Face tokenizers in 64;
+        - the spelling of the unknown piece or of a byte piece stands, with `special="ignore"`;
+        - the character map meets a grapheme cluster. Of one shorter than six bytes tokenizers
+          replaces all by what its beginning becomes: CR LF is one space, and behind a rewritten
+          character such as `½` an accent or a variation selector is lost. Of a longer one, and of
+          letters that are no cluster, it replaces each character by itself: half-width kana and
+          their voiced marks, jamo, and accents on rewritten characters such as `①` stay apart
+          where SentencePiece composes them;
+        - U+0085 or `▁` stands, if the `tokenizer.json` splits at white space (`WhitespaceSplit`,
+          `Metaspace`), to which U+0085 is such, and a `▁` a space.
+
+        Text that begins with several spaces may be decoded with fewer of them. A `.model` file has
+        no place for special tokens that are added around text, for truncation and for padding:
+        these are left out, and so are the options `lstrip`, `rstrip` and `single_word` of special
+        tokens. All this is verified on texts made of the pieces.
+
+        Args:
+            format: Which format is to hold it.
+
+        Raises:
+            UnsupportedError: There is none so near; the message names what differs, or a text.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.load("t5.model")  # doctest: +SKIP
+            >>> tok.approximation("tokenizer.json").save("tokenizer.json")  # doctest: +SKIP
+        """
+        one_of("format", format, ("tokenizer.json", ".model"))
+        return self._of_core(self._core.approximation(format), self._settings)

@@ -1,0 +1,73 @@
+"""What programs go by beside the stages: roles, chat template, longest input."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from jeton.encoding.base_tokenizer.tokens import HasTokens
+from jeton.loading.settings import CONFIG, STANDARD_ROLES, json_object
+
+__all__ = ["HasSettings"]
+
+
+class HasSettings(HasTokens):
+    """The part of `Tokenizer` for what stands beside its stages."""
+
+    __slots__ = ()
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The special tokens that play a known part, by role: `"bos"`, `"eos"`, `"pad"`, ….
+
+        From the folder that the tokenizer was loaded from, as `replace` and `save` set them, or
+        from what its stages and its format tell: a SentencePiece model names its own, a published
+        encoding has known ones, and BERT's vocabularies have known names. A new dict each time.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.WordPieceTrainer(60).train(["the weather"])
+            >>> tok.roles["pad"], tok.role_ids["pad"]
+            ('[PAD]', 0)
+        """
+        told = {**dict(self._core.roles()), **self._settings.implied, **self._settings.roles}
+        names = [*STANDARD_ROLES, *(role for role in told if role not in STANDARD_ROLES)]
+        tokens = {role: told[role] for role in names if role in told}
+        return {
+            role: token
+            for role, token in tokens.items()
+            if token is not None and self.id_of(token) is not None
+        }
+
+    @property
+    def role_ids(self) -> dict[str, int]:
+        """The ids of the tokens in `roles`, by role."""
+        return {role: self.bytes_to_id(token) for role, token in self.roles.items()}
+
+    @property
+    def chat_template(self) -> str | dict[str, str] | None:
+        """The chat template of the folder, or several by name; the usual one is `"default"`."""
+        template = self._settings.chat_template
+        return template if template is None or isinstance(template, str) else dict(template)
+
+    @property
+    def model_max_length(self) -> int | None:
+        """How many tokens the model takes, if the folder says so. Nothing is cut by it."""
+        return self._settings.model_max_length
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The `tokenizer_config.json` of the folder, as it was loaded. A new dict each time."""
+        return json_object(self._settings.files, CONFIG)
+
+    @property
+    def padding(self) -> dict[str, Any] | None:
+        """How a `tokenizer.json` has batches padded: `tok(...)` goes by it, `encode` does not."""
+        padding, _ = self._core.sections
+        return None if padding is None else dict(json.loads(padding))
+
+    @property
+    def truncation(self) -> dict[str, Any] | None:
+        """How a `tokenizer.json` has texts cut: `tok(...)` goes by it, `encode` does not."""
+        _, truncation = self._core.sections
+        return None if truncation is None else dict(json.loads(truncation))

@@ -1,0 +1,107 @@
+"""The tokenizer behind a batch: how tokens are spelled, and how it is pickled with the batch.
+
+Look here for what a pickled batch weighs: a tokenizer is pickled once for all of its batches, and
+comes to life in another process only where it is asked something.
+"""
+
+from __future__ import annotations
+
+import functools
+import pickle
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from jeton.encoding.base_tokenizer import BaseTokenizer
+
+__all__ = ["BatchTokenizer"]
+
+
+class BatchTokenizer:
+    """How the tokens of a tokenizer are spelled, and the tokenizer itself.
+
+    Args:
+        tokenizer: The tokenizer.
+    """
+
+    def __init__(self, tokenizer: BaseTokenizer) -> None:
+        self.__dict__["tokenizer"] = tokenizer
+
+    @cached_property
+    def tokenizer(self) -> BaseTokenizer:
+        """The tokenizer; of an unpickled one, made when it is first asked for."""
+        return _unpickled(self._image)
+
+    @cached_property
+    def _image(self) -> bytes:
+        return pickle.dumps(self.tokenizer)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_image": self._image}
+
+    def __call__(self, id: int) -> str:
+        """A token as a `tokenizer.json` spells it: `Ġthe`, `##s`, `▁the`, `<0xF0>`."""
+        token = self.tokenizer.token_spelling(id)
+        if self._has_raw_tokens and id not in self._added:
+            return "".join(_ALPHABET[byte] for byte in token)
+        return token.decode("utf-8", "replace")
+
+    def spaces(
+        self, ids: npt.NDArray[np.uint32], unit: str
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """How wide the space is that tokens begin with, and which are that space and nothing else.
+
+        It is 0 wide where there is none, or where there are several.
+        """
+        different, numbers = np.unique(ids, return_inverse=True)
+        tokens = [self(id) for id in different.tolist()]
+        fronts = [[_is_space(character) for character in token[:2]] for token in tokens]
+        widths = np.array(
+            [
+                _width(token[0], unit) if front in ([True], [True, False]) else 0
+                for token, front in zip(tokens, fronts, strict=True)
+            ],
+            np.int64,
+        )
+        only = np.array([front == [True] for front in fronts], np.bool_)
+        return widths[numbers], only[numbers]
+
+    @cached_property
+    def _added(self) -> set[int]:
+        return {token.id for token in self.tokenizer.added_tokens if token.id is not None}
+
+    @cached_property
+    def _has_raw_tokens(self) -> bool:
+        return self.tokenizer._core.has_raw_tokens
+
+
+@functools.lru_cache(maxsize=4)
+def _unpickled(image: bytes) -> BaseTokenizer:
+    tokenizer: BaseTokenizer = pickle.loads(image)
+    return tokenizer
+
+
+def _alphabet() -> list[str]:
+    """GPT-2's printable characters, by the byte that each stands for."""
+    shown = {*range(33, 127), *range(161, 173), *range(174, 256)}
+    others = iter(range(256, 512))
+    return [chr(byte) if byte in shown else chr(next(others)) for byte in range(256)]
+
+
+_ALPHABET = _alphabet()
+
+
+def _is_space(character: str) -> bool:
+    """Whether trimming takes a character for white space: what Unicode says, and GPT-2's space."""
+    return character == _ALPHABET[ord(" ")] or (
+        character.isspace() and not "\x1c" <= character <= "\x1f"
+    )
+
+
+def _width(space: str, unit: str) -> int:
+    """How wide a space is in a text; GPT-2's stands for a byte."""
+    return len(space.encode()) if unit == "bytes" and space != _ALPHABET[ord(" ")] else 1

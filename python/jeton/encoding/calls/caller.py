@@ -1,0 +1,295 @@
+"""The call itself: what a tokenizer knows for all of its calls, and the steps of one.
+
+Look here for the order of the steps, and for which columns a result has.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from jeton.arguments import checked_flag, one_of
+from jeton.encoding.calls.batch_tokenizer import BatchTokenizer
+from jeton.encoding.calls.encoded_texts import EncodingOptions, encoded
+from jeton.encoding.calls.frames import Frame, frame_of
+from jeton.encoding.calls.front_spaces import FrontSpaces, shows_one_space
+from jeton.encoding.calls.glued_words import glued_words
+from jeton.encoding.calls.inputs import Inputs, read
+from jeton.encoding.calls.padding_and_truncation import Asked, Defaults, Padding, Truncation, choose
+from jeton.encoding.calls.result import BatchEncoding
+from jeton.encoding.calls.rows import Rows
+from jeton.encoding.calls.short_text import SHORT, columns_alone
+from jeton.encoding.calls.windows import Windows, cut, share_room
+from jeton.errors import ArgumentError, ChatWarning, UnsupportedError, warn_caller
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from jeton.encoding.base_tokenizer import BaseTokenizer
+
+__all__ = ["Call", "Caller"]
+
+_TEXTS: Final = ("text", "text_pair")
+_TARGETS: Final = ("text_target", "text_pair_target")
+
+
+@dataclass(slots=True)
+class Call:
+    """The arguments of a call, as `Tokenizer.__call__` has them."""
+
+    text: object
+    text_pair: object
+    text_target: object
+    text_pair_target: object
+    asked: Asked
+    add_special_tokens: bool
+    is_split_into_words: bool
+    return_tensors: object
+    return_token_type_ids: bool | None
+    return_attention_mask: bool | None
+    return_overflowing_tokens: bool
+    return_special_tokens_mask: bool
+    return_offsets_mapping: bool
+    return_length: bool
+    unit: object
+    special: object
+    nulls: object
+
+    def check(self) -> None:
+        """Refuses what is no flag and no word that the call knows."""
+        for name in (
+            "add_special_tokens",
+            "is_split_into_words",
+            "return_overflowing_tokens",
+            "return_special_tokens_mask",
+            "return_offsets_mapping",
+            "return_length",
+        ):
+            checked_flag(name, getattr(self, name))
+        for name in ("return_token_type_ids", "return_attention_mask"):
+            if getattr(self, name) is not None:
+                checked_flag(name, getattr(self, name))
+        checked_flag("verbose", self.asked.verbose)
+        one_of("unit", self.unit, ("characters", "bytes", "utf-16"))
+        one_of("nulls", self.nulls, ("raise", "empty"))
+
+
+class Caller:
+    """What a tokenizer knows for all of its calls."""
+
+    def __init__(self, tokenizer: BaseTokenizer) -> None:
+        self._post_processor = tokenizer.post_processor
+        self._frames: dict[tuple[bool, bool], Frame] = {}
+        self.spelling = BatchTokenizer(tokenizer)
+        self.shows_one_space = shows_one_space(self._post_processor)
+
+    @cached_property
+    def defaults(self) -> Defaults:
+        """What the tokenizer says of rows."""
+        return Defaults.of(self.spelling.tokenizer)
+
+    def frame(self, *, pair: bool, add_special_tokens: bool) -> Frame:
+        """What stands around one text, or around two."""
+        key = pair, add_special_tokens
+        if key not in self._frames:
+            self._frames[key] = frame_of(
+                self._post_processor, pair=pair, add_special_tokens=add_special_tokens
+            )
+        return self._frames[key]
+
+    def __call__(self, call: Call) -> BatchEncoding:
+        """The rows of a call.
+
+        Raises:
+            As `Tokenizer.__call__`.
+        """
+        call.check()
+        tensors = _tensors(call.return_tensors)
+        if call.text is None and call.text_target is None:
+            raise ArgumentError(
+                "text is missing: give text, or text_target, or both (nulls= says what None means "
+                "within a batch)"
+            )
+        if call.special != "ignore" and call.add_special_tokens:
+            self._warn_of_two_begins(call)
+        if call.text is None:
+            return self._result(call, _TARGETS, tensors)
+        result = self._result(call, _TEXTS, tensors)
+        if call.text_target is not None:
+            result["labels"] = self._result(call, _TARGETS, tensors)["input_ids"]
+        return result
+
+    def _warn_of_two_begins(self, call: Call) -> None:
+        """Warns if a text, such as a chat's, begins with the token that the call puts in front."""
+        begin = next(iter(self.frame(pair=False, add_special_tokens=True)), None)
+        if begin is None or begin.text is not None:
+            return
+        tokenizer = self.spelling.tokenizer
+        spelled = tokenizer.token_spelling(begin.id).decode(errors="replace")
+        is_token = call.special == "allow" or (
+            isinstance(call.special, (set, frozenset, list, tuple)) and spelled in call.special
+        )
+        texts = call.text if isinstance(call.text, (list, tuple)) else [call.text]
+        if is_token and any(isinstance(it, str) and it.startswith(spelled) for it in texts):
+            warn_caller(
+                f"the text begins with {spelled!r}, and the call puts another one in front "
+                "(give add_special_tokens=False; the ids of a chat are chat.ids)",
+                ChatWarning,
+            )
+
+    def _result(self, call: Call, names: tuple[str, str], tensors: str | None) -> BatchEncoding:
+        padding, truncation = choose(call.asked, self.defaults)
+        inputs = read(
+            getattr(call, names[0]),
+            getattr(call, names[1]),
+            is_split_into_words=call.is_split_into_words,
+            nulls=str(call.nulls),
+            names=names,
+        )
+        if call.is_split_into_words and call.asked.verbose:
+            told = glued_words(self.spelling.tokenizer, inputs.first)
+            if told is not None:
+                warn_caller(told, UserWarning)
+        how = EncodingOptions(self.spelling, call.unit, call.special, call.nulls)
+        return _Request(self, call, names, inputs, how, padding, truncation).result(tensors)
+
+
+@dataclass(slots=True)
+class _Request:
+    """What a call asks for: rows of its texts, or of its targets."""
+
+    caller: Caller
+    call: Call
+    names: tuple[str, str]
+    """The arguments that held the texts."""
+    inputs: Inputs
+    how: EncodingOptions
+    padding: Padding | None
+    truncation: Truncation | None
+
+    def result(self, tensors: str | None) -> BatchEncoding:
+        """The columns that are asked for, and the rows behind them."""
+        names, spelling = self._columns(), self.how.spelling
+        is_single = not (self.inputs.is_batch or self.call.return_overflowing_tokens)
+        short = self._short_columns(names) if is_single else None
+        if short is not None:
+            rows = functools.partial(self._rows_again, tuple(short["input_ids"]))
+            return BatchEncoding._of_lists(short, rows=rows, spelling=spelling, tensors=tensors)
+        return BatchEncoding._of_rows(
+            self._rows(), names, spelling=spelling, tensors=tensors, is_single=is_single
+        )
+
+    def _columns(self) -> list[str]:
+        """The names of the columns, in the order of transformers."""
+        call, defaults = self.call, self.caller.defaults
+        type_ids, mask = call.return_token_type_ids, call.return_attention_mask
+        wanted = {
+            "input_ids": True,
+            "token_type_ids": defaults.type_ids if type_ids is None else type_ids,
+            "attention_mask": defaults.mask if mask is None else mask,
+            "special_tokens_mask": call.return_special_tokens_mask,
+            "offset_mapping": call.return_offsets_mapping,
+            "length": call.return_length,
+            "overflow_to_sample_mapping": call.return_overflowing_tokens,
+        }
+        return [name for name, is_wanted in wanted.items() if is_wanted]
+
+    def _short_columns(self, names: list[str]) -> dict[str, list[Any]] | None:
+        """The columns of one short text, or of a pair, that is neither padded nor cut."""
+        if self.call.is_split_into_words or not _leaves_alone(self.padding):
+            return None
+        first, second = self.inputs.first, self.inputs.second
+        columns = (first,) if second is None else (first, second)
+        texts = [column.texts[0] for column in columns if isinstance(column.texts, list)]
+        shorts = [text for text in texts if text is not None and len(text) <= SHORT]
+        if len(shorts) < len(columns):
+            return None
+        frame = self.caller.frame(
+            pair=second is not None, add_special_tokens=self.call.add_special_tokens
+        )
+        most = None if self.truncation is None else self.truncation.max_length
+        return columns_alone(self.how, shorts, frame, names, most)
+
+    def _rows_again(self, ids: tuple[int, ...]) -> Rows:
+        """The rows of a text whose columns were made without them, with these ids.
+
+        Raises:
+            UnsupportedError: Its tokens are others now, since a function in the tokenizer gives
+                another text.
+        """
+        rows = self._rows()
+        rows.sides[0].check_same(rows.ids.tolist() == list(ids))
+        return rows
+
+    def _rows(self) -> Rows:
+        """The rows of all texts, made in arrays."""
+        first, second, paired = encoded(
+            self.how,
+            self.inputs.first,
+            self.inputs.second,
+            with_spans=self.call.return_offsets_mapping,
+            names=self.names,
+        )
+        frames = self._frames(paired)
+        windows = self._windows((first.lengths, second.lengths), paired, frames)
+        front_spaces = None
+        if self.caller.shows_one_space:
+            front_spaces = FrontSpaces(self.how.spelling, str(self.call.unit))
+        return Rows(
+            sides=(first, second),
+            windows=windows,
+            frames=frames,
+            paired=paired[windows.sample],
+            padding=self.padding,
+            front_spaces=front_spaces,
+        )
+
+    def _frames(self, paired: npt.NDArray[np.bool_]) -> tuple[Frame | None, Frame | None]:
+        """What stands around one text, and around two, where there are such samples."""
+        single, pair = (
+            self.caller.frame(pair=pair, add_special_tokens=self.call.add_special_tokens)
+            if (paired == pair).any()
+            else None
+            for pair in (False, True)
+        )
+        return single, pair
+
+    def _windows(
+        self,
+        lengths: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
+        paired: npt.NDArray[np.bool_],
+        frames: tuple[Frame | None, Frame | None],
+    ) -> Windows:
+        """What each row holds of texts with these numbers of tokens."""
+        if self.truncation is None:
+            return Windows.whole(lengths)
+        added = np.where(paired, *(_added(frame) for frame in reversed(frames)))
+        kept = share_room(lengths, added, paired, self.truncation)
+        overflowing = self.call.return_overflowing_tokens
+        order = [piece.text for piece in frames[1] or () if piece.text is not None]
+        if overflowing and len(set(order)) < len(order):
+            raise UnsupportedError(
+                "the post-processor puts a text into a row more than once, so windows cannot "
+                "be made (leave return_overflowing_tokens out)"
+            )
+        return cut(
+            lengths, kept, self.truncation, overflowing=overflowing, second_first=order[:1] == [1]
+        )
+
+
+def _leaves_alone(padding: Padding | None) -> bool:
+    """Whether padding leaves a row alone that has no others beside it."""
+    return padding is None or (padding.length is None and padding.multiple_of == 1)
+
+
+def _added(frame: Frame | None) -> int:
+    return sum(piece.text is None for piece in frame or ())
+
+
+def _tensors(given: object) -> str | None:
+    """What the columns are to be: lists, arrays of numpy or tensors of torch."""
+    return None if given is None else one_of("return_tensors", given, ("np", "pt"))

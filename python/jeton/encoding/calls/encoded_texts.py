@@ -1,0 +1,194 @@
+"""The tokens of the first texts of all samples, or of the second ones, without special tokens.
+
+Look here for when a text is encoded again: spans and words are found out where they are asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jeton.encoding.calls.inputs import Column, is_column
+from jeton.errors import ArgumentError, UnsupportedError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from jeton.encoding.calls.batch_tokenizer import BatchTokenizer
+    from jeton.encoding.calls.front_spaces import FrontSpaces
+
+__all__ = ["EncodedTexts", "EncodingOptions", "encoded"]
+
+
+@dataclass(frozen=True)
+class EncodingOptions:
+    """How texts are encoded."""
+
+    spelling: BatchTokenizer
+    unit: Any
+    special: Any
+    nulls: Any
+
+
+class EncodedTexts:
+    """The tokens of the first texts of all samples, or of the second, in one array.
+
+    Attributes:
+        ids: The ids of all texts, one after another.
+        offsets: Sample `i` has those from `offsets[i]` up to `offsets[i + 1]`.
+    """
+
+    def __init__(self, how: EncodingOptions, column: Column, *, with_spans: bool) -> None:
+        self._how = how
+        self._column = column
+        self._spans: npt.NDArray[np.int64] | None = None
+        self._word_ids: dict[int, npt.NDArray[np.int64]] = {}
+        if with_spans:
+            self.ids, self._ends, self._spans = self._with_spans()
+        else:
+            batch = how.spelling.tokenizer.encode_batch(
+                column.texts,
+                special=how.special,
+                nulls=how.nulls,
+            )
+            self.ids, self._ends = batch.ids, batch.offsets
+        offsets = self._ends
+        if column.words is not None:
+            offsets = offsets[np.cumsum([0, *column.words])]
+        if column.present is not None:
+            lengths = np.zeros(len(column.present), np.int64)
+            lengths[np.flatnonzero(column.present)] = offsets[1:] - offsets[:-1]
+            offsets = np.concatenate([[0], np.cumsum(lengths)])
+        self.offsets: npt.NDArray[np.int64] = offsets
+
+    @classmethod
+    def none(cls, samples: int) -> EncodedTexts:
+        """No texts at all."""
+        side = cls.__new__(cls)
+        side.ids = np.empty(0, np.uint32)
+        side.offsets = np.zeros(samples + 1, np.int64)
+        side._column = Column([])
+        side._ends = side.offsets
+        side._spans = np.empty((0, 2), np.int64)
+        side._word_ids = {}
+        return side
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """How many tokens each sample has."""
+        lengths: npt.NDArray[np.int64] = self.offsets[1:] - self.offsets[:-1]
+        return lengths
+
+    @property
+    def spans(self) -> npt.NDArray[np.int64]:
+        """Where each token came from, of shape (tokens, 2): places in its text, or in its word.
+
+        They are those of each text or word by itself.
+        """
+        if self._spans is None:
+            ids, _, spans = self._with_spans()
+            self.check_same(np.array_equal(ids, self.ids))
+            self._spans = spans
+        return self._spans
+
+    def joined_spans(self, front_spaces: FrontSpaces) -> npt.NDArray[np.int64]:
+        """As `spans`, of words as they stand behind others."""
+        spans = self.spans
+        if self._column.words is None:
+            return spans
+        first = self._ends[:-1][np.diff(self._ends) > 0]
+        first = first[spans[first, 0] > 0]
+        if len(first):
+            spans = spans.copy()
+            spans[first] = front_spaces.left_out(
+                self.ids[first], spans[first], lambda: self.texts_of(first)
+            )
+        return spans
+
+    def texts_of(self, tokens: npt.NDArray[np.int64]) -> list[str | None]:
+        """The text, or the word, that each of these tokens is of.
+
+        `None` for a text of a column that cannot be made a list.
+        """
+        texts: Any = self._column.texts
+        if is_column(texts):
+            listed = getattr(texts, "to_pylist", None) or getattr(texts, "to_list", None)
+            texts = None if listed is None else listed()
+        numbers = np.searchsorted(self._ends, tokens, side="right") - 1
+        return [texts and texts[number] for number in numbers.tolist()]
+
+    def begins_text(self, tokens: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Which of these tokens are the first of a text, or of a word that was given."""
+        found: npt.NDArray[np.bool_] = self._ends[np.searchsorted(self._ends, tokens)] == tokens
+        return found
+
+    def word_ids(self, sample: int) -> npt.NDArray[np.int64]:
+        """Which word each token of a sample belongs to."""
+        if sample not in self._word_ids:
+            self._word_ids[sample] = self._words_of(sample)
+        return self._word_ids[sample]
+
+    def _words_of(self, sample: int) -> npt.NDArray[np.int64]:
+        column = self._column
+        start, stop = self.offsets[sample : sample + 2]
+        number = sample if column.present is None else sum(column.present[:sample])
+        if column.words is not None:
+            first = sum(column.words[:number])
+            ends = self._ends[first : first + column.words[number] + 1]
+            return np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+        if start == stop:
+            return np.empty(0, np.int64)
+        text = None if is_column(column.texts) else column.texts[number]  # type: ignore[index]
+        if text is None:
+            raise UnsupportedError(
+                "words are not found for the texts of a column (give the texts as a list)"
+            )
+        encoding = self._how.spelling.tokenizer.encode_with_spans(text, special=self._how.special)
+        self.check_same(np.array_equal(encoding.to_numpy(), self.ids[start:stop]))
+        return np.array(encoding.word_ids, np.int64)
+
+    def _with_spans(
+        self,
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        how = self._how
+        batch, spans = how.spelling.tokenizer.encode_batch_with_spans(
+            self._column.texts,
+            unit=how.unit,
+            special=how.special,
+            nulls=how.nulls,
+        )
+        return batch.ids, batch.offsets, spans
+
+    def check_same(self, is_same: bool) -> None:
+        """Refuses to go on where a text that was encoded again has other tokens than before."""
+        if not is_same:
+            raise UnsupportedError(
+                "a function in this tokenizer gives another text the second time, so that a text "
+                "encoded again has other tokens (give return_offsets_mapping=True for spans, or "
+                "words for their numbers)"
+            )
+
+
+def encoded(
+    how: EncodingOptions,
+    first: Column,
+    second: Column | None,
+    *,
+    with_spans: bool,
+    names: tuple[str, str],
+) -> tuple[EncodedTexts, EncodedTexts, npt.NDArray[np.bool_]]:
+    """Both sides, and which samples have a second text."""
+    one = EncodedTexts(how, first, with_spans=with_spans)
+    samples = len(one.offsets) - 1
+    if second is None:
+        return one, EncodedTexts.none(samples), np.zeros(samples, np.bool_)
+    other = EncodedTexts(how, second, with_spans=with_spans)
+    if len(other.offsets) - 1 != samples:
+        raise ArgumentError(
+            f"{names[0]} has {samples} entries and {names[1]} {len(other.offsets) - 1}; give one "
+            "to each"
+        )
+    present = np.ones(samples, np.bool_) if second.present is None else np.array(second.present)
+    return one, other, present

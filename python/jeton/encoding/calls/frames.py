@@ -1,0 +1,60 @@
+"""Frames: what a post-processor puts around the tokens of one text, or of two.
+
+Look here for how a frame is found out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from jeton.components import post_processors
+from jeton.results.encoding import Encoding
+
+__all__ = ["Frame", "Piece", "frame_of"]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One special token of a frame, or the place of a text."""
+
+    text: int | None
+    """Which text goes here, 0 or 1; `None` for a special token."""
+    id: int
+    """The id of the special token."""
+    type_id: int
+    """The type id of the token, or of the text's tokens."""
+
+
+Frame: TypeAlias = tuple[Piece, ...]
+
+_TEXTS: Final = (2**32 - 1, 2**32 - 2)
+"""Ids that no token has, for two texts of one token each."""
+
+
+def frame_of(
+    post_processor: post_processors.PostProcessor | None, *, pair: bool, add_special_tokens: bool
+) -> Frame:
+    """What a post-processor makes of one text, or of two, found out with texts of one token.
+
+    Raises:
+        UnsupportedError: A template for one text that names a second; one that lacks a token.
+
+    Example:
+        >>> from jeton.components import post_processors
+        >>> bert = post_processors.BertProcessing(sep=("[SEP]", 102), cls=("[CLS]", 101))
+        >>> [piece.id for piece in frame_of(bert, pair=False, add_special_tokens=True)]
+        [101, 4294967295, 102]
+    """
+    if post_processor is None:
+        return tuple(Piece(number, _TEXTS[number], number) for number in range(1 + pair))
+    texts = [_encoding(id) for id in _TEXTS[: 1 + pair]]
+    framed = post_processor(*texts, add_special_tokens=add_special_tokens)
+    return tuple(
+        Piece(_TEXTS.index(id) if id in _TEXTS else None, id, type_id)
+        for id, type_id in zip(framed.ids, framed.type_ids, strict=True)
+    )
+
+
+def _encoding(id: int) -> Encoding:
+    return Encoding([id], [(0, 0)], [0], [0], [0], [False], [b""])

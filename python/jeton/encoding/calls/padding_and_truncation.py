@@ -1,0 +1,346 @@
+"""Padding and truncation of one call: what the arguments, the folder and the file say together.
+
+Look here for which of them counts, and for what the names that transformers has for them mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
+
+from jeton.arguments import checked_int, one_of
+from jeton.encoding.base_tokenizer.encode import origin_of
+from jeton.errors import ArgumentError, FormatError, warn_caller
+from jeton.loading.folder import tells_texts_apart
+from jeton.loading.transformers_classes import bare_name, input_names, padding_side
+from jeton.results.padding import Origin
+
+if TYPE_CHECKING:
+    from jeton.encoding.base_tokenizer import BaseTokenizer
+
+__all__ = ["Asked", "Defaults", "Padding", "Side", "Truncation", "choose"]
+
+Side: TypeAlias = Literal["right", "left"]
+
+_PADDING: Final = ("longest", "max_length", "do_not_pad")
+_TRUNCATION: Final = ("longest_first", "only_first", "only_second", "do_not_truncate")
+_SIDES: Final = ("right", "left")
+_STRATEGIES: Final = {
+    "LongestFirst": "longest_first",
+    "OnlyFirst": "only_first",
+    "OnlySecond": "only_second",
+}
+"""What a `tokenizer.json` calls the ways to truncate."""
+
+_NO_PAD: Final = (
+    'tok.replace(roles={"pad": TOKEN}) makes one of its tokens that; '
+    'tok.with_added_tokens([AddedToken("<pad>", special=True)]) adds one'
+)
+
+
+@dataclass(frozen=True)
+class _Section:
+    """A section of a `tokenizer.json`, whose fields are checked as they are read."""
+
+    name: str
+    fields: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, name: str, fields: Mapping[str, Any] | None) -> _Section | None:
+        """The section, if there is one."""
+        return None if fields is None else cls(name, fields)
+
+    def number(self, field: str) -> int:
+        """A field that holds a number."""
+        value = self.fields.get(field)
+        if type(value) is not int or not 0 <= value < 2**63:
+            raise self.refused(field, "a whole number of 0 or more")
+        return value
+
+    def refused(self, field: str, expected: str) -> FormatError:
+        """The error for a field that holds something else, or that is missing."""
+        return FormatError(
+            f"{self.name}.{field}: expected {expected}, found {self.fields.get(field)!r:.60} "
+            f"(tok.replace({self.name}=None) takes the section away)"
+        )
+
+
+@dataclass(frozen=True)
+class Padding:
+    """How rows are made equally long."""
+
+    length: int | None
+    """How long; `None` for as long as the longest row."""
+    multiple_of: int
+    side: Side
+    id: int
+    type_id: int
+
+    @classmethod
+    def of_section(cls, section: _Section, side: Side) -> Padding:
+        """What a `tokenizer.json` says, but for the side."""
+        length: int | None = None
+        match section.fields.get("strategy"):
+            case "BatchLongest":
+                pass
+            case {"Fixed": int(fixed)} if 0 <= fixed < 2**63:
+                length = fixed
+            case _:
+                raise section.refused("strategy", '"BatchLongest" or {"Fixed": LENGTH}')
+        is_rounded = section.fields.get("pad_to_multiple_of") is not None
+        multiple_of = section.number("pad_to_multiple_of") if is_rounded else 0
+        return cls(
+            length=length,
+            multiple_of=multiple_of or 1,
+            side=side,
+            id=section.number("pad_id"),
+            type_id=section.number("pad_type_id"),
+        )
+
+
+@dataclass(frozen=True)
+class Truncation:
+    """How texts are cut."""
+
+    strategy: str
+    max_length: int
+    """The most tokens of a row, special ones among them."""
+    stride: int
+    """How many tokens a window has in common with the one before."""
+    side: Side
+    """Where tokens are taken away."""
+
+    @classmethod
+    def of_section(cls, section: _Section, side: Side) -> Truncation:
+        """What a `tokenizer.json` says, but for the side."""
+        strategy = section.fields.get("strategy")
+        if not isinstance(strategy, str) or strategy not in _STRATEGIES:
+            raise section.refused("strategy", " or ".join(f'"{name}"' for name in _STRATEGIES))
+        return cls(
+            strategy=_STRATEGIES[strategy],
+            max_length=section.number("max_length"),
+            stride=section.number("stride"),
+            side=side,
+        )
+
+
+@dataclass(slots=True)
+class Asked:
+    """The arguments of a call that padding and truncation depend on."""
+
+    padding: object
+    truncation: object
+    max_length: object
+    stride: object
+    pad_to_multiple_of: object
+    padding_side: object
+    truncation_side: object
+    verbose: bool
+
+    def checked(self) -> _Checked:
+        """The same, each checked by itself.
+
+        Raises:
+            ArgumentError, ArgumentTypeError: One that makes no sense.
+        """
+        return _Checked(
+            padding=_strategy("padding", self.padding, _PADDING),
+            truncation=_strategy("truncation", self.truncation, _TRUNCATION),
+            max_length=_number("max_length", self.max_length, 0),
+            stride=_number("stride", self.stride, 0),
+            multiple_of=_number("pad_to_multiple_of", self.pad_to_multiple_of, 1),
+            padding_side=_side("padding_side", self.padding_side),
+            truncation_side=_side("truncation_side", self.truncation_side),
+            length_cuts=self.padding is None or self.padding is False,
+            verbose=self.verbose,
+        )
+
+
+@dataclass(slots=True)
+class _Checked:
+    """Arguments of a call that make sense; `None` where the tokenizer says."""
+
+    padding: str | None
+    truncation: str | None
+    max_length: int | None
+    stride: int | None
+    multiple_of: int | None
+    padding_side: Side | None
+    truncation_side: Side | None
+    length_cuts: bool
+    """Whether `max_length` by itself cuts: not where padding is named, be it `"do_not_pad"`."""
+    verbose: bool
+
+    def warn(self, message: str) -> None:
+        """Warns of an argument that has no effect, unless warnings are unwanted."""
+        if self.verbose:
+            warn_caller(message, UserWarning)
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """What a tokenizer says of rows, where a call does not."""
+
+    type_ids: bool
+    """Whether the model takes `token_type_ids`."""
+    mask: bool
+    """Whether it takes an `attention_mask`."""
+    padding_side: Side
+    truncation_side: Side
+    padding: Padding | None
+    """What its `tokenizer.json` says."""
+    truncation: Truncation | None
+    padded_length: int | None
+    """How long `padding="max_length"` makes rows."""
+    cut_length: int | None
+    """How long truncation leaves them."""
+    origin: Origin
+    """Which id padding has."""
+
+    @classmethod
+    def of(cls, tokenizer: BaseTokenizer) -> Defaults:
+        """Those of a tokenizer.
+
+        Raises:
+            FormatError: A section of its `tokenizer.json` that is not what the format says.
+        """
+        config, longest = tokenizer.config, tokenizer.model_max_length
+        name = bare_name(config)
+        as_bert = not config and tells_texts_apart(tokenizer._core, tokenizer.roles)
+        names = config.get("model_input_names")
+        taken = names if names and isinstance(names, list) else input_names(name)
+        section = _Section.of("padding", tokenizer.padding)
+        side = _side_of(config.get("padding_side"), section, padding_side(name))
+        padding = None if section is None else Padding.of_section(section, side)
+        section = _Section.of("truncation", tokenizer.truncation)
+        truncation_side = _side_of(config.get("truncation_side"), section, "right")
+        truncation = None if section is None else Truncation.of_section(section, truncation_side)
+        origin = origin_of(tokenizer, False)
+        if padding is not None:
+            origin = replace(origin, pad_id=tokenizer.role_ids.get("pad", padding.id))
+        return cls(
+            type_ids="token_type_ids" in taken or as_bert,
+            mask="attention_mask" in taken,
+            padding_side=side,
+            truncation_side=truncation_side,
+            padding=padding,
+            truncation=truncation,
+            padded_length=longest if longest is not None or padding is None else padding.length,
+            cut_length=(
+                longest if longest is not None or truncation is None else truncation.max_length
+            ),
+            origin=origin,
+        )
+
+
+def _side_of(configured: object, section: _Section | None, default: Side) -> Side:
+    if configured in _SIDES:
+        return configured
+    if section is None:
+        return default
+    # Older files do not say where texts are cut: it is on the right.
+    side = str(section.fields.get("direction", "Right")).lower()
+    if side not in _SIDES:
+        raise section.refused("direction", '"Left" or "Right"')
+    return cast(Side, side)
+
+
+def choose(asked: Asked, defaults: Defaults) -> tuple[Padding | None, Truncation | None]:
+    """How the rows of a call are padded and its texts cut.
+
+    Raises:
+        ArgumentError, ArgumentTypeError: An argument that makes no sense, or that does not go with
+            another; padding without a pad token.
+    """
+    checked = asked.checked()
+    truncation = _truncation_of(checked, defaults)
+    return _padding_of(checked, defaults, truncation), truncation
+
+
+def _truncation_of(asked: _Checked, defaults: Defaults) -> Truncation | None:
+    of_file, side = defaults.truncation, asked.truncation_side or defaults.truncation_side
+    max_length, stride = asked.max_length, asked.stride
+    if asked.truncation is None and of_file is not None:
+        return Truncation(
+            strategy=of_file.strategy,
+            max_length=of_file.max_length if max_length is None else max_length,
+            stride=of_file.stride if stride is None else stride,
+            side=side,
+        )
+    strategy = _strategy_of_length(asked) if asked.truncation is None else asked.truncation
+    if strategy is None or strategy == "do_not_truncate":
+        return None
+    max_length = defaults.cut_length if max_length is None else max_length
+    if max_length is None:
+        asked.warn(
+            "truncation cuts nothing: neither max_length nor the tokenizer says how long rows are"
+        )
+        return None
+    return Truncation(strategy=strategy, max_length=max_length, stride=stride or 0, side=side)
+
+
+def _strategy_of_length(asked: _Checked) -> str | None:
+    """How `max_length` cuts where nothing says of truncation; `None` if it does not."""
+    if asked.max_length is None:
+        return None
+    if asked.length_cuts:
+        return "longest_first"
+    if asked.padding == "longest":
+        asked.warn(
+            "max_length has no effect: padding to the longest row does not go by it (give "
+            'truncation=True, or padding="max_length")'
+        )
+    return None
+
+
+def _padding_of(
+    asked: _Checked, defaults: Defaults, truncation: Truncation | None
+) -> Padding | None:
+    of_file, side = defaults.padding, asked.padding_side or defaults.padding_side
+    if asked.padding == "do_not_pad":
+        return None
+    if asked.padding is None:
+        if of_file is None:
+            return None
+        return replace(of_file, side=side, multiple_of=asked.multiple_of or of_file.multiple_of)
+    length = None
+    if asked.padding == "max_length":
+        length = defaults.padded_length if asked.max_length is None else asked.max_length
+        if length is None:
+            asked.warn(
+                'padding="max_length" pads nothing: neither max_length nor the tokenizer says how '
+                "long"
+            )
+            return None
+    multiple_of = asked.multiple_of or 1
+    if truncation is not None and truncation.max_length % multiple_of:
+        raise ArgumentError(
+            f"max_length={truncation.max_length} is not a multiple of "
+            f"pad_to_multiple_of={multiple_of}: change one of the two"
+        )
+    return Padding(
+        length=length,
+        multiple_of=multiple_of,
+        side=side,
+        id=defaults.origin.pad(_NO_PAD),
+        type_id=0 if of_file is None else of_file.type_id,
+    )
+
+
+def _strategy(name: str, value: object, names: tuple[str, ...]) -> str | None:
+    """A strategy by its name, of which `True` means the first and `False` the last."""
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return names[0] if value else names[-1]
+    # What transformers calls `PaddingStrategy.LONGEST` is a str and an enum.
+    return one_of(name, getattr(value, "value", value), names, "True, False")
+
+
+def _number(name: str, value: object, least: int) -> int | None:
+    return None if value is None else checked_int(name, value, least)
+
+
+def _side(name: str, value: object) -> Side | None:
+    return None if value is None else cast(Side, one_of(name, value, _SIDES))

@@ -1,0 +1,290 @@
+"""Rows: special tokens, windows of texts and padding, put where they belong.
+
+Look here for how a column such as `input_ids` comes about: without a step for each token, by
+writing each piece of the frame into all rows at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jeton.errors import ArgumentError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from jeton.encoding.calls.encoded_texts import EncodedTexts
+    from jeton.encoding.calls.frames import Frame
+    from jeton.encoding.calls.front_spaces import FrontSpaces
+    from jeton.encoding.calls.padding_and_truncation import Padding
+    from jeton.encoding.calls.windows import Windows
+
+__all__ = ["Rows"]
+
+
+@dataclass(frozen=True)
+class _SpecialPart:
+    """One special token of a frame, in all rows that have it."""
+
+    id: int
+    type_id: int
+    places: npt.NDArray[np.int64]
+    """Its place in each of these rows, among the places of all rows."""
+
+
+@dataclass(frozen=True)
+class _TextPart:
+    """The windows of one text of a frame, in all rows that have it."""
+
+    number: int
+    """Which text, 0 or 1."""
+    side: EncodedTexts
+    """The texts that it is one of."""
+    type_id: int
+    places: npt.NDArray[np.int64] | slice
+    """The places of its tokens, one row after another."""
+    tokens: npt.NDArray[np.int64] | slice
+    """The tokens that go there, among those of its side."""
+    begins: npt.NDArray[np.int64]
+    """The place where each window begins."""
+    first: npt.NDArray[np.int64]
+    """The first token of each window."""
+    lengths: npt.NDArray[np.int64]
+    """How many tokens each window has."""
+
+
+@dataclass
+class Rows:
+    """The rows of a call, one after another.
+
+    Attributes:
+        sides: The first texts and the second ones.
+        windows: What each row holds of them.
+        frames: What stands around one text, and around two.
+        paired: Which rows have two.
+        padding: How rows are made equally long, if they are.
+        front_spaces: Set where spans leave spaces out, but for one at the front of each window.
+    """
+
+    sides: tuple[EncodedTexts, EncodedTexts]
+    windows: Windows
+    frames: tuple[Frame | None, Frame | None]
+    paired: npt.NDArray[np.bool_]
+    padding: Padding | None
+    front_spaces: FrontSpaces | None
+
+    def __len__(self) -> int:
+        return len(self.paired)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """How many tokens each row has, special ones among them."""
+        lengths = np.zeros(len(self), np.int64)
+        for rows, frame in self._kinds:
+            for piece in frame:
+                lengths[rows] += 1 if piece.text is None else self._window_lengths[piece.text][rows]
+        return lengths
+
+    @cached_property
+    def widths(self) -> npt.NDArray[np.int64]:
+        """How long each row is, padding included."""
+        if self.padding is None:
+            return self.lengths
+        longest = int(self.lengths.max()) if len(self) else 0
+        width = longest if self.padding.length is None else self.padding.length
+        width += -width % self.padding.multiple_of
+        if width >= 2**31:
+            asked = "pad_to_multiple_of" if self.padding.multiple_of >= 2**31 else "max_length"
+            raise ArgumentError(f"{asked} must be less than 2**31: a row has that many ids")
+        return np.maximum(self.lengths, width)
+
+    @cached_property
+    def width(self) -> int | None:
+        """How long all rows are; `None` where they are not equally long."""
+        widths = self.widths
+        if not len(widths):
+            return 0
+        return int(widths[0]) if (widths == widths[0]).all() else None
+
+    @cached_property
+    def offsets(self) -> npt.NDArray[np.int64]:
+        """Row `i` has the places from `offsets[i]` up to `offsets[i + 1]`."""
+        return np.concatenate([[0], np.cumsum(self.widths)])
+
+    # Columns, one entry a place
+
+    @cached_property
+    def ids(self) -> npt.NDArray[np.int64]:
+        """The ids."""
+        padding = 0 if self.padding is None else self.padding.id
+        return self._column(
+            padding, lambda special: special.id, lambda text: text.side.ids[text.tokens]
+        )
+
+    @cached_property
+    def mask(self) -> npt.NDArray[np.int64]:
+        """1 for a token and 0 for padding."""
+        return self._column(0, lambda _: 1, lambda _: 1)
+
+    @cached_property
+    def type_ids(self) -> npt.NDArray[np.int64]:
+        """The type ids."""
+        padding = 0 if self.padding is None else self.padding.type_id
+        return self._column(padding, lambda special: special.type_id, lambda text: text.type_id)
+
+    @cached_property
+    def special(self) -> npt.NDArray[np.int64]:
+        """1 for what is not a token of a text: special tokens that were added, and padding."""
+        return self._column(1, lambda _: 1, lambda _: 0)
+
+    @cached_property
+    def texts(self) -> npt.NDArray[np.int64]:
+        """Which text each token is of, 0 or 1; -1 for what is of none."""
+        return self._column(-1, lambda _: -1, lambda text: text.number)
+
+    @cached_property
+    def sources(self) -> npt.NDArray[np.int64]:
+        """Which token of its side each is; -1 for what is of no text."""
+        return self._column(
+            -1, lambda _: -1, lambda text: np.arange(len(text.side.ids))[text.tokens]
+        )
+
+    @cached_property
+    def spans(self) -> npt.NDArray[np.int64]:
+        """Where each token came from, of shape (places, 2); 0 and 0 for what is of no text."""
+        spans = np.zeros((int(self.offsets[-1]), 2), np.int64)
+        _, texts = self._parts
+        for text in texts:
+            if self.front_spaces is None:
+                spans[text.places] = text.side.spans[text.tokens]
+            else:
+                spans[text.places] = text.side.joined_spans(self.front_spaces)[text.tokens]
+                _show_first(spans, text, self.front_spaces)
+        return spans
+
+    def word_ids(self, row: int) -> list[int | None]:
+        """Which word of its text each token of a row belongs to."""
+        start, stop = self.offsets[row : row + 2]
+        texts, sources = self.texts[start:stop], self.sources[start:stop]
+        sample = int(self.windows.sample[row])
+        words = np.full(stop - start, -1)
+        for number, side in enumerate(self.sides):
+            of_text = texts == number
+            if of_text.any():
+                words[of_text] = side.word_ids(sample)[sources[of_text] - side.offsets[sample]]
+        return [None if word < 0 else word for word in words.tolist()]
+
+    # How a column is filled
+
+    def _column(
+        self,
+        padding: int,
+        of_special: Callable[[_SpecialPart], int],
+        of_text: Callable[[_TextPart], int | npt.NDArray[Any]],
+    ) -> npt.NDArray[np.int64]:
+        """One entry a place: that of padding, of a special token, or of a token of a text.
+
+        Args:
+            padding: The entry of padding.
+            of_special: That of a special token.
+            of_text: That of all tokens of a text, or an array with one for each.
+        """
+        column = np.full(int(self.offsets[-1]), padding, np.int64)
+        specials, texts = self._parts
+        for special in specials:
+            column[special.places] = of_special(special)
+        for text in texts:
+            entries = of_text(text)
+            # Most type ids are those of padding, and stand there already.
+            if not isinstance(entries, int) or entries != padding:
+                column[text.places] = entries
+        return column
+
+    @cached_property
+    def _kinds(self) -> list[tuple[npt.NDArray[np.int64] | slice, Frame]]:
+        """The rows of one text and those of two, with what stands around."""
+        single, pair = self.frames
+        kinds: list[tuple[npt.NDArray[np.int64] | slice, Frame]] = []
+        for is_pair, frame in ((False, single), (True, pair)):
+            rows = np.flatnonzero(self.paired == is_pair)
+            if frame is not None and len(rows):
+                kinds.append((slice(None) if len(rows) == len(self) else rows, frame))
+        return kinds
+
+    @cached_property
+    def _window_lengths(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        starts, stops = self.windows.starts, self.windows.stops
+        return stops[0] - starts[0], stops[1] - starts[1]
+
+    @cached_property
+    def _parts(self) -> tuple[list[_SpecialPart], list[_TextPart]]:
+        """Where the special tokens of each frame go, and where its texts."""
+        specials: list[_SpecialPart] = []
+        texts: list[_TextPart] = []
+        starts = self.offsets[:-1]
+        if self.padding is not None and self.padding.side == "left":
+            starts = starts + self.widths - self.lengths
+        for rows, frame in self._kinds:
+            place = starts[rows]
+            for piece in frame:
+                if piece.text is None:
+                    specials.append(_SpecialPart(piece.id, piece.type_id, place))
+                    place = place + 1
+                    continue
+                side = self.sides[piece.text]
+                begins = side.offsets[:-1][self.windows.sample]
+                first = (begins + self.windows.starts[piece.text])[rows]
+                lengths = self._window_lengths[piece.text][rows]
+                texts.append(
+                    _TextPart(
+                        number=piece.text,
+                        side=side,
+                        type_id=piece.type_id,
+                        places=_ranges(place, lengths),
+                        tokens=_ranges(first, lengths),
+                        begins=place,
+                        first=first,
+                        lengths=lengths,
+                    )
+                )
+                place = place + lengths
+        return specials, texts
+
+
+def _show_first(spans: npt.NDArray[np.int64], text: _TextPart, front_spaces: FrontSpaces) -> None:
+    """Puts the space at the front of the first token of each window into its span."""
+    side, filled = text.side, text.lengths > 0
+    first, places = text.first[filled], text.begins[filled]
+    begins = side.begins_text(first)
+    spans[places[begins]] = side.spans[first[begins]]
+    first, places = first[~begins], places[~begins]
+    spans[places] = front_spaces.shown(
+        side.ids[first], side.spans[first], lambda: side.texts_of(first)
+    )
+
+
+def _ranges(
+    starts: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64] | slice:
+    """The numbers of ranges of these starts and lengths, one range after another.
+
+    Example:
+        >>> import numpy as np
+        >>> _ranges(np.array([3, 9]), np.array([2, 3]))
+        array([ 3,  4,  9, 10, 11])
+    """
+    ends = np.cumsum(lengths)
+    shifts = starts - (ends - lengths)
+    if len(shifts) and (shifts == shifts[0]).all():
+        return slice(int(shifts[0]), int(shifts[0] + ends[-1]))
+    numbers: npt.NDArray[np.int64] = np.arange(ends[-1] if len(ends) else 0)
+    numbers += np.repeat(shifts, lengths)
+    return numbers

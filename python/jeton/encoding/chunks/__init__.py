@@ -1,0 +1,11 @@
+"""Texts cut to a number of tokens: into chunks that overlap, or into what is kept and the rest.
+
+`Tokenizer.chunk`, `Tokenizer.truncate` and `Tokenizer.split_at` do it; look in `boundaries` for
+where a sentence, a line, a word and a character end, in `structure` for Markdown, code and HTML.
+"""
+
+from __future__ import annotations
+
+from jeton.encoding.chunks.cutting import Boundaries, Chunk, Side, Truncated, Unit
+
+__all__ = ["Boundaries", "Chunk", "Side", "Truncated", "Unit"]

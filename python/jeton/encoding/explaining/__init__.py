@@ -1,0 +1,197 @@
+"""Encoding, explained: every stage of a tokenizer, and each step of its model, as data.
+
+Look here for what `Tokenizer.explain` does. `steps.py` says what it gives; the stages before the
+model stand in `first_stages.py`, and each model in a file of its own. The ids at the end are
+compared with those of the tokenizer, so that what is told is what happens.
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from jeton.components import models
+from jeton.encoding.explaining.explanation import Explanation
+from jeton.encoding.explaining.first_stages import FirstStages
+from jeton.encoding.explaining.steps import (
+    Added,
+    Edge,
+    Lattice,
+    LongestMatch,
+    LookUp,
+    Match,
+    Merge,
+    Merging,
+    ModelStep,
+    Piece,
+    PostStep,
+    Step,
+    Stretch,
+    TextStep,
+    Token,
+    Unit,
+)
+from jeton.errors import JetonError
+from jeton.results.encoding import Encoding
+
+if TYPE_CHECKING:
+    from jeton.encoding.argument_types import SpecialPolicy
+    from jeton.encoding.base_tokenizer import BaseTokenizer
+
+__all__ = [
+    "Added",
+    "Edge",
+    "Explanation",
+    "Lattice",
+    "LongestMatch",
+    "LookUp",
+    "Match",
+    "Merge",
+    "Merging",
+    "ModelStep",
+    "Piece",
+    "PostStep",
+    "Step",
+    "Stretch",
+    "TextStep",
+    "Token",
+    "Unit",
+    "explain",
+]
+
+
+def explain(
+    tok: BaseTokenizer, text: str, *, special: SpecialPolicy, add_special_tokens: bool
+) -> Explanation:
+    """How `tok` encodes a text; see `Tokenizer.explain`."""
+    parts = _parts(tok)
+    # The ids that the steps must lead to.
+    expected = tok.encode(text, special=special, add_special_tokens=add_special_tokens)
+    steps, stretches = parts.first.steps(text, special)
+    pieces = tuple(
+        Added(it.text, it.span, (Token(it.id, it.text.encode()),))
+        if it.id is not None
+        else parts.explain(it.text, it.span)
+        for it in stretches
+    )
+    model = ModelStep(parts.name, pieces)
+    explanation = Explanation(_valid(text), (*steps, model))
+    if tok.post_processor is not None:
+        last = _post_step(tok, model, add_special_tokens)
+        explanation = Explanation(explanation.text, (*explanation.steps, last))
+    if explanation.ids != expected:
+        raise JetonError(
+            f"the steps lead to {explanation.ids[:20]}, and encoding to {expected[:20]}; this is a "
+            "mistake in jeton, please report it with the tokenizer and the text"
+        )
+    return explanation
+
+
+class _Parts:
+    """What is needed of a tokenizer to explain it, made once."""
+
+    def __init__(self, tok: BaseTokenizer) -> None:
+        model = tok.model
+        self.first = FirstStages(tok, model)
+        withheld = {
+            token.id for token in tok.added_tokens if token.special and token.id is not None
+        }
+        self.name, self.explain = _explaining(model, withheld)
+
+
+def _explaining(
+    model: models.Model, withheld: set[int]
+) -> tuple[str, Callable[[str, tuple[int, int]], Piece]]:
+    """The name of the model, and what tells what it makes of a piece."""
+    from jeton.encoding.explaining.vocabulary import Known
+
+    known = functools.partial(Known, withheld=withheld)
+    match model:
+        case models.SentencePiece():
+            from jeton.encoding.explaining.sentencepiece import BySentencePiece
+
+            its = BySentencePiece(model, withheld)
+            return f"SentencePiece {its.name}", its.explain
+        case models.Unigram():
+            from jeton.encoding.explaining.unigram import ByScores
+
+            vocab = {_bytes(token): id for id, (token, _) in enumerate(model.pieces)}
+            return "Unigram", ByScores(model, known(vocab)).explain
+        case models.BPE():
+            from jeton.encoding.explaining.bpe import ByMerges
+
+            rule = "by ranks" if model.merges is None else "by merges"
+            return f"BPE {rule}", ByMerges(model, known(_vocab(model))).explain
+    from jeton.encoding.explaining.lookups import (
+        ByCharacters,
+        ByLongestMatch,
+        ByLongestToken,
+        ByWords,
+    )
+
+    match model:
+        case models.WordPiece():
+            return "WordPiece", ByLongestMatch(model, known(_vocab(model))).explain
+        case models.WordLevel():
+            return "Words", ByWords(model, known(_vocab(model))).explain
+        case models.LongestMatch():
+            return "Longest match", ByLongestToken(known(_vocab(model))).explain
+    assert isinstance(model, models.Characters)
+    return "Characters", ByCharacters(model, known(_vocab(model))).explain
+
+
+def _vocab(model: Any) -> dict[bytes, int]:
+    return {_bytes(token): id for token, id in model.vocab.items()}
+
+
+def _bytes(token: bytes | str) -> bytes:
+    return token.encode() if isinstance(token, str) else token
+
+
+_KNOWN: dict[int, tuple[weakref.ref[Any], _Parts]] = {}
+
+
+def _parts(tok: BaseTokenizer) -> _Parts:
+    """The parts of a tokenizer, kept for as long as it lives."""
+    known = _KNOWN.get(id(tok))
+    if known is not None and known[0]() is tok:
+        return known[1]
+    parts = _Parts(tok)
+    key = id(tok)
+    _KNOWN[key] = (weakref.ref(tok, lambda _: _KNOWN.pop(key, None)), parts)
+    return parts
+
+
+def _post_step(tok: BaseTokenizer, model: ModelStep, add_special_tokens: bool) -> PostStep:
+    """What the post-processor makes of the tokens of the model."""
+    from jeton.encoding.explaining.first_stages import component_name
+
+    post_processor = tok.post_processor
+    assert post_processor is not None
+    rows = [(token, piece.span) for piece in model.pieces for token in piece.tokens]
+    count = len(rows)
+    processed = post_processor(
+        Encoding(
+            [token.id for token, _ in rows],
+            [span for _, span in rows],
+            [0] * count,
+            [0] * count,
+            [0] * count,
+            [False] * count,
+            [token.token for token, _ in rows],
+        ),
+        add_special_tokens=add_special_tokens,
+    )
+    return PostStep(
+        component_name(post_processor),
+        tuple(token for token, _ in rows),
+        tuple(Token(*it) for it in zip(processed.ids, processed.tokens, strict=True)),
+        tuple(processed.special_tokens_mask),
+    )
+
+
+def _valid(text: str) -> str:
+    """A text as the tokenizer reads it: no surrogates."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,0 +1,64 @@
+"""`Explanation`: what `Tokenizer.explain` gives, as data that prints itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from jeton.encoding.explaining.steps import ModelStep, Step, TextStep, Token, model_step, tokens_of
+
+__all__ = ["Explanation"]
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """How a text became ids, step by step; printed, or shown in a notebook, it tells all of it.
+
+    Attributes:
+        text: The text.
+        steps: The steps in order: those before the model, the model, and what comes after it.
+
+    Example:
+        >>> from jeton.learn import textbook
+        >>> told = textbook.low_lower_newest_widest().explain("lowest")
+        >>> told.ids == textbook.low_lower_newest_widest().encode("lowest")
+        True
+        >>> [step.stage for step in told.steps]
+        ['pre-tokenizer', 'model']
+        >>> [merge.rank for merge in told.model.pieces[0].merges]
+        [0, 1, 2, 3, 4]
+    """
+
+    text: str
+    steps: tuple[Step, ...]
+
+    @property
+    def ids(self) -> list[int]:
+        """The ids: those that `Tokenizer.encode` gives."""
+        last = self.steps[-1]
+        assert not isinstance(last, TextStep)  # the model always comes after the text
+        return last.ids
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """The tokens."""
+        return tokens_of(self.steps)
+
+    @property
+    def model(self) -> ModelStep:
+        """What the model did."""
+        return model_step(self.steps)
+
+    def __repr__(self) -> str:
+        return f"<Explanation of {len(self.text):,} characters: {len(self.steps)} steps>"
+
+    def __str__(self) -> str:
+        from jeton.display.views.printed import text_of
+        from jeton.encoding.explaining.view_frames import frames_of_encoding
+
+        return text_of(frames_of_encoding(self.text, self.steps))
+
+    def _repr_html_(self) -> str:
+        from jeton.display.views.page import fragment
+        from jeton.encoding.explaining.view_frames import frames_of_encoding
+
+        return fragment(frames_of_encoding(self.text, self.steps))

@@ -1,0 +1,64 @@
+"""`Gotchas`: what `Tokenizer.gotchas` gives, the findings of one text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+from jeton.encoding.gotchas.gotcha import Gotcha
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+    from jeton.encoding.base_tokenizer import BaseTokenizer
+
+__all__ = ["Gotchas"]
+
+
+class Gotchas(Sequence[Gotcha]):
+    """What was found in a text, in the order of the text. rich prints it in colour.
+
+    Attributes:
+        tokenizer: What the ids are of.
+        text: The text.
+        left_out: By name, how many more were not told. Of some of them both spellings may have the
+            same ids.
+    """
+
+    def __init__(
+        self, tokenizer: BaseTokenizer, text: str, found: Sequence[Gotcha], left_out: dict[str, int]
+    ) -> None:
+        self.tokenizer = tokenizer
+        self.text = text
+        self.left_out = left_out
+        self._found = tuple(found)
+
+    @overload
+    def __getitem__(self, number: int) -> Gotcha: ...
+    @overload
+    def __getitem__(self, number: slice) -> tuple[Gotcha, ...]: ...
+    def __getitem__(self, number: int | slice) -> Gotcha | tuple[Gotcha, ...]:
+        return self._found[number]
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def named(self, name: str) -> list[Gotcha]:
+        """The findings of one name."""
+        return [gotcha for gotcha in self if gotcha.name == name]
+
+    def __eq__(self, other: object) -> Any:
+        return self._found == other._found if isinstance(other, Gotchas) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._found)
+
+    def __repr__(self) -> str:
+        names = ", ".join(dict.fromkeys(gotcha.name for gotcha in self)) or "none"
+        return f"Gotchas({len(self)}: {names})"
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from jeton.encoding.gotchas.showing import shown
+
+        colour = not console.no_color and console.color_system is not None
+        yield from shown(self.tokenizer, self.text, self, self.left_out, colour=colour)

@@ -1,0 +1,121 @@
+"""Spaces at both ends, capitals, and numbers: where small differences give other tokens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from jeton.encoding.gotchas.hits import Check, Hit, Subject
+from jeton.errors import EncodeError
+
+__all__ = ["CHECKS"]
+
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_NUMBER: Final = re.compile(r"(?<![0-9])[0-9]{2,}(?![0-9])")
+_LONGEST: Final = 64
+
+
+def leading_space(subject: Subject) -> Iterator[Hit]:
+    """The first word, at the beginning of the text and behind a space."""
+    match = re.match(r"( *)([^\s]+)", subject.text)
+    if match is None:
+        return
+    space, word = match[1], match[2][:_LONGEST]
+    yield Hit(
+        "leading-space",
+        0,
+        len(space) + len(word),
+        "At the beginning of a text a word has no space before it."
+        if not space
+        else "The text begins with a space, which most tokenizers put into the first token.",
+        "Where text is put behind other text, give the space to the word that follows it."
+        if not space
+        else "Leave it out, unless the text goes on with another one.",
+        instead=word if space else f" {word}",
+        apart=True,
+    )
+
+
+def trailing_space(subject: Subject) -> Iterator[Hit]:
+    """A space at the end, which is a token by itself."""
+    text = subject.text
+    end = len(text)
+    start = len(text.rstrip(" \t"))
+    if 0 < start < end:
+        yield Hit(
+            "trailing-space",
+            start,
+            end,
+            "The text ends with a space. Tokens hold the space before a word, so a model has "
+            "hardly ever seen one that ends here.",
+            "Strip it, and let the answer begin with the space.",
+            instead="",
+        )
+
+
+def case(subject: Subject) -> Iterator[Hit]:
+    """Words whose capitals cost tokens."""
+    text = subject.text
+    places: dict[str, list[int]] = {}
+    for match in _WORD.finditer(text):
+        word = match[0]
+        if len(word) <= _LONGEST and word != word.lower() and len(word) > 1:
+            space = text[match.start() - 1 : match.start()] == " " if match.start() else False
+            places.setdefault(f" {word}" if space else word, []).append(match.start())
+    written = list(places)
+    counts = subject.counts(written)
+    lower = subject.counts([word.lower() for word in written])
+    for word, here, there in zip(written, counts, lower, strict=True):
+        if here <= there:
+            continue
+        bare = word.removeprefix(" ")
+        for start in places[word]:
+            yield Hit(
+                "case",
+                start,
+                start + len(bare),
+                "Capitals: vocabularies hold words mostly as they are usually written.",
+                "Write words in their usual case.",
+                instead=bare.lower(),
+            )
+
+
+def digits(subject: Subject) -> Iterator[Hit]:
+    """Numbers that are cut neither in single digits nor in groups from the right."""
+    known: dict[str, bool] = {}
+    for match in _NUMBER.finditer(subject.text):
+        number = match[0]
+        if len(number) > _LONGEST:
+            continue
+        if number not in known:
+            known[number] = _is_cut_oddly(subject, number)
+        if known[number]:
+            yield Hit(
+                "digits",
+                *match.span(),
+                "A number whose tokens are no groups of the same places: the same digit stands for "
+                "other values in numbers of other lengths.",
+                "Where a model reckons with it, group the digits from the right, or write them "
+                "apart.",
+                instead=f"{int(number):,}" if number[0] != "0" else " ".join(number),
+            )
+
+
+def _is_cut_oddly(subject: Subject, number: str) -> bool:
+    try:
+        encoding = subject.tok.encode_with_spans(f" {number}")
+    except EncodeError:
+        return False
+    starts = sorted({start for start, end in encoding.spans if end > start and start > 0})
+    if not starts:
+        return False  # one token is the space and all digits
+    sizes = [end - start for start, end in zip(starts, [*starts[1:], len(number) + 1], strict=True)]
+    # A token of the space and digits begins before the number.
+    if starts[0] > 1:
+        sizes.insert(0, starts[0] - 1)
+    rest = set(sizes[1:])
+    return len(sizes) > 1 and not (len(rest) == 1 and sizes[0] <= min(rest))
+
+
+CHECKS: Final[tuple[Check, ...]] = (leading_space, trailing_space, case, digits)

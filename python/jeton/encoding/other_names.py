@@ -1,0 +1,194 @@
+"""Names that other libraries have for what a tokenizer can do: they say what jeton calls it.
+
+Look here for `AttributeError: Tokenizer has no 'get_vocab' (in jeton: tok.vocab)`. The names are
+those of tokenizers, transformers, tiktoken and sentencepiece. They are no part of the interface:
+`hasattr` knows nothing of them, and `dir` does not show them.
+
+One `__getattr__` would be shorter, but Python then looks up every attribute the slow way: each call
+of a method takes some 50 ns more, an eighth of `tok.encode("to")`. So each name is an attribute of
+the class that raises, and a metaclass hides these from `dir(Tokenizer)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NoReturn
+
+__all__ = ["IMPORTED_FROM", "IN_JETON", "HidesOtherNames", "knows_other_names"]
+
+_ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
+
+_SENTENCEPIECE = {
+    "decode_ids": "tok.decode(ids)",
+    "decode_ids_as_proto": "tok.as_sentencepiece().decode_ids_as_proto(ids)",
+    "decode_pieces": "tok.as_sentencepiece().decode_pieces(pieces)",
+    "decode_pieces_as_proto": "tok.as_sentencepiece().decode_pieces_as_proto(pieces)",
+    "detokenize": "tok.decode(ids)",
+    "encode_as_ids": "tok.encode(text)",
+    "encode_as_numpy": "tok.encode_array(text)",
+    "encode_as_offset_mapping": "tok.encode_with_spans(text).spans",
+    "encode_as_pieces": "tok.encode_with_spans(text).tokens",
+    "encode_as_proto": "tok.encode_with_spans(text)",
+    "get_piece_size": "tok.vocab_size",
+    "get_score": "tok.scores[id]",
+    "id_to_piece": "tok.token_spelling(id)",
+    "is_byte": "tok.as_sentencepiece().is_byte(id)",
+    "is_control": "id in tok.special_tokens.values()",
+    "is_unknown": 'id == tok.role_ids["unk"]',
+    "is_unused": "tok.as_sentencepiece().is_unused(id)",
+    "load": "jeton.load(path)",
+    "load_from_file": "jeton.load(path)",
+    "nbest_encode": "tok.nbest(text, n)",
+    "nbest_encode_as_ids": "tok.nbest(text, n)",
+    "nbest_encode_as_numpy": "tok.nbest(text, n)",
+    "nbest_encode_as_pieces": "tok.nbest(text, n)",
+    "nbest_encode_as_proto": "tok.nbest(text, n, scores=True)",
+    "normalize": "tok.normalizer(text)",
+    "parallel_encode": "tok.encode(text)",
+    "parallel_encode_as_ids": "tok.encode(text)",
+    "parallel_encode_as_numpy": "tok.encode_array(text)",
+    "parallel_encode_as_pieces": "tok.encode_with_spans(text).tokens",
+    "parallel_encode_as_proto": "tok.encode_with_spans(text)",
+    "piece_to_id": "tok.id_of(token)",
+    "sample_encode_as_ids": "tok.encode(text, alpha=...)",
+}
+"""Calls of a processor, which have a second name each: `EncodeAsIds` for `encode_as_ids`."""
+
+
+def _in_camel_case(name: str) -> str:
+    return name.title().replace("_", "").replace("Nbest", "NBest")
+
+
+IN_JETON: dict[str, str] = {
+    # tokenizers, transformers
+    "SPECIAL_TOKENS_ATTRIBUTES": "list(tok.roles)",
+    "add_special_tokens": "tok.with_added_tokens(tokens)",
+    "add_tokens": "tok.with_added_tokens(tokens)",
+    "added_tokens_decoder": "tok.added_tokens",
+    "added_tokens_encoder": "tok.added_tokens",
+    "additional_special_tokens": "list(tok.special_tokens)",
+    "all_special_ids": "list(tok.special_tokens.values())",
+    "all_special_tokens": "list(tok.special_tokens)",
+    "apply_chat_template": "tok.chat(messages).ids",
+    "backend_tokenizer": "tok.to_json()",
+    "batch_decode": "tok.decode_batch(rows)",
+    "batch_encode_plus": "tok(texts)",
+    "clean_up_tokenization_spaces": "tok.config",
+    "convert_ids_to_tokens": "[tok.token_spelling(id) for id in ids]",
+    "convert_tokens_to_ids": "[tok.bytes_to_id(token) for token in tokens]",
+    "convert_tokens_to_string": "tok.decode(ids)",
+    "enable_padding": "tok(texts, padding=True)",
+    "enable_truncation": "tok(texts, truncation=True, max_length=n)",
+    "encode_batch_fast": "tok.encode_batch(texts)",
+    "encode_message_with_chat_template": "tok.chat(messages).ids",
+    "encode_plus": "tok(text)",
+    "encode_special_tokens": 'tok.encode(text, special="allow")',
+    "extra_special_tokens": "list(tok.special_tokens)",
+    "from_buffer": "jeton.Tokenizer.from_json(text)",
+    "from_file": "jeton.load(path)",
+    "from_pretrained": "jeton.load(name)",
+    "from_str": "jeton.Tokenizer.from_json(text)",
+    "get_added_tokens_decoder": "tok.added_tokens",
+    "get_added_vocab": "tok.added_tokens",
+    "get_chat_template": "tok.chat_template",
+    "get_special_tokens_mask": "[id in tok.special_tokens.values() for id in ids]",
+    "get_vocab": "tok.vocab",
+    "get_vocab_size": "tok.vocab_size",
+    "id_to_token": "tok.token_spelling(id)",
+    "init_kwargs": "tok.config",
+    "max_len_sentences_pair": "tok.model_max_length - tok.post_processor.added(pair=True)",
+    "max_len_single_sentence": "tok.model_max_length - tok.post_processor.added()",
+    "model_input_names": "tok.config",
+    "no_padding": "tok(texts)",
+    "no_truncation": "tok(texts)",
+    "num_special_tokens_to_add": "tok.post_processor.added(pair)",
+    "pad": "jeton.TokenBatch.from_rows(rows).pad(pad_id=...)",
+    "prepare_for_model": "tok(texts)",
+    "save_model": "tok.save(path)",
+    "save_pretrained": "tok.save(folder)",
+    "save_vocabulary": "tok.save(folder)",
+    "special_tokens_map": "tok.roles",
+    "to_str": "tok.to_json()",
+    "token_to_id": "tok.id_of(token)",
+    "tokenize": "tok.encode_with_spans(text).tokens",
+    "train": "jeton.BPETrainer(...).train(texts)",
+    "train_from_iterator": "jeton.BPETrainer(...).train(texts)",
+    "train_new_from_iterator": "jeton.BPETrainer(...).train(texts)",
+    **{f"{role}_token": f'tok.roles["{role}"]' for role in _ROLES},
+    **{f"{role}_token_id": f'tok.role_ids["{role}"]' for role in _ROLES},
+    # tiktoken
+    "decode_bytes_batch": "[tok.decode_bytes(ids) for ids in rows]",
+    "is_special_token": "id in tok.special_tokens.values()",
+    "decode_single_token_bytes": "tok.token_bytes(id)",
+    "decode_tokens_bytes": "[tok.token_bytes(id) for id in ids]",
+    "decode_with_offsets": "tok.encode_with_spans(text).spans",
+    "encode_ordinary": "tok.encode(text)",
+    "encode_ordinary_batch": "tok.encode_batch(texts)",
+    "encode_single_token": "tok.bytes_to_id(token)",
+    "encode_to_numpy": "tok.encode_array(text)",
+    "encode_with_unstable": "tok.as_tiktoken().encode_with_unstable(text)",
+    "eot_token": 'tok.special_tokens["<|endoftext|>"]',
+    "max_token_value": "tok.max_id",
+    "n_vocab": "tok.max_id + 1",
+    "special_tokens_set": "set(tok.special_tokens)",
+    "token_byte_values": "sorted(tok.vocab)",
+    # minbpe, rustbpe
+    "get_mergeable_ranks": "tok.vocab",
+    "get_pattern": "tok.pre_tokenizer",
+    "register_special_tokens": "tok.with_added_tokens(tokens)",
+    # sentencepiece
+    **_SENTENCEPIECE,
+    **{_in_camel_case(name): here for name, here in _SENTENCEPIECE.items()},
+    "Decode": "tok.decode(ids)",
+    "Encode": "tok.encode(text)",
+    "Tokenize": "tok.encode(text)",
+    "bos_id": 'tok.role_ids["bos"]',
+    "eos_id": 'tok.role_ids["eos"]',
+    "pad_id": 'tok.role_ids["pad"]',
+    "piece_size": "tok.vocab_size",
+    "sample_encode_and_score": "tok.as_sentencepiece().sample_encode_and_score(text)",
+    "serialized_model_proto": 'tok.save("x.model")',
+    "unk_id": 'tok.role_ids["unk"]',
+}
+"""What each of these names of a tokenizer is in jeton."""
+
+IMPORTED_FROM: dict[str, str] = {
+    "AutoTokenizer": "jeton.load(name)",
+    "BpeTrainer": "jeton.BPETrainer",
+    "ByteLevelBPETokenizer": "jeton.BPETrainer",
+    "PreTrainedTokenizerFast": "jeton.load(path)",
+    "SentencePieceProcessor": "from jeton.sentencepiece import SentencePieceProcessor",
+    "SentencePieceTrainer": "jeton.UnigramTrainer, jeton.BPETrainer and others",
+    "encoding_for_model": "from jeton.tiktoken import encoding_for_model",
+    "from_pretrained": "jeton.load(name)",
+    "get_encoding": "from jeton.tiktoken import get_encoding",
+    "list_encoding_names": "from jeton.tiktoken import list_encoding_names",
+}
+"""What each of these names of a module is in jeton."""
+
+
+class _Elsewhere:
+    """An attribute that is not there, and says what is."""
+
+    __slots__ = ("_here", "_name")
+
+    def __init__(self, name: str, here: str) -> None:
+        self._name = name
+        self._here = here
+
+    def __get__(self, owner: object, kind: type) -> NoReturn:
+        raise AttributeError(f"{kind.__name__} has no {self._name!r} (in jeton: {self._here})")
+
+
+class HidesOtherNames(type):
+    """The class of a class that knows other names: its `dir` is what is there."""
+
+    def __dir__(cls) -> Iterable[str]:
+        return [name for name in super().__dir__() if name not in IN_JETON]
+
+
+def knows_other_names(kind: type) -> None:
+    """Makes a class say what it has in place of what is asked for by another library's name."""
+    for name, here in IN_JETON.items():
+        if not hasattr(kind, name):
+            setattr(kind, name, _Elsewhere(name, here))

@@ -1,0 +1,66 @@
+"""A tokenizer as transformers' own class of fast ones: for a Trainer, a collator or a pipeline.
+
+Look here for what `Tokenizer.as_transformers` gives, and for what of it is not jeton's.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from jeton.errors import FormatWarning, UnsupportedError, warn_caller
+from jeton.loading.folder import write
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
+
+    from jeton.encoding.base_tokenizer import BaseTokenizer
+
+__all__ = ["fast_tokenizer"]
+
+_OF_THE_FOLDER: Final = ("name_or_path", "is_local", "local_files_only")
+"""Arguments that name the folder it was read from, and would be saved with it."""
+_OF_A_CLASS: Final = ("model_input_names", "padding_side", "truncation_side")
+"""What a class of transformers for one model says where the configuration does not."""
+
+
+def fast_tokenizer(tokenizer: BaseTokenizer) -> PreTrainedTokenizerFast:
+    """What transformers loads from the folder that a tokenizer is saved to.
+
+    Raises:
+        UnsupportedError: `tokenizer.json` cannot hold it exactly; transformers is not installed.
+
+    Warns:
+        FormatWarning: A special token shares its id with another one, whose name is kept.
+    """
+    try:
+        import transformers
+        from transformers import PreTrainedTokenizerFast
+    except ImportError as error:
+        raise UnsupportedError(
+            f"as_transformers needs {error.name or 'transformers'} (pip install transformers)"
+        ) from None
+    config = tokenizer.config
+    kind = getattr(transformers, str(config.get("tokenizer_class")), None)
+    of_class = {
+        name: getattr(kind, name)
+        for name in _OF_A_CLASS
+        if name not in config and hasattr(kind, name)
+    }
+    with tempfile.TemporaryDirectory(prefix="jeton-") as folder:
+        written = write(Path(folder), tokenizer._core, tokenizer._settings, tokenizer.roles)
+        fast = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True, **of_class)
+    model = fast.backend_tokenizer.model
+    if getattr(model, "dropout", None):
+        model.dropout = None  # ids would be random, and no call could turn that off
+    for name in _OF_THE_FOLDER:
+        fast.init_kwargs.pop(name, None)
+    fast.name_or_path = ""
+    if written.left_out:
+        warn_caller(
+            f"transformers' tokenizer does not hold {', '.join(written.left_out)}: it has one name "
+            "per id",
+            FormatWarning,
+        )
+    return fast

@@ -1,0 +1,381 @@
+"""The model behind a processor: loading it, looking pieces up, and changing what it knows.
+
+Look here for what a `SentencePieceProcessor` can do without a text.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple
+
+import jeton._core as _core
+from jeton import files
+from jeton.arguments import checked_int, checked_path
+from jeton.components import decoders, models, normalizers
+from jeton.encoding.base_tokenizer import BaseTokenizer
+from jeton.errors import ArgumentError, ArgumentTypeError, FileError, UnknownTokenError
+from jeton.interop.sentencepiece.results import Input
+from jeton.loading import sources
+
+__all__ = ["Kind", "NoPieceError", "SentencePieceModel", "mapped"]
+
+Kind = Literal["normal", "unknown", "control", "user_defined", "unused", "byte"]
+"""What a piece is for."""
+
+_OPTIONS: Final = {
+    "bos": "bos",
+    "eos": "eos",
+    "reverse": "reverse",
+    "unk": "unk",
+    "unk_piece": "unk",
+}
+"""The extra options by their names."""
+
+_LEAST: Final = -(2**63)
+"""No number below is taken, to be refused for what it is."""
+
+_FLAGS: Final = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
+
+
+class NoPieceError(UnknownTokenError, IndexError):
+    """An id that stands for no piece."""
+
+
+_OF_MODEL: Final = ("_tokenizer", "_reader", "_pieces", "_marks", "_bytes", "_controls")
+"""What a processor keeps of its model, and makes again when it is unpickled."""
+
+
+class _Pieces(NamedTuple):
+    """All pieces by their ids."""
+
+    texts: list[str]
+    scores: list[float]
+    kinds: list[Kind]
+
+
+def mapped(each: Callable[[Any], Any], given: Any) -> Any:
+    """The result for what is given, or a list of those for a list."""
+    return [each(item) for item in given] if isinstance(given, list) else each(given)
+
+
+def _mapped_items(each: Callable[[Any], Any], given: Any) -> Any:
+    """As `mapped`, for tuples and arrays, too."""
+    if hasattr(given, "tolist"):
+        given = given.tolist()
+    return mapped(each, list(given) if isinstance(given, tuple) else given)
+
+
+class SentencePieceModel:
+    """A SentencePiece model, its pieces, and which of them text may become."""
+
+    def __init__(self) -> None:
+        self._encode_options: tuple[str, ...] = ()
+        self._decode_options: tuple[str, ...] = ()
+        # The tokenizer that was loaded, and the pieces that it is restricted to.
+        self._loaded: BaseTokenizer | None = None
+        self._valid: list[str] | None = None
+
+    @property
+    def tokenizer(self) -> BaseTokenizer:
+        """The tokenizer, a `jeton.Tokenizer`, with its vocabulary as it is restricted."""
+        self._there()
+        return self._tokenizer
+
+    # Loading
+
+    def load(
+        self,
+        model_file: str | os.PathLike[str] | None = None,
+        model_proto: bytes | Any | None = None,
+    ) -> bool:
+        """Loads a model in the place of the one there is."""
+        if model_file and model_proto:
+            raise ArgumentError("model_file and model_proto both say what to load; give one")
+        if model_proto:
+            return self.load_from_serialized_proto(model_proto)
+        if model_file:
+            return self.load_from_file(model_file)
+        raise ArgumentError("there is nothing to load; give model_file or model_proto")
+
+    def load_from_file(self, filename: str | os.PathLike[str]) -> bool:
+        """Loads a file in the place of the model there is."""
+        core, settings = sources.read(Path(checked_path("model_file", filename)))
+        self._use(BaseTokenizer._for_users._of_core(core, settings))
+        return True
+
+    def load_from_serialized_proto(self, serialized: bytes | Any) -> bool:
+        """Loads what a file holds in the place of the model there is."""
+        if hasattr(serialized, "SerializeToString"):
+            serialized = serialized.SerializeToString()
+        if not isinstance(serialized, bytes):
+            raise ArgumentTypeError(f"model_proto must be bytes, not {type(serialized).__name__}")
+        self._use(BaseTokenizer._for_users(models.SentencePiece(serialized)))
+        return True
+
+    def serialized_model_proto(self) -> bytes:
+        """What a file of this model holds."""
+        return self._reader.proto()
+
+    # Pieces
+
+    def piece_to_id(self, piece: Any) -> Any:
+        """The id of a piece, or of each of a list; of what is no piece, the unknown piece's."""
+        return _mapped_items(self._id_of, piece)
+
+    def id_to_piece(self, id: Any) -> Any:
+        """How a piece is spelled, or each of a list of ids."""
+        return _mapped_items(lambda id: self._pieces.texts[self._checked_id(id)], id)
+
+    def get_score(self, id: Any) -> Any:
+        """The score of a piece, or of each of a list of ids."""
+        return _mapped_items(lambda id: self._pieces.scores[self._checked_id(id)], id)
+
+    def kind(self, id: Any) -> Any:
+        """What a piece is for, or each of a list of ids: `"normal"`, `"unknown"`, `"control"`,
+        `"user_defined"`, `"unused"` or `"byte"`."""
+        return _mapped_items(lambda id: self._pieces.kinds[self._checked_id(id)], id)
+
+    def is_unknown(self, id: Any) -> Any:
+        """Whether it is the unknown piece."""
+        return self._is("unknown", id)
+
+    def is_control(self, id: Any) -> Any:
+        """Whether it is a piece that text never becomes."""
+        return self._is("control", id)
+
+    def is_unused(self, id: Any) -> Any:
+        """Whether it is a piece that is never produced."""
+        return self._is("unused", id)
+
+    def is_byte(self, id: Any) -> Any:
+        """Whether it stands for a byte."""
+        return self._is("byte", id)
+
+    def is_user_defined(self, id: Any) -> Any:
+        """Whether it is a piece that is found in text before any other."""
+        return self._is("user_defined", id)
+
+    def get_piece_size(self) -> int:
+        """How many pieces there are."""
+        return len(self._pieces.texts)
+
+    def unk_id(self) -> int:
+        """The id of the unknown piece; -1 for none."""
+        return self._marks["unk"]
+
+    def bos_id(self) -> int:
+        """The id of the piece that begins texts; -1 for none."""
+        return self._marks["bos"]
+
+    def eos_id(self) -> int:
+        """The id of the piece that ends texts; -1 for none."""
+        return self._marks["eos"]
+
+    def pad_id(self) -> int:
+        """The id of the piece that fills rows; -1 for none."""
+        return self._marks["pad"]
+
+    # What changes the model
+
+    def set_vocabulary(self, valid_vocab: Iterable[str | bytes]) -> bool:
+        """Makes text become these pieces alone, beside single characters and user-defined pieces.
+
+        For BPE as for Unigram: a piece that is left out falls apart into others. The ids stay.
+        """
+        if isinstance(valid_vocab, (str, bytes)) or not isinstance(valid_vocab, Iterable):
+            raise ArgumentTypeError(
+                f"valid_vocab must be an iterable of pieces, not {type(valid_vocab).__name__}"
+            )
+        self._restrict([Input(piece).text for piece in valid_vocab])
+        return True
+
+    def reset_vocabulary(self) -> bool:
+        """Undoes `set_vocabulary`."""
+        self._restrict(None)
+        return True
+
+    def load_vocabulary(self, filename: str | os.PathLike[str], threshold: int) -> bool:
+        """Calls `set_vocabulary` with the pieces of a file that are at least so frequent.
+
+        Args:
+            filename: A file of lines, each a piece, or a piece, a tab and its frequency (1 if none
+                is given).
+            threshold: The least frequency.
+
+        Raises:
+            FileError: There is no such file, or it cannot be read.
+            ArgumentError: A line without a piece, or with something else than a frequency.
+        """
+        path = checked_path("filename", filename)
+        least = checked_int("threshold", threshold, _LEAST)
+        try:
+            lines = files.read(path).decode().split("\n")
+        except UnicodeDecodeError as error:
+            raise FileError(f"{path}: not UTF-8 at byte {error.start}") from None
+        valid = []
+        for number, line in enumerate(lines if lines[-1] else lines[:-1], 1):
+            piece, _, rest = line.removesuffix("\r").partition("\t")
+            frequency = rest.partition("\t")[0]
+            if not piece or (frequency and not frequency.lstrip("-").isdecimal()):
+                raise ArgumentError(
+                    f"{path}:{number}: {line[:40]!r} is not a piece, a tab and a frequency"
+                )
+            if int(frequency or 1) >= least:
+                valid.append(piece)
+        return self.set_vocabulary(valid)
+
+    def set_encode_extra_options(self, extra_option: str) -> bool:
+        """What is done to all that is encoded, before what a call asks for: `"reverse"`, `"bos"`,
+        `"eos"` and `"unk"`, in the order given, with colons between; `""` for nothing."""
+        self._encode_options = self._checked_options(extra_option)
+        return True
+
+    def set_decode_extra_options(self, extra_option: str) -> bool:
+        """What is done to all that is decoded, before that; as for `set_encode_extra_options`."""
+        self._decode_options = self._checked_options(extra_option)
+        return True
+
+    def override_normalizer_spec(self, **options: object) -> bool:
+        """Changes how text is normalized, and decoded accordingly: `add_dummy_prefix`,
+        `remove_extra_whitespaces` and `escape_whitespaces`, each a bool."""
+        tokenizer = self._there()
+        normalizer, decoder = tokenizer.normalizer, tokenizer.decoder
+        assert isinstance(normalizer, normalizers.SentencePiece)
+        assert isinstance(decoder, decoders.SentencePiece)
+        flags: dict[str, Any] = {}
+        for name, value in options.items():
+            if name not in _FLAGS:
+                close = _core.did_you_mean(name, list(_FLAGS))
+                hint = f"did you mean {close!r}?" if close else f"it is one of {', '.join(_FLAGS)}"
+                raise ArgumentError(f"a normalizer has no option {name!r} ({hint})")
+            if str(value).lower() not in ("true", "false", "1", "0"):
+                raise ArgumentTypeError(f"{name} must be a bool, not {value!r}")
+            flags[name] = str(value).lower() in ("true", "1")
+        normalizer = dataclasses.replace(normalizer, **flags)
+        leading: decoders.LeadingSpaces = "keep"
+        if normalizer.add_dummy_prefix:
+            leading = "drop_one"
+        if normalizer.remove_extra_whitespaces:
+            leading = "drop_all"
+        decoder = dataclasses.replace(decoder, leading_spaces=leading)
+        valid = self._valid
+        self._use(tokenizer.replace(normalizer=normalizer, decoder=decoder))
+        self._restrict(valid)
+        return True
+
+    piece_size = vocab_size = GetPieceSize = get_piece_size
+    Load, LoadFromFile = load, load_from_file
+    LoadFromSerializedProto = load_from_serialized_proto
+    PieceToId, IdToPiece, GetScore = piece_to_id, id_to_piece, get_score
+    IsUnknown, IsControl, IsUnused, IsByte = is_unknown, is_control, is_unused, is_byte
+    SetVocabulary, ResetVocabulary = set_vocabulary, reset_vocabulary
+    LoadVocabulary = load_vocabulary
+    SetEncodeExtraOptions = set_encode_extra_options
+    SetDecodeExtraOptions = set_decode_extra_options
+    OverrideNormalizerSpec = override_normalizer_spec
+
+    # Inside
+
+    def _use(self, tokenizer: BaseTokenizer) -> None:
+        """Makes a tokenizer the model."""
+        self._set(tokenizer)
+        self._loaded, self._valid = tokenizer, None
+
+    def _restrict(self, valid: list[str] | None) -> None:
+        """Makes the loaded model know these pieces of text alone, or all."""
+        loaded = self._there()
+        if valid is None:
+            self._set(loaded)
+        else:
+            reader = _core.SentencePieceReader(loaded._core)
+            self._set(type(loaded)._of_core(reader.restricted(valid)))
+        self._valid = valid
+
+    def _set(self, tokenizer: BaseTokenizer) -> None:
+        reader = _core.SentencePieceReader(tokenizer._core)
+        self._tokenizer = tokenizer
+        self._reader = reader
+        self._pieces = _Pieces(*reader.pieces())
+        kinds = self._pieces.kinds
+        self._bytes = frozenset(id for id, kind in enumerate(kinds) if kind == "byte")
+        self._controls = frozenset(id for id, kind in enumerate(kinds) if kind == "control")
+        ids = (-1 if id is None else id for id in reader.marks())
+        self._marks = dict(zip(("unk", "bos", "eos", "pad"), ids, strict=True))
+
+    def _there(self) -> BaseTokenizer:
+        """The loaded tokenizer."""
+        if self._loaded is None:
+            raise ArgumentError("no model is loaded; give model_file or model_proto")
+        return self._loaded
+
+    def __getattr__(self, name: str) -> Any:
+        # What a model brings is missing where none is loaded.
+        if name in _OF_MODEL and "_loaded" in self.__dict__:
+            self._there()
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _mark(self, name: str) -> int:
+        """The id of the piece that begins or ends texts."""
+        id = self._marks[name]
+        if id < 0:
+            what = {"bos": "begins", "eos": "ends"}[name]
+            raise ArgumentError(f"this model has no piece that {what} texts; leave out {name!r}")
+        return id
+
+    def _checked_options(self, given: object) -> tuple[str, ...]:
+        """The extra options that stand in a text."""
+        if not isinstance(given, str):
+            raise ArgumentTypeError(f"extra options must be a str, not {type(given).__name__}")
+        options = []
+        for name in given.split(":") if given else ():
+            if name not in _OPTIONS:
+                close = _core.did_you_mean(name, list(_OPTIONS))
+                hint = (
+                    f"did you mean {close!r}?" if close else f"it is one of {', '.join(_OPTIONS)}"
+                )
+                raise ArgumentError(f"there is no extra option {name!r} ({hint})")
+            if name in ("bos", "eos"):
+                self._mark(name)
+            options.append(_OPTIONS[name])
+        return tuple(options)
+
+    def _id_of(self, piece: object) -> int:
+        """The id of a piece, or of the unknown piece."""
+        id = self._reader.id(Input(piece).text)
+        return self._marks["unk"] if id is None else id
+
+    def _checked_id(self, id: object) -> int:
+        """An id that stands for a piece."""
+        size = len(self._pieces.texts)
+        number = checked_int("id", id, _LEAST)
+        if not 0 <= number < size:
+            raise NoPieceError(f"id {number} stands for no piece; there are {size:,}")
+        return number
+
+    def _is(self, kind: Kind, id: Any) -> Any:
+        return _mapped_items(lambda id: self._pieces.kinds[self._checked_id(id)] == kind, id)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        for name in _OF_MODEL:
+            state.pop(name, None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any] | bytes) -> None:
+        if isinstance(state, bytes):
+            # As older versions of sentencepiece keep a processor: its model alone.
+            type(self).__init__(self)
+            self.load_from_serialized_proto(state)
+            return
+        self.__dict__.update(state)
+        if self._loaded is not None:
+            self._restrict(self._valid)
+
+    def __len__(self) -> int:
+        return self.get_piece_size()
+
+    def __getitem__(self, piece: str | bytes) -> int:
+        return self._id_of(piece)

@@ -1,0 +1,507 @@
+"""`SentencePieceProcessor`, the reading interface of sentencepiece, over a jeton tokenizer."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+from jeton.arguments import checked_int
+from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.interop.sentencepiece.model import SentencePieceModel, mapped
+from jeton.interop.sentencepiece.names import NamesByForm
+from jeton.interop.sentencepiece.results import (
+    Input,
+    Row,
+    decoded,
+    encoded,
+    form_of,
+    nbest,
+    scored,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from jeton.encoding.base_tokenizer import BaseTokenizer
+
+__all__ = ["SentencePieceProcessor", "set_random_generator_seed"]
+
+_MOST_SEGMENTATIONS: Final = 512
+"""The most that are ever searched for, in sentencepiece as well."""
+
+_MOST_SAMPLES: Final = 100_000
+
+_MOST_ALPHA: Final = 3.4e38
+"""More is infinite in 32 bits."""
+
+_seeds = random.Random()
+
+
+def set_random_generator_seed(seed: int) -> None:
+    """Makes the segmentations that all processors draw from now on those of a seed."""
+    _seeds.seed(checked_int("seed", seed, 0))
+
+
+class SentencePieceProcessor(SentencePieceModel, NamesByForm):
+    """A SentencePiece model under the interface of `sentencepiece.SentencePieceProcessor`.
+
+    `Tokenizer.as_sentencepiece()` makes one of a tokenizer. All methods have sentencepiece's names
+    of both kinds, `encode_as_ids` and `EncodeAsIds`. A `str`, or bytes of UTF-8, may be a list of
+    these wherever a text is asked for; then so is the result.
+
+    What differs from sentencepiece: batches use all cores whatever `num_threads` says; options such
+    as `add_bos` act on messages (`"proto"`) too; where a model lacks what is asked for (a piece
+    that begins texts, several segmentations) it is an error and not a -1 or nothing; drawn
+    segmentations are as likely but not the same for a seed; pieces for bytes stay such under a
+    restricted vocabulary, and `reset_vocabulary` restores the model as it was.
+
+    Args:
+        model_file: The path of a `.model` file.
+        model_proto: What such a file holds, as bytes or as a message of protobuf.
+        out_type: What encoding gives: `int` for ids (the default), `str` or `bytes` for pieces,
+            `"numpy"` for an array of ids, `"offset_mapping"` for a dict of ids, pieces and offsets,
+            `"proto"` for a `SentencePieceText` whose places are bytes, `"immutable_proto"` for one
+            whose places are characters, `"serialized_proto"` for the bytes of the former.
+        add_bos: Put the piece in front that begins texts.
+        add_eos: Put the piece at the end that ends texts.
+        reverse: Reverse the pieces (before these two are added).
+        emit_unk_piece: Give the unknown piece as such, and not as the text that it stands for.
+        enable_sampling: Draw the segmentation.
+        nbest_size: What is drawn from: so many of the best segmentations, or all with -1.
+        alpha: How much better segmentations are preferred; for BPE, the probability of leaving a
+            merge out.
+        num_threads: Without effect.
+        return_type: Another name of `out_type`.
+
+    Raises:
+        MissingFileError: There is no such file.
+        FormatError: It is no SentencePiece model.
+        UnsupportedError: It is another kind of tokenizer.
+
+    Example:
+        >>> import jeton
+        >>> tok = jeton.UnigramTrainer(17).train(["low lower lowest", "new newer newest"] * 9)
+        >>> sp = tok.as_sentencepiece()
+        >>> sp.encode("lowest", out_type=str, add_bos=True)
+        ['<s>', '▁lowest']
+        >>> sp.id_to_piece(sp.unk_id()), sp.is_unknown(sp.unk_id())
+        ('<unk>', True)
+    """
+
+    def __init__(
+        self,
+        model_file: str | os.PathLike[str] | None = None,
+        model_proto: bytes | Any | None = None,
+        out_type: object = None,
+        add_bos: bool = False,
+        add_eos: bool = False,
+        reverse: bool = False,
+        emit_unk_piece: bool = False,
+        enable_sampling: bool = False,
+        nbest_size: int = -1,
+        alpha: float = 0.1,
+        num_threads: int = -1,
+        return_type: object = None,
+    ) -> None:
+        super().__init__()
+        self._form = form_of(out_type, return_type, int)
+        self._defaults = {
+            "add_bos": add_bos,
+            "add_eos": add_eos,
+            "reverse": reverse,
+            "emit_unk_piece": emit_unk_piece,
+            "enable_sampling": enable_sampling,
+            "nbest_size": nbest_size,
+            "alpha": alpha,
+        }
+        if model_file or model_proto:
+            self.load(model_file, model_proto)
+
+    def __repr__(self) -> str:
+        return f"<SentencePieceProcessor of {self.__dict__.get('_loaded')!r}>"
+
+    @classmethod
+    def of_tokenizer(cls, tokenizer: BaseTokenizer) -> Self:
+        """The processor of a tokenizer, which must be a SentencePiece model."""
+        processor = cls()
+        processor._use(tokenizer)
+        return processor
+
+    @classmethod
+    def from_file(cls, model_file: str | os.PathLike[str], **options: Any) -> Self:
+        """The processor of a file; `options` are those of the class."""
+        if "model_proto" in options:
+            raise ArgumentError("model_proto is for from_proto; leave it out")
+        return cls(model_file, **options)
+
+    @classmethod
+    def from_proto(cls, model_proto: bytes | Any, **options: Any) -> Self:
+        """The processor of what a file holds; `options` are those of the class."""
+        if "model_file" in options:
+            raise ArgumentError("model_file is for from_file; leave it out")
+        return cls(None, model_proto, **options)
+
+    # Text to pieces
+
+    def encode(
+        self,
+        input: Any,
+        out_type: object = None,
+        add_bos: bool | None = None,
+        add_eos: bool | None = None,
+        reverse: bool | None = None,
+        emit_unk_piece: bool | None = None,
+        enable_sampling: bool | None = None,
+        nbest_size: int | None = None,
+        alpha: float | None = None,
+        num_threads: int | None = None,
+        thread_pool: object = None,
+        return_type: object = None,
+        return_bytes: bool | None = None,
+    ) -> Any:
+        """A text in pieces.
+
+        Args:
+            input: The text.
+            return_bytes: For `"offset_mapping"`: pieces as bytes and places in bytes; by default as
+                `input` is.
+
+        The other arguments are those of the class, by default as they were given there.
+        """
+        form = form_of(out_type, return_type, self._form)
+        if return_bytes is not None and form != "offset_mapping":
+            raise ArgumentError("return_bytes is for return_type='offset_mapping'; leave it out")
+        drawing = self._drawing(enable_sampling, nbest_size, alpha)
+        finish = self._finish(add_bos, add_eos, reverse, emit_unk_piece)
+        if isinstance(input, list) and drawing is None and form is int:
+            batch = self.tokenizer.encode_batch([Input(text).text for text in input]).tolist()
+            return [finish(ids, None) for ids in batch]
+
+        def one(text: object) -> Any:
+            given = Input(text)
+            if drawing is None and form in (int, "numpy"):
+                items = finish(self.tokenizer.encode(given.text), None)
+                return items if form is int else encoded(given, items, form)
+            drawn = (None, None, None) if drawing is None else (*drawing, _seeds.getrandbits(64))
+            rows = _of(self._reader.encode(given.text, *drawn))
+            return encoded(given, finish(rows, len(given.text)), form, return_bytes)
+
+        return mapped(one, input)
+
+    def nbest_encode(
+        self,
+        input: Any,
+        out_type: object = None,
+        add_bos: bool | None = None,
+        add_eos: bool | None = None,
+        reverse: bool | None = None,
+        emit_unk_piece: bool | None = None,
+        nbest_size: int | None = None,
+        return_type: object = None,
+    ) -> Any:
+        """The best segmentations of a text, best first; a Unigram model alone knows of several.
+
+        Args:
+            input: The text.
+            nbest_size: How many, at most 512.
+
+        The other arguments are those of `encode`. A message is a `NBestSentencePieceText`, with the
+        score of each.
+        """
+        form = form_of(out_type, return_type, self._form)
+        size = self._defaults["nbest_size"] if nbest_size is None else nbest_size
+        size = max(1, _checked_segmentations(size))
+        finish = self._finish(add_bos, add_eos, reverse, emit_unk_piece)
+
+        def one(text: object) -> Any:
+            given = Input(text)
+            if form in (int, str, "numpy"):
+                best = [finish(ids, None) for ids in self.tokenizer.nbest(given.text, size)]
+                if form is not str:
+                    return [ids if form is int else encoded(given, ids, form) for ids in best]
+                unk, texts = self._marks["unk"], self._pieces.texts
+                # An unknown piece is spelled as its text, which ids do not tell.
+                if not any(unk in ids for ids in best):
+                    return [[texts[id] for id in ids] for ids in best]
+            paths = self._reader.n_best(given.text, size)
+            length = len(given.text)
+            return nbest(given, [(finish(_of(rows), length), score) for rows, score in paths], form)
+
+        return mapped(one, input)
+
+    def sample_encode_and_score(
+        self,
+        input: Any,
+        out_type: object = None,
+        add_bos: bool | None = None,
+        add_eos: bool | None = None,
+        reverse: bool | None = None,
+        emit_unk_piece: bool | None = None,
+        num_samples: int | None = None,
+        alpha: float | None = None,
+        wor: bool | None = None,
+        include_best: bool | None = None,
+        return_type: object = None,
+    ) -> Any:
+        """Segmentations of a text drawn at random, each with a score; of a Unigram model alone.
+
+        Args:
+            input: The text.
+            num_samples: How many; 1 by default.
+            alpha: How much better segmentations are preferred: 1 (the default) as the model says, 0
+                not at all.
+            wor: Without replacement: each segmentation is drawn once at most, and its score is the
+                logarithm of the probability that it is among the samples. Otherwise each sample is
+                drawn by itself, and its score is the logarithm of its probability. Where there are
+                not more segmentations than samples asked for, one of them is left out.
+            include_best: The best segmentation comes first in any case, with the score 0; with
+                `wor` alone.
+
+        The other arguments are those of `encode`. The result is a list of pairs, of ids or pieces
+        and a score, or a `NBestSentencePieceText`.
+        """
+        form = form_of(out_type, return_type, self._form)
+        count = checked_int("num_samples", 1 if num_samples is None else num_samples, 1)
+        if count > _MOST_SAMPLES:
+            raise ArgumentError(f"num_samples must be at most {_MOST_SAMPLES:,}, not {count:,}")
+        if include_best and not wor:
+            raise ArgumentError("include_best goes with wor=True, which it needs")
+        preference = _checked_alpha(1.0 if alpha is None else alpha)
+        finish = self._finish(add_bos, add_eos, reverse, emit_unk_piece)
+
+        def one(text: object) -> Any:
+            given = Input(text)
+            paths = self._reader.sample(
+                given.text,
+                count,
+                preference,
+                bool(wor),
+                bool(include_best),
+                _seeds.getrandbits(64),
+            )
+            length = len(given.text)
+            return scored(
+                given, [(finish(_of(rows), length), score) for rows, score in paths], form
+            )
+
+        return mapped(one, input)
+
+    def calculate_entropy(self, input: Any, alpha: float, num_threads: int | None = None) -> Any:
+        """How uncertain the segmentation of a text is: the entropy of all of them, in nats.
+
+        Args:
+            input: The text.
+            alpha: As for `sample_encode_and_score`.
+            num_threads: Without effect.
+        """
+        preference = _checked_alpha(alpha)
+        return mapped(lambda text: self._reader.entropy(Input(text).text, preference), input)
+
+    def normalize(self, input: Any, with_offsets: bool | None = None) -> Any:
+        """A text as the model sees it.
+
+        Args:
+            input: The text. Of bytes, all that is said here of characters is said of bytes.
+            with_offsets: Also give, for each character of the result and for its end, where in the
+                text it comes from.
+        """
+        return mapped(lambda text: Input(text).normalized(self._reader, bool(with_offsets)), input)
+
+    # Pieces to text
+
+    def decode(
+        self,
+        input: Any,
+        out_type: object = None,
+        num_threads: int | None = None,
+        thread_pool: object = None,
+        return_type: object = None,
+        return_bytes: bool | None = None,
+    ) -> Any:
+        """The text of ids, or of pieces; of a list of such lists, a list.
+
+        A piece that the model does not know is decoded to itself, the unknown piece to what the
+        model says (` ⁇ `).
+
+        Args:
+            input: Ids or pieces in a list or an array, or a single one; or a list of these.
+            out_type: `str` (the default), `bytes`, `"offset_mapping"`, or one of the messages.
+            num_threads: Without effect.
+            thread_pool: Without effect.
+            return_type: Another name of `out_type`.
+            return_bytes: For `"offset_mapping"`: text and pieces as bytes, and places in bytes; by
+                default where the pieces given are bytes.
+
+        Raises:
+            NoPieceError: An id that stands for no piece, an `IndexError`.
+        """
+        form = form_of(out_type, return_type, str)
+        if form in (int, "numpy"):
+            raise ArgumentError(f"return_type={form!r} is not a form of a decoded text")
+        if return_bytes is not None and form != "offset_mapping":
+            raise ArgumentError("return_bytes is for return_type='offset_mapping'; leave it out")
+        items = _items(input)
+        is_batch = bool(items) and _is_list(items[0])
+        rows = [_items(row) for row in items] if is_batch else [items]
+        for row in rows:
+            self._check_ids(row)
+        is_plain = form is str and not self._decode_options and not any(map(_of_pieces, rows))
+        if is_plain and not any(map(self._parts_bytes, rows)):
+            texts: list[Any] = self.tokenizer.decode_batch(rows, skip_special_tokens=True)
+        else:
+            texts = [self._decoded(row, form, return_bytes) for row in rows]
+        return texts if is_batch else texts[0]
+
+    def _parts_bytes(self, ids: list[int]) -> bool:
+        """Whether a control piece stands behind a byte, whose character ends there."""
+        return not self._controls.isdisjoint(ids) and any(
+            before in self._bytes and id in self._controls for before, id in pairwise(ids)
+        )
+
+    def _decoded(self, items: list[Any], form: object, return_bytes: bool | None) -> Any:
+        is_of_bytes = any(isinstance(item, bytes) for item in items[:1])
+        as_bytes = is_of_bytes if return_bytes is None else return_bytes
+        given = [Input(item).text if isinstance(item, (str, bytes)) else item for item in items]
+        for option in self._decode_options:
+            given = self._with_option(given, option)
+        rows, text = self._reader.decode(given)
+        if form is str or form is bytes:
+            return text if form is str else text.encode()
+        pieces, place = [], 0
+        for id, piece, surface in rows:
+            pieces.append(Row(id, piece, place, place + len(surface), True, surface))
+            place += len(surface)
+        return decoded(text, pieces, form, as_bytes)
+
+    def _with_option(self, given: list[Any], option: str) -> list[Any]:
+        """The items to decode as one of the extra options has them."""
+        if option == "reverse":
+            return given[::-1]
+        is_of_pieces = _of_pieces(given)
+        if option == "unk":
+            unk = self._marks["unk"]
+            if not is_of_pieces or unk < 0:
+                return given
+            return [self._pieces.texts[unk] if self._id_of(it) == unk else it for it in given]
+        mark = self._mark(option)
+        item = self._pieces.texts[mark] if is_of_pieces else mark
+        return [item, *given] if option == "bos" else [*given, item]
+
+    Init = init = __init__
+    Encode = Tokenize = tokenize = encode
+    NBestEncode = nbest_encode
+    SampleEncodeAndScore = sample_encode_and_score
+    CalculateEntropy = calculate_entropy
+    Normalize = normalize
+    Decode = Detokenize = detokenize = decode
+
+    # Inside
+
+    def _finish(
+        self,
+        add_bos: bool | None,
+        add_eos: bool | None,
+        reverse: bool | None,
+        emit_unk_piece: bool | None,
+    ) -> Callable[[list[Any], int | None], list[Any]]:
+        """What is done to the ids of a text, or to the rows of one that is so long."""
+        asked = {"unk": emit_unk_piece, "reverse": reverse, "bos": add_bos, "eos": add_eos}
+        names = {"unk": "emit_unk_piece", "reverse": "reverse", "bos": "add_bos", "eos": "add_eos"}
+        options = [
+            *self._encode_options,
+            *(
+                option
+                for option, value in asked.items()
+                if (self._defaults[names[option]] if value is None else value)
+            ),
+        ]
+        marks = {option: self._mark(option) for option in options if option in ("bos", "eos")}
+        unk = self._marks["unk"]
+
+        def finish(items: list[Any], length: int | None) -> list[Any]:
+            for option in options:
+                if option == "reverse":
+                    items = items[::-1]
+                elif option == "unk":
+                    if length is not None and unk >= 0:
+                        spelled = self._pieces.texts[unk]
+                        items = [
+                            replace(row, piece=spelled) if row.id == unk else row for row in items
+                        ]
+                else:
+                    item: Any = marks[option]
+                    if length is not None:
+                        place = 0 if option == "bos" else length
+                        item = Row(item, self._pieces.texts[item], place, place, False)
+                    items = [item, *items] if option == "bos" else [*items, item]
+            return items
+
+        return finish
+
+    def _drawing(
+        self, enable_sampling: bool | None, nbest_size: int | None, alpha: float | None
+    ) -> tuple[float, int | None] | None:
+        """How a segmentation is drawn, if one is: by which preference, of how many."""
+        enabled = self._defaults["enable_sampling"] if enable_sampling is None else enable_sampling
+        size = self._defaults["nbest_size"] if nbest_size is None else nbest_size
+        preference = self._defaults["alpha"] if alpha is None else alpha
+        if not enabled:
+            return None
+        if size is None or size in (0, 1) or preference is None:
+            raise ArgumentError(
+                "enable_sampling needs an alpha, and an nbest_size of -1 (all segmentations) or "
+                "more than 1"
+            )
+        size = _checked_segmentations(size)
+        return _checked_alpha(preference), size if size > 0 else None
+
+    def _check_ids(self, items: list[Any]) -> None:
+        """Refuses ids that stand for no piece, and pieces among ids."""
+        if _of_pieces(items):
+            if not all(isinstance(item, (str, bytes)) for item in items):
+                raise ArgumentTypeError("a text is decoded from ids or from pieces, not from both")
+            return
+        for item in items:
+            if not isinstance(item, int) or not 0 <= item < len(self._pieces.texts):
+                self._checked_id(item)
+
+
+def _of(rows: list[tuple[int, str, int, int, bool]]) -> list[Row]:
+    return [Row(*row) for row in rows]
+
+
+def _is_list(given: object) -> bool:
+    return hasattr(given, "__len__") and not isinstance(given, (str, bytes))
+
+
+def _items(given: Any) -> list[Any]:
+    """What stands in a list or an array; a single item is one of one."""
+    if given is None or (isinstance(given, (str, bytes)) and not given):
+        return []
+    if hasattr(given, "tolist") and _is_list(given):
+        listed: list[Any] = given.tolist()
+        return listed
+    return list(given) if _is_list(given) else [given]
+
+
+def _of_pieces(items: list[Any]) -> bool:
+    return any(isinstance(item, (str, bytes)) for item in items[:1])
+
+
+def _checked_segmentations(size: object) -> int:
+    number = checked_int("nbest_size", size, -(2**63))
+    if number > _MOST_SEGMENTATIONS:
+        raise ArgumentError(f"nbest_size must be at most {_MOST_SEGMENTATIONS}, not {number}")
+    return number
+
+
+def _checked_alpha(alpha: object) -> float:
+    if isinstance(alpha, bool) or not isinstance(alpha, (int, float)):
+        raise ArgumentTypeError(f"alpha must be a number, not {type(alpha).__name__}")
+    if not 0 <= alpha <= _MOST_ALPHA:
+        raise ArgumentError(f"alpha must be at least 0 and finite, not {alpha}")
+    return float(alpha)

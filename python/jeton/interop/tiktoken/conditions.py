@@ -1,0 +1,60 @@
+"""Which tokenizers can speak tiktoken's interface, and which expression cuts their text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import jeton._core as _core
+from jeton.components import Regex, decoders, pre_tokenizers
+from jeton.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from jeton.encoding.base_tokenizer import BaseTokenizer
+
+__all__ = ["pattern_of", "refuse_others"]
+
+_IN_TEXT: Final = sorted({*range(256)} - {0xC0, 0xC1, *range(0xF5, 256)})
+"""The bytes that text may hold."""
+
+
+def refuse_others(tokenizer: BaseTokenizer) -> None:
+    """Refuses a tokenizer that cannot speak it.
+
+    Raises:
+        UnsupportedError: It is no byte-level BPE, or changes text on the way in or out.
+    """
+    why = None
+    if not tokenizer._core.has_raw_tokens:
+        why = "its model is not a BPE over bytes"
+    elif any(tokenizer._core.bytes_to_id(bytes([byte])) is None for byte in _IN_TEXT):
+        why = "it has no token for some byte"
+    elif tokenizer.normalizer is not None:
+        why = "it normalizes text"
+    elif tokenizer.decoder != decoders.ByteLevel():
+        why = "its decoder is not ByteLevel"
+    elif any(not token.special for token in tokenizer.added_tokens):
+        why = "it has added tokens that are not special"
+    if why:
+        raise UnsupportedError(f"this tokenizer cannot speak tiktoken's interface: {why}")
+
+
+def pattern_of(tokenizer: BaseTokenizer) -> str:
+    """The expression that cuts text.
+
+    Raises:
+        UnsupportedError: No single one does.
+    """
+    stages: list[object] = [tokenizer.pre_tokenizer]
+    if isinstance(stages[0], pre_tokenizers.Sequence):
+        stages = [
+            step
+            for step in stages[0].steps
+            if not (isinstance(step, pre_tokenizers.ByteLevel) and not step.use_regex)
+        ]
+    match stages:
+        case [pre_tokenizers.Matches(Regex(source)) | pre_tokenizers.Split(Regex(source))]:
+            return source
+        case [pre_tokenizers.ByteLevel(use_regex=True)]:
+            published = {name: sources for name, _, _, sources in _core.named_patterns()}
+            return published["gpt2"][0]
+    raise UnsupportedError("no single pattern says how this tokenizer cuts text")

@@ -1,0 +1,479 @@
+"""`tiktoken.Encoding`, spoken by a jeton tokenizer: for code that already calls that interface.
+
+Look here for what `Tokenizer.as_tiktoken()` and `jeton.tiktoken.get_encoding()` give.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from jeton.arguments import check_text
+from jeton.encoding.base_tokenizer import BaseTokenizer
+from jeton.errors import ArgumentError, UnknownTokenError
+from jeton.interop.tiktoken.conditions import pattern_of, refuse_others
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+__all__ = ["Encoding", "TiktokenEncoding"]
+
+_NOTHING: frozenset[str] = frozenset()
+_Result = TypeVar("_Result")
+
+
+class Encoding:
+    r"""A byte-level tokenizer under the interface of `tiktoken.Encoding`.
+
+    Differences from tiktoken: batches use all cores whatever `num_threads` says; of special tokens
+    that begin at one place the longest wins, where tiktoken leaves it to chance; `encode_to_numpy`
+    takes text with lone surrogates as `encode` does; completions come in the order of their ids.
+
+    Args:
+        name: What the encoding is called.
+        pat_str: How text is cut: an expression whose matches are the pieces.
+        mergeable_ranks: Tokens with their ids, which say how early each is merged; all 256 bytes
+            must be among them.
+        special_tokens: Special tokens with their ids.
+        explicit_n_vocab: How many tokens there must be.
+
+    Raises:
+        FormatError: Ranks that contradict each other or lack a byte; an expression that is none.
+        ArgumentError: Not as many tokens as `explicit_n_vocab` says, or not with the ids below it.
+
+    Example:
+        >>> import jeton
+        >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256}
+        >>> tok = jeton.Tokenizer.from_ranks(
+        ...     ranks, pattern=r"\w+|\W+", special_tokens={"<|endoftext|>": 257}
+        ... )
+        >>> enc = tok.as_tiktoken("tiny")
+        >>> enc
+        <Encoding 'tiny'>
+        >>> enc.encode("ab<|endoftext|>", allowed_special="all")
+        [256, 257]
+        >>> enc.decode_with_offsets([256, 97])
+        ('aba', [0, 2])
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        pat_str: str,
+        mergeable_ranks: dict[bytes, int],
+        special_tokens: dict[str, int],
+        explicit_n_vocab: int | None = None,
+    ) -> None:
+        tokens = len(mergeable_ranks) + len(special_tokens)
+        if explicit_n_vocab is not None and tokens != explicit_n_vocab:
+            raise ArgumentError(
+                f"explicit_n_vocab is {explicit_n_vocab}, but there are {tokens} tokens"
+            )
+        tokenizer = BaseTokenizer._for_users.from_ranks(
+            mergeable_ranks, pattern=pat_str, special_tokens=special_tokens
+        )
+        if explicit_n_vocab is not None and tokenizer.max_id != explicit_n_vocab - 1:
+            raise ArgumentError(
+                f"explicit_n_vocab is {explicit_n_vocab}, but the largest id is {tokenizer.max_id}"
+            )
+        self._set(tokenizer, name)
+        self._pat_str = pat_str
+
+    @classmethod
+    def of_tokenizer(cls, tokenizer: BaseTokenizer, name: str) -> Encoding:
+        """The encoding that a tokenizer is.
+
+        Raises:
+            UnsupportedError: It is no byte-level BPE, or changes text on the way in or out.
+        """
+        encoding = cls.__new__(cls)
+        encoding._set(tokenizer, name)
+        return encoding
+
+    def _set(self, tokenizer: BaseTokenizer, name: str) -> None:
+        check_text("name", name)
+        refuse_others(tokenizer)
+        self.name = name
+        self._tokenizer = tokenizer
+        self._special_tokens = tokenizer.special_tokens
+        self._special_token_values = set(self._special_tokens.values())
+        self.max_token_value = tokenizer.max_id
+
+    def __repr__(self) -> str:
+        return f"<Encoding {self.name!r}>"
+
+    # Encoding
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """The ids of a text, special tokens in it being text."""
+        return self._tokenizer.encode(text)
+
+    def encode(
+        self,
+        text: str,
+        *,
+        allowed_special: Literal["all"] | AbstractSet[str] = _NOTHING,
+        disallowed_special: Literal["all"] | Collection[str] = "all",
+    ) -> list[int]:
+        """The ids of a text.
+
+        Args:
+            text: The text.
+            allowed_special: The special tokens that stand for themselves.
+            disallowed_special: The texts that are an error; by default all special tokens that are
+                not allowed. With `()`, they are text like any other.
+
+        Raises:
+            ValueError: Something disallowed stands in the text.
+        """
+        special = self._policy(text, allowed_special, disallowed_special)
+        return self._tokenizer.encode(text, special=special)
+
+    def encode_to_numpy(
+        self,
+        text: str,
+        *,
+        allowed_special: Literal["all"] | AbstractSet[str] = _NOTHING,
+        disallowed_special: Literal["all"] | Collection[str] = "all",
+    ) -> npt.NDArray[np.uint32]:
+        """As `encode`, as a numpy array."""
+        special = self._policy(text, allowed_special, disallowed_special)
+        return self._tokenizer.encode_array(text, special=special)
+
+    def encode_ordinary_batch(self, text: list[str], *, num_threads: int = 8) -> list[list[int]]:
+        """As `encode_ordinary`, of many texts."""
+        _check_threads(num_threads)
+        return self._tokenizer.encode_batch(text).tolist()
+
+    def encode_batch(
+        self,
+        text: list[str],
+        *,
+        num_threads: int = 8,
+        allowed_special: Literal["all"] | AbstractSet[str] = _NOTHING,
+        disallowed_special: Literal["all"] | Collection[str] = "all",
+    ) -> list[list[int]]:
+        """As `encode`, of many texts."""
+        _check_threads(num_threads)
+        texts = list(text)
+        special: Any = self._allowed(allowed_special)
+        search = self._search(allowed_special, disallowed_special)
+        for item in texts:
+            search(item)
+        return self._tokenizer.encode_batch(texts, special=special).tolist()
+
+    def encode_single_token(self, text_or_bytes: str | bytes) -> int:
+        """The id of a token, special or not.
+
+        Raises:
+            KeyError: There is no such token.
+        """
+        token = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
+        return self._tokenizer.bytes_to_id(token)
+
+    def encode_with_unstable(
+        self,
+        text: str,
+        *,
+        allowed_special: Literal["all"] | AbstractSet[str] = _NOTHING,
+        disallowed_special: Literal["all"] | Collection[str] = "all",
+    ) -> tuple[list[int], list[list[int]]]:
+        """The ids that more text cannot change, and what may stand for the rest of the text.
+
+        Returns:
+            The stable ids, and all rows of ids that may follow when the text goes on: the bytes
+            of each begin with the rest of the text.
+        """
+        special = self._policy(text, allowed_special, disallowed_special)
+        ids, unstable = self._split_unstable(text, special)
+        rest = self.decode_bytes(unstable)
+        return ids, sorted(map(list, self._completions(rest))) if rest else []
+
+    def _split_unstable(self, text: str, special: Any) -> tuple[list[int], list[int]]:
+        """The ids of a text, cut where its last piece begins."""
+        encoding = self._tokenizer.encode_with_spans(text, special=special)
+        ids = encoding.ids
+        if not ids or ids[-1] in self._special_token_values:
+            return ids, []
+        last_word = encoding.word_ids[-1]
+        start = len(ids)
+        while start and encoding.word_ids[start - 1] == last_word:
+            start -= 1
+        # White space that follows may be cut in another way with what comes before it.
+        if self._is_space(ids[start]):
+            while start and self._is_space(ids[start - 1]):
+                start -= 1
+        return ids[:start], ids[start:]
+
+    def _is_space(self, id: int) -> bool:
+        return id not in self._special_token_values and not self._tokenizer.token_spelling(
+            id
+        ).strip(b" \n\t")
+
+    def _completions(self, rest: bytes) -> set[tuple[int, ...]]:
+        """All rows of ids that text beginning with `rest` may begin with."""
+        completions: set[tuple[int, ...]] = {
+            (self._mergeable_ranks[token],) for token in self._beginning_with(rest)
+        }
+        for cut in range(1, len(rest)):
+            for token in self._beginning_with(rest[cut:]):
+                completions.add(self._first_ids(rest[:cut] + token, len(rest)))
+        # A pattern may hold the last white space back for the word after it.
+        last = _last_character(rest)
+        if len(last) < len(rest) and last.decode("utf-8", "replace").isspace():
+            before = rest[: len(rest) - len(last)]
+            completions.add((*self._merged(before), *self._merged(last)))
+        return completions
+
+    def _beginning_with(self, prefix: bytes) -> Iterator[bytes]:
+        """The mergeable tokens that begin with `prefix`."""
+        tokens = self._sorted_tokens
+        start = bisect_left(tokens, prefix)
+        return itertools.takewhile(
+            lambda token: token.startswith(prefix), itertools.islice(tokens, start, None)
+        )
+
+    def _first_ids(self, data: bytes, length: int) -> tuple[int, ...]:
+        """The ids that the first `length` bytes of `data` lie in."""
+        try:
+            ids = self.encode_ordinary(data.decode())
+        except UnicodeDecodeError:
+            ids = self._merged(data)
+        covered = itertools.accumulate(len(self._tokenizer.token_spelling(id)) for id in ids)
+        count = next((n for n, size in enumerate(covered, 1) if size >= length), len(ids))
+        return tuple(ids[:count])
+
+    def _merged(self, data: bytes) -> list[int]:
+        """The ids that merging makes of bytes, which is not asked to make a token of them all."""
+        if data not in self._mergeable_ranks or len(data) == 1:
+            return self._encode_single_piece(data)
+        parts = [data[i : i + 1] for i in range(len(data))]
+        ranks = self._mergeable_ranks
+        while True:
+            pairs = [
+                (ranks[left + right], at)
+                for at, (left, right) in enumerate(itertools.pairwise(parts))
+                if left + right in ranks
+            ]
+            if not pairs:
+                return [ranks[part] for part in parts]
+            _, at = min(pairs)
+            parts[at : at + 2] = [parts[at] + parts[at + 1]]
+
+    # Decoding
+
+    def decode_bytes(self, tokens: Sequence[int]) -> bytes:
+        """The bytes of ids.
+
+        Raises:
+            KeyError: An id stands for no token.
+        """
+        return _in_range(lambda: self._tokenizer.decode_bytes(tokens))
+
+    def decode(self, tokens: Sequence[int], errors: str = "replace") -> str:
+        """The text of ids; `errors` is as in `bytes.decode`."""
+        return self.decode_bytes(tokens).decode("utf-8", errors=errors)
+
+    def decode_single_token_bytes(self, token: int) -> bytes:
+        """The bytes of a token, special or not.
+
+        Raises:
+            KeyError: The id stands for no token.
+        """
+        return _in_range(lambda: self._tokenizer.token_spelling(token))
+
+    def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
+        """The bytes of each token."""
+        return [self.decode_single_token_bytes(token) for token in tokens]
+
+    def decode_with_offsets(self, tokens: Sequence[int]) -> tuple[str, list[int]]:
+        """The text of ids, and the character that each token begins in.
+
+        Raises:
+            UnicodeDecodeError: The bytes are not UTF-8.
+        """
+        pieces = self.decode_tokens_bytes(tokens)
+        offsets = []
+        characters = 0
+        for piece in pieces:
+            offsets.append(max(0, characters - _continues(piece[0])))
+            characters += sum(not _continues(byte) for byte in piece)
+        return b"".join(pieces).decode("utf-8", errors="strict"), offsets
+
+    def decode_batch(
+        self, batch: Sequence[Sequence[int]], *, errors: str = "replace", num_threads: int = 8
+    ) -> list[str]:
+        """As `decode`, of many rows."""
+        _check_threads(num_threads)
+        if errors not in ("replace", "strict", "ignore"):
+            # As in tiktoken, the name of a handler matters only where there is something to handle.
+            return [self.decode(tokens, errors) for tokens in batch]
+        return _in_range(lambda: self._tokenizer.decode_batch(batch, errors=errors))
+
+    def decode_bytes_batch(
+        self, batch: Sequence[Sequence[int]], *, num_threads: int = 8
+    ) -> list[bytes]:
+        """As `decode_bytes`, of many rows."""
+        _check_threads(num_threads)
+        return [self.decode_bytes(tokens) for tokens in batch]
+
+    # What is in it
+
+    def token_byte_values(self) -> list[bytes]:
+        """The bytes of all tokens that are not special, sorted."""
+        return list(self._sorted_tokens)
+
+    @property
+    def eot_token(self) -> int:
+        """The id of `<|endoftext|>`.
+
+        Raises:
+            KeyError: There is no such token.
+        """
+        return self._special_tokens["<|endoftext|>"]
+
+    @functools.cached_property
+    def special_tokens_set(self) -> set[str]:
+        """The special tokens."""
+        return set(self._special_tokens)
+
+    def is_special_token(self, token: int) -> bool:
+        """Whether an id is that of a special token."""
+        assert isinstance(token, int)
+        return token in self._special_token_values
+
+    @property
+    def n_vocab(self) -> int:
+        """One more than the largest id."""
+        return self.max_token_value + 1
+
+    @functools.cached_property
+    def _mergeable_ranks(self) -> dict[bytes, int]:
+        return {
+            token: id
+            for token, id in self._tokenizer._core.model().vocab().items()
+            if id not in self._special_token_values
+        }
+
+    @functools.cached_property
+    def _sorted_tokens(self) -> list[bytes]:
+        return sorted(self._mergeable_ranks)
+
+    @functools.cached_property
+    def _pat_str(self) -> str:
+        return pattern_of(self._tokenizer)
+
+    # What tiktoken keeps private, and code calls all the same
+
+    def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]:
+        """The ids of bytes that the pattern does not cut."""
+        piece = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
+        return self._tokenizer._core.encode_piece(piece)
+
+    def _encode_only_native_bpe(self, text: str) -> list[int]:
+        """As `encode_ordinary`."""
+        return self.encode_ordinary(text)
+
+    def _encode_bytes(self, text: bytes) -> list[int]:
+        """The ids of bytes that need not be UTF-8: what is not is part of the last piece."""
+        try:
+            return self.encode_ordinary(text.decode())
+        except UnicodeDecodeError as error:
+            valid = text[: error.start]
+        ids, unstable = self._split_unstable(valid.decode(), "ignore")
+        rest = self.decode_bytes(unstable) + text[len(valid) :]
+        return ids + self._encode_single_piece(rest)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Encoding.of_tokenizer, (self._tokenizer, self.name)
+
+    # Special tokens
+
+    def _policy(
+        self,
+        text: str,
+        allowed: Literal["all"] | AbstractSet[str],
+        disallowed: Literal["all"] | Collection[str],
+    ) -> Any:
+        """`special=` for jeton, after a search for what is disallowed."""
+        self._search(allowed, disallowed)(text)
+        return self._allowed(allowed)
+
+    def _allowed(self, allowed: Literal["all"] | AbstractSet[str]) -> Any:
+        if allowed == "all":
+            return "allow"
+        # A name that is no special token allows nothing.
+        return self.special_tokens_set.intersection(allowed) or "ignore"
+
+    def _search(
+        self,
+        allowed: Literal["all"] | AbstractSet[str],
+        disallowed: Literal["all"] | Collection[str],
+    ) -> Callable[[str], None]:
+        """What raises an error where something disallowed stands in a text."""
+        if disallowed == "all":
+            allowed_set: Any = self.special_tokens_set if allowed == "all" else allowed
+            disallowed = self.special_tokens_set - allowed_set
+        if not disallowed:
+            return lambda text: None
+        pattern = _any_of(frozenset(disallowed))
+
+        def search(text: str) -> None:
+            if found := pattern.search(text):
+                token = found.group()
+                raise ValueError(
+                    f"the disallowed special token {token!r} stands in the text. To encode it as "
+                    f"that token, pass allowed_special={{{token!r}}}; to encode it as text, pass "
+                    f"disallowed_special=(enc.special_tokens_set - {{{token!r}}}), or "
+                    "disallowed_special=() for all special tokens"
+                )
+
+        return search
+
+
+TiktokenEncoding = Encoding
+
+
+@functools.lru_cache(maxsize=128)
+def _any_of(tokens: frozenset[str]) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, sorted(tokens, key=len, reverse=True))))
+
+
+def _check_threads(num_threads: int) -> None:
+    if num_threads <= 0:
+        raise ArgumentError("num_threads must be greater than 0")
+
+
+def _in_range(decode: Callable[[], _Result]) -> _Result:
+    """Decodes; an int that no id can be is an `OverflowError`, as in tiktoken."""
+    try:
+        return decode()
+    except UnknownTokenError:
+        raise
+    except ArgumentError as error:
+        raise OverflowError(str(error)) from None
+
+
+def _continues(byte: int) -> bool:
+    """Whether a byte continues a character of UTF-8."""
+    return 0x80 <= byte < 0xC0
+
+
+def _last_character(data: bytes) -> bytes:
+    """The bytes of the last character, or the last byte where that ends none."""
+    for length in range(1, min(4, len(data)) + 1):
+        tail = data[-length:]
+        try:
+            if len(tail.decode()) == 1:
+                return tail
+        except UnicodeDecodeError:
+            continue
+    return data[-1:]

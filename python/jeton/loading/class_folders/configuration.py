@@ -1,0 +1,229 @@
+"""The configuration files of a folder: the arguments of its class, and its added tokens.
+
+Look here for which file wins over another, as in transformers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jeton import files
+from jeton.components import AddedToken
+from jeton.errors import FormatError, UnsupportedError
+from jeton.loading.settings import ADDED_TOKENS, CONFIG, SPECIAL_TOKENS, json_object
+
+__all__ = ["Configuration", "Token", "Tokens"]
+
+_MODEL: str = "config.json"
+_ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
+_LISTS = ("additional_special_tokens", "extra_special_tokens")
+
+Token = dict[str, Any]
+"""An added token without its id: its content and its flags."""
+
+
+def _token(value: object, place: str, **flags: bool) -> Token:
+    if isinstance(value, str):
+        return {"content": value, **flags}
+    if isinstance(value, dict) and isinstance(value.get("content"), str):
+        known = ("content", "lstrip", "rstrip", "single_word", "special")
+        return {**flags, **{name: value[name] for name in known if name in value}}
+    raise FormatError(f"{place}: expected a token, found {value!r:.60}")
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What the JSON files of a folder say."""
+
+    folder: Path
+    arguments: Mapping[str, Any]
+    """Those of the class, from its configuration and, where it counts, the special tokens map."""
+    listed: Mapping[int, Token]
+    """The added tokens that the files list with ids."""
+    name: str | None
+    """The class, without `Tokenizer` and `Fast` at its end."""
+
+    @classmethod
+    def of(cls, folder: Path, model_types: Mapping[str, str]) -> Configuration:
+        """What the files of a folder say.
+
+        Args:
+            folder: Where they are.
+            model_types: The class of each type of model, where a configuration names none.
+        """
+        beside = {
+            name: files.read(folder / name)
+            for name in (CONFIG, SPECIAL_TOKENS, ADDED_TOKENS, _MODEL)
+            if (folder / name).is_file()
+        }
+        config = json_object(beside, CONFIG)
+        arguments = dict(config)
+        if "added_tokens_decoder" not in config:
+            arguments.update(json_object(beside, SPECIAL_TOKENS))
+        name = config.get("tokenizer_class")
+        if name is None:
+            name = model_types.get(str(json_object(beside, _MODEL).get("model_type")))
+        if name is not None:
+            name = str(name).removesuffix("Fast").removesuffix("Tokenizer")
+        return cls(folder, arguments, _listed(config, json_object(beside, ADDED_TOKENS)), name)
+
+    def flag(self, name: str, default: bool) -> bool:
+        """A boolean argument; `None` counts as absent."""
+        value = self.arguments.get(name)
+        if value is None:
+            return default
+        if not isinstance(value, bool):
+            raise FormatError(f"{CONFIG}: {name}: expected true or false, found {value!r:.60}")
+        return value
+
+    def number(self, name: str, default: int) -> int:
+        """An integer argument."""
+        value = self.arguments.get(name, default)
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 24:
+            raise FormatError(f"{CONFIG}: {name}: expected a number, found {value!r:.60}")
+        return value
+
+    def text(self, name: str) -> str | None:
+        """A string argument."""
+        value = self.arguments.get(name)
+        if value is not None and not isinstance(value, str):
+            raise FormatError(f"{CONFIG}: {name}: expected a text, found {value!r:.60}")
+        return value
+
+    def role(self, role: str, defaults: Mapping[str, Token | None]) -> Token | None:
+        """The token of a role: that of the files, or else of the class."""
+        name = f"{role}_token"
+        default = defaults.get(role)
+        if name not in self.arguments:
+            return default
+        value = self.arguments[name]
+        if value is None:
+            return None
+        flags = {key: flag for key, flag in (default or {}).items() if key != "content"}
+        return _token(value, f"{CONFIG}: {name}", **flags)
+
+    def further(self) -> list[Token]:
+        """The special tokens that have no role."""
+        found = []
+        for name in _LISTS:
+            value = self.arguments.get(name)
+            if isinstance(value, list):
+                found += [_token(it, f"{CONFIG}: {name}") for it in value]
+            elif isinstance(value, dict):
+                found += [_token(it, f"{CONFIG}: {name}") for it in value.values()]
+        return found
+
+    def lists_further(self) -> bool:
+        """Whether the files say which special tokens have no role."""
+        return any(isinstance(self.arguments.get(name), list) for name in _LISTS)
+
+    def file(self, *names: str) -> Path:
+        """The first of these files that exists.
+
+        Raises:
+            FormatError: None does.
+        """
+        for name in names:
+            if (self.folder / name).is_file():
+                return self.folder / name
+        raise FormatError(
+            f"{self.folder}: the class {self.name}Tokenizer needs {' or '.join(names)}, and there "
+            "is no such file"
+        )
+
+    def read(self, *names: str) -> bytes:
+        """The content of that file."""
+        return files.read(self.file(*names))
+
+    def vocabulary(self, *names: str) -> dict[str, int]:
+        """The ids in that file, a JSON object from tokens to ids."""
+        path = self.file(*names)
+        try:
+            vocabulary = json.loads(files.read(path))
+        except (ValueError, RecursionError) as error:
+            raise FormatError(f"{path}: not valid JSON: {error}") from None
+        if not isinstance(vocabulary, dict) or not all(
+            isinstance(id, int) and not isinstance(id, bool) for id in vocabulary.values()
+        ):
+            raise FormatError(f"{path}: expected an object from tokens to ids")
+        return vocabulary
+
+    def refuse(self, what: str) -> UnsupportedError:
+        """The error for what no stage here does."""
+        return UnsupportedError(f"{self.folder}: {self.name}Tokenizer: {what}")
+
+
+def _listed(config: Mapping[str, Any], added: Mapping[str, Any]) -> dict[int, Token]:
+    if "added_tokens_decoder" in config:
+        decoder = config["added_tokens_decoder"]
+        if not isinstance(decoder, dict):
+            raise FormatError(f"{CONFIG}: added_tokens_decoder: expected an object")
+        tokens = {}
+        for id, value in decoder.items():
+            if not id.isdecimal():
+                raise FormatError(f"{CONFIG}: added_tokens_decoder: {id!r} is no id")
+            tokens[int(id)] = _token(value, f"{CONFIG}: added_tokens_decoder: {id}")
+        return tokens
+    tokens = {}
+    for content, id in added.items():
+        if not isinstance(id, int) or isinstance(id, bool) or id < 0:
+            raise FormatError(f"{ADDED_TOKENS}: {content}: expected an id, found {id!r:.60}")
+        if id in tokens:
+            raise FormatError(
+                f"{ADDED_TOKENS}: {tokens[id]['content']!r} and {content!r} have one id, {id}"
+            )
+        tokens[id] = {"content": content}
+    return tokens
+
+
+@dataclass
+class Tokens:
+    """The added tokens, while they get their ids."""
+
+    size: int
+    """How many tokens the vocabulary has."""
+    id_in_vocabulary: Mapping[str, int]
+    by_id: dict[int, Token] = field(default_factory=dict)
+
+    def put(self, id: int, token: Token) -> None:
+        """Gives a token an id; it replaces an earlier token with that id."""
+        self.by_id[id] = token
+
+    def id(self, content: str) -> int | None:
+        """The id of a token."""
+        for id, token in self.by_id.items():
+            if token["content"] == content:
+                return id
+        return self.id_in_vocabulary.get(content)
+
+    def add(self, tokens: Iterable[Token | None]) -> None:
+        """Adds the special tokens that are missing, with the vocabulary's id or a new one."""
+        present = {token["content"] for token in self.by_id.values()}
+        next_id = max(self.size, len({*self.id_in_vocabulary, *present}))
+        for token in tokens:
+            if token is None or token["content"] in present:
+                continue
+            present.add(token["content"])
+            id = self.id_in_vocabulary.get(token["content"])
+            if id is None:
+                while next_id in self.by_id:
+                    next_id += 1
+                id, next_id = next_id, next_id + 1
+            self.put(id, {**token, "special": True})
+
+    def added(self) -> list[AddedToken]:
+        """All of them, in the order of their ids."""
+        special_names = {"special", "lstrip", "rstrip", "single_word"}
+        return [
+            AddedToken(
+                token["content"],
+                id,
+                normalized=False,
+                **{name: bool(it) for name, it in token.items() if name in special_names},
+            )
+            for id, token in sorted(self.by_id.items())
+        ]

@@ -1,0 +1,175 @@
+"""Classes whose vocabulary is a `vocab.json` with its merges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jeton.components import Regex, decoders, models, normalizers, pre_tokenizers
+from jeton.components.byte_alphabet import BYTES
+from jeton.errors import FormatError
+from jeton.loading.class_folders.built import Built, Frame, KnownClass, named_expression, template
+from jeton.loading.class_folders.configuration import Configuration
+
+_CLIP = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+
+
+def gpt2(configuration: Configuration, known: KnownClass) -> Built:
+    """GPT-2, and CodeGen, which Phi uses too."""
+    before = ["bos"] * configuration.flag("add_bos_token", False)
+    frame = template(" ".join([*before, "$A"]), " ".join([*before, "$A", *before, "$B"]))
+    return _built(configuration, frame)
+
+
+def roberta(configuration: Configuration, known: KnownClass) -> Built:
+    """RoBERTa and BART."""
+    return _built(configuration, template("cls $A sep", "cls $A sep sep $B sep"))
+
+
+def deberta(configuration: Configuration, known: KnownClass) -> Built:
+    """The first DeBERTa."""
+    return _built(configuration, template("cls $A sep", "cls $A sep $B:1 sep:1"))
+
+
+def qwen2(configuration: Configuration, known: KnownClass) -> Built:
+    """Qwen 2."""
+    steps = (
+        pre_tokenizers.Split(Regex(named_expression("qwen2")), "isolated"),
+        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+    )
+    return _built(
+        configuration,
+        None,
+        normalizer=normalizers.NFC(),
+        pre_tokenizer=pre_tokenizers.Sequence(steps),
+    )
+
+
+def whisper(configuration: Configuration, known: KnownClass) -> Built:
+    """Whisper, with tokens for the language and the task."""
+    start = "<|startoftranscript|>"
+    language, task = configuration.text("language"), configuration.text("task")
+    first = [start]
+    if language is not None:
+        first.append(f"<|{language.lower()}|>")
+    if task is not None:
+        first.append(f"<|{task}|>")
+    if not configuration.flag("predict_timestamps", False):
+        first.append("<|notimestamps|>")
+    before = " ".join(first)
+    return _built(configuration, template(f"{before} $A eos", f"{before} $A $B eos"))
+
+
+def clip(configuration: Configuration, known: KnownClass) -> Built:
+    """CLIP, whose tokens end in `</w>` at the end of a word."""
+    vocabulary, merges = _files(configuration)
+    unknown = configuration.role("unk", known.roles)
+    model = models.BPE(
+        vocabulary,
+        merges,
+        alphabet="characters",
+        unk_token=None if unknown is None else unknown["content"],
+        end_of_word_suffix="</w>",
+    )
+    return Built(
+        model,
+        vocabulary,
+        len(vocabulary),
+        normalizer=normalizers.Sequence(
+            (
+                normalizers.NFC(),
+                normalizers.Replace(Regex(r"\s+"), " "),
+                normalizers.Lowercase(),
+            )
+        ),
+        pre_tokenizer=pre_tokenizers.Sequence(
+            (
+                pre_tokenizers.Split(Regex(_CLIP), "removed", invert=True),
+                pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+            )
+        ),
+        decoder=decoders.Sequence((decoders.Replace("</w>", " "), decoders.ByteLevel())),
+        frame=template("bos $A eos", "bos $A eos eos $B eos"),
+    )
+
+
+def ctrl(configuration: Configuration, known: KnownClass) -> Built:
+    """CTRL, whose tokens end in `@@` where the word goes on."""
+    vocabulary, merges = _files(configuration)
+    unknown = configuration.role("unk", known.roles)
+    ends = {
+        token.removesuffix("@@") if token.endswith("@@") else f"{token}</w>": id
+        for token, id in vocabulary.items()
+    }
+    if unknown is None or unknown["content"] not in vocabulary:
+        raise configuration.refuse("its vocabulary lacks the unknown token")
+    ends[unknown["content"]] = ends.pop(f"{unknown['content']}</w>")
+    missing = [pair for pair in merges if not {*pair, "".join(pair)} <= ends.keys()]
+    if missing:
+        raise configuration.refuse(
+            f"{len(missing)} of its merges are not of tokens, first {' '.join(missing[0])!r}"
+        )
+    return Built(
+        models.BPE(
+            ends,
+            merges,
+            alphabet="characters",
+            unk_token=unknown["content"],
+            end_of_word_suffix="</w>",
+        ),
+        vocabulary,
+        len(vocabulary),
+        pre_tokenizer=pre_tokenizers.Split(Regex(r"\S+\n?"), "removed", invert=True),
+        decoder=decoders.BPEDecoder("</w>"),
+    )
+
+
+def _files(configuration: Configuration) -> tuple[dict[str, int], list[tuple[str, str]]]:
+    vocabulary = configuration.vocabulary("vocab.json", "encoder.json")
+    path = configuration.file("merges.txt", "vocab.bpe")
+    try:
+        lines = configuration.read("merges.txt", "vocab.bpe").decode().split("\n")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path}: {error}") from None
+    merges = []
+    for number, line in enumerate(lines, 1):
+        if line.startswith("#version") or not line.strip():
+            continue
+        parts = line.split()
+        if len(parts) != 2:
+            raise FormatError(f"{path}: line {number}: expected two tokens, found {line!r:.60}")
+        merges.append((parts[0], parts[1]))
+    return vocabulary, merges
+
+
+def _built(
+    configuration: Configuration,
+    frame: Frame | None,
+    *,
+    pre_tokenizer: pre_tokenizers.PreTokenizer | None = None,
+    **rest: Any,
+) -> Built:
+    """The stages of a byte-level BPE."""
+    vocabulary, merges = _files(configuration)
+    raw: dict[bytes, int] = {}
+    for token, id in vocabulary.items():
+        raw.setdefault(_raw(token), id)
+    if pre_tokenizer is None:
+        prefix = configuration.flag("add_prefix_space", False)
+        pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=prefix)
+    pairs: list[tuple[bytes | str, bytes | str]] = [(_raw(a), _raw(b)) for a, b in merges]
+    return Built(
+        models.BPE(raw, pairs),
+        vocabulary,
+        len(vocabulary),
+        pre_tokenizer=pre_tokenizer,
+        decoder=decoders.ByteLevel(),
+        frame=frame,
+        **rest,
+    )
+
+
+def _raw(token: str) -> bytes:
+    """The bytes of a token: those that GPT-2's characters write, or else its UTF-8."""
+    if all(character in BYTES for character in token):
+        return bytes(BYTES[character] for character in token)
+    return token.encode()

@@ -1,0 +1,51 @@
+"""Classes whose vocabulary is BERT's list of tokens."""
+
+from __future__ import annotations
+
+from jeton.components import decoders, models, normalizers, pre_tokenizers
+from jeton.errors import FormatError
+from jeton.loading.class_folders.built import Built, Frame, KnownClass, template
+from jeton.loading.class_folders.configuration import Configuration
+from jeton.loading.settings import CONFIG
+
+
+def bert(configuration: Configuration, known: KnownClass) -> Built:
+    """BERT, and classes that build the same."""
+    return _built(configuration, known, template("cls $A sep", "cls $A sep $B:1 sep:1"))
+
+
+def mpnet(configuration: Configuration, known: KnownClass) -> Built:
+    """MPNet, with the frame of RoBERTa."""
+    return _built(configuration, known, template("cls $A sep", "cls $A sep sep $B sep"))
+
+
+def _built(configuration: Configuration, known: KnownClass, frame: Frame) -> Built:
+    if not configuration.flag("do_basic_tokenize", True):
+        raise configuration.refuse("do_basic_tokenize=false splits text at white space alone")
+    path = configuration.file("vocab.txt")
+    try:
+        lines = configuration.read("vocab.txt").decode().split("\n")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path}: {error}") from None
+    if lines[-1] == "":
+        lines.pop()
+    vocabulary = {line.rstrip("\r"): id for id, line in enumerate(lines)}
+    unknown = configuration.role("unk", known.roles)
+    if unknown is None or unknown["content"] not in vocabulary:
+        raise FormatError(f"{path}: the unk_token of {CONFIG} is not in the vocabulary")
+    strip_accents = configuration.arguments.get("strip_accents")
+    return Built(
+        models.WordPiece(vocabulary, unk_token=unknown["content"]),
+        vocabulary,
+        len(lines),
+        normalizer=normalizers.BertNormalizer(
+            handle_chinese_chars=configuration.flag("tokenize_chinese_chars", True),
+            strip_accents=None
+            if strip_accents is None
+            else configuration.flag("strip_accents", False),
+            lowercase=configuration.flag("do_lower_case", True),
+        ),
+        pre_tokenizer=pre_tokenizers.BertPreTokenizer(),
+        decoder=decoders.WordPiece(),
+        frame=frame,
+    )

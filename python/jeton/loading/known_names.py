@@ -1,0 +1,96 @@
+"""What can be named: the tokenizers that `load` knows, and the ways to cut text that have a name.
+
+Look here for `jeton.names()` and `jeton.patterns()`, and for what is suggested for a name that is
+not known.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import jeton._core as _core
+from jeton.loading import registry
+
+__all__ = ["Pattern", "names", "patterns", "suggestion"]
+
+_HUB = {
+    "FacebookAI": ("roberta-", "xlm-roberta-", "xlm-mlm-", "xlm-clm-"),
+    "albert": ("albert-",),
+    "almanach": ("camembert-",),
+    "distilbert": ("distilbert-", "distilgpt2", "distilroberta-"),
+    "google-bert": ("bert-",),
+    "google-t5": ("t5-",),
+    "openai-community": ("gpt2-", "openai-gpt"),
+    "xlnet": ("xlnet-",),
+}
+"""How the names of repositories begin that once had no organisation, and whose they are now."""
+
+_FAMILIES = {
+    r"bert": "google-bert/bert-base-uncased",
+    r"chat[-_ ]?gpt": "gpt-4o",
+    r"deepseek.*": "deepseek-ai/DeepSeek-V3",
+    r"gpt[-_ ]?3": "r50k_base",
+    r"gpt[-_ ]?neox.*|pythia.*": "EleutherAI/gpt-neox-20b",
+    r"llama[-_ ]?2.*": "meta-llama/Llama-2-7b-hf",
+    r"mistral.*": "mistralai/Mistral-7B-v0.1",
+    r"qwen.*": "Qwen/Qwen2.5-7B",
+    r"roberta": "FacebookAI/roberta-base",
+    r"t5": "google-t5/t5-small",
+}
+"""Families of models, as they are called, and where the tokenizer of one of them is."""
+
+
+class Pattern(NamedTuple):
+    """A way to cut text that has a name."""
+
+    origin: str
+    """Whose it is, and where it was published; or what it does."""
+    aliases: tuple[str, ...]
+    """Its other names."""
+    expressions: tuple[str, ...]
+    """The expressions that cut, one after another; none where no expression does."""
+
+
+def names() -> dict[str, str]:
+    """The names that `load` knows, with what each is: tokenizers first, then models.
+
+    The name of a model's version, such as `gpt-4o-2024-05-13`, is known by how it begins. What
+    stands behind a name is fetched once, unless it is on this machine.
+
+    Example:
+        >>> import jeton
+        >>> jeton.names()["gpt2"], jeton.names()["gpt-4"]
+        ('GPT-2, 50,257 tokens', 'a model, with cl100k_base')
+    """
+    tokenizers = {name: known.what for name, known in registry.KNOWN.items()}
+    models = {name: f"a model, with {known}" for name, known in registry.MODELS.items()}
+    return tokenizers | {name: what for name, what in models.items() if name not in tokenizers}
+
+
+def patterns() -> dict[str, Pattern]:
+    """The names that `pattern=` takes, with what each is. Capitals make no difference.
+
+    Example:
+        >>> import jeton
+        >>> jeton.patterns()["cl100k"].aliases
+        ('cl100k_base', 'gpt4', 'gpt-4', 'gpt-3.5')
+    """
+    return {
+        name: Pattern(origin, tuple(aliases), tuple(expressions))
+        for name, aliases, origin, expressions in _core.named_patterns()
+    }
+
+
+def suggestion(name: str) -> str | None:
+    """What may be meant by a name that is not known: a known one, or a repository."""
+    for organisation, beginnings in _HUB.items():
+        if name.lower().startswith(beginnings):
+            return f"{organisation}/{name}"
+    version = re.sub(r"^gpt[-_ ]?(?=\d)", "gpt-", name.lower())
+    if registry.known_name(version):
+        return version
+    for family, meant in _FAMILIES.items():
+        if re.fullmatch(family, name.lower()):
+            return meant
+    return _core.did_you_mean(name, [*registry.KNOWN, *registry.MODELS])

@@ -1,0 +1,401 @@
+"""Known names: which published files make up `gpt2`, `cl100k_base` and the others.
+
+Look here for where a vocabulary comes from, how it is checked and where it is kept:
+
+1. from the folder given as `folder=`, or named by the environment variable `JETON_DATA_DIR`;
+2. from jeton itself, which ships with one small tokenizer;
+3. from the cache: `JETON_CACHE_DIR`, or the user's cache folder by the rules of the platform; or
+   from that of tiktoken, if `TIKTOKEN_CACHE_DIR` names one;
+4. from its public source, once; never with `offline=True` or `JETON_OFFLINE=1`.
+
+Each file is checked by its sha256, wherever it comes from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from types import MappingProxyType
+
+from jeton.errors import ChecksumError, DownloadError, MissingFileError
+from jeton.loading import download
+
+__all__ = [
+    "FAMILIES",
+    "KNOWN",
+    "MODELS",
+    "Known",
+    "Source",
+    "cache_folder",
+    "encoding_of_model",
+    "files_of",
+    "is_here",
+    "is_offline",
+    "known_name",
+    "name_for_model",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A published file."""
+
+    name: str
+    """The name that it is kept under."""
+    sha256: str
+    """In hexadecimal."""
+    url: str | None = None
+    """Where it is published; `None` if only behind a licence."""
+    aliases: tuple[tuple[str, str | None], ...] = ()
+    """Other names that it goes by in a local folder, each with its sha256 if that differs."""
+    ships: bool = False
+    """Whether it is part of jeton, beside the sample texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A known tokenizer: its files, and the encoding that ranks are."""
+
+    files: tuple[Source, ...]
+    """The vocabulary first; then the merges, if there are any."""
+    encoding: str | None = None
+    """The name of the published encoding, which says pattern and special tokens."""
+    what: str = ""
+    """What it is, in a few words."""
+
+
+_ENCODINGS = "https://openaipublic.blob.core.windows.net/encodings"
+_GPT2 = "https://openaipublic.blob.core.windows.net/gpt-2/encodings/main"
+
+_R50K = Source(
+    "r50k_base.tiktoken",
+    "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
+    f"{_ENCODINGS}/r50k_base.tiktoken",
+)
+_P50K = Source(
+    "p50k_base.tiktoken",
+    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069",
+    f"{_ENCODINGS}/p50k_base.tiktoken",
+)
+_CL100K = Source(
+    "cl100k_base.tiktoken",
+    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+    f"{_ENCODINGS}/cl100k_base.tiktoken",
+)
+_O200K = Source(
+    "o200k_base.tiktoken",
+    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+    f"{_ENCODINGS}/o200k_base.tiktoken",
+)
+_LLAMA3 = Source(
+    "llama3_ranks.model",
+    "82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55",
+    aliases=(("tokenizer.model", None),),
+)
+# The merges are also around without their first line, "#version: 0.2".
+_MERGES_WITHOUT_VERSION = "ac33235097fe06d4a8fff0feac994644809e6eb6ab70669e1e9fd40ae032428e"
+_GPT2_VOCAB = Source(
+    "encoder.json",
+    "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783",
+    f"{_GPT2}/encoder.json",
+    aliases=(("gpt2_vocab.json", None), ("vocab.json", None)),
+)
+_GPT2_MERGES = Source(
+    "vocab.bpe",
+    "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5",
+    f"{_GPT2}/vocab.bpe",
+    aliases=(
+        ("gpt2_merges.txt", None),
+        ("gpt2_merges.txt", _MERGES_WITHOUT_VERSION),
+        ("merges.txt", None),
+        ("merges.txt", _MERGES_WITHOUT_VERSION),
+    ),
+)
+_JETON_4K = Source(
+    "jeton-4k.json", "8fd541b3af360c69a569ed0aadd160a768aa3a9d3f3b911f1f16644a80551dbc", ships=True
+)
+
+KNOWN: Mapping[str, Known] = MappingProxyType(
+    {
+        "jeton-4k": Known((_JETON_4K,), None, "ships with jeton, 4,096 tokens"),
+        "gpt2": Known((_GPT2_VOCAB, _GPT2_MERGES), None, "GPT-2, 50,257 tokens"),
+        "r50k_base": Known((_R50K,), "r50k_base", "GPT-3, 50,257 tokens"),
+        "p50k_base": Known((_P50K,), "p50k_base", "Codex, 50,281 tokens"),
+        "p50k_edit": Known((_P50K,), "p50k_edit", "Codex for edits, 50,284 tokens"),
+        "cl100k_base": Known((_CL100K,), "cl100k_base", "GPT-4 and GPT-3.5, 100,261 tokens"),
+        "o200k_base": Known((_O200K,), "o200k_base", "GPT-4o and GPT-5, 200,000 tokens"),
+        "o200k_harmony": Known((_O200K,), "o200k_harmony", "gpt-oss, 201,088 tokens"),
+        "llama3": Known((_LLAMA3,), "llama3", "Llama 3, 128,256 tokens"),
+        "llama3.1": Known((_LLAMA3,), "llama3.1", "Llama 3.1 to 3.3, 128,256 tokens"),
+    }
+)
+"""The known tokenizers by name."""
+
+MODELS: Mapping[str, str] = MappingProxyType(
+    {
+        "o1": "o200k_base",
+        "o3": "o200k_base",
+        "o4-mini": "o200k_base",
+        "gpt-5": "o200k_base",
+        "gpt-4.1": "o200k_base",
+        "gpt-4o": "o200k_base",
+        "gpt-4": "cl100k_base",
+        "gpt-3.5-turbo": "cl100k_base",
+        "gpt-3.5": "cl100k_base",
+        "gpt-35-turbo": "cl100k_base",
+        "davinci-002": "cl100k_base",
+        "babbage-002": "cl100k_base",
+        "text-embedding-ada-002": "cl100k_base",
+        "text-embedding-3-small": "cl100k_base",
+        "text-embedding-3-large": "cl100k_base",
+        "text-davinci-003": "p50k_base",
+        "text-davinci-002": "p50k_base",
+        "code-davinci-002": "p50k_base",
+        "code-davinci-001": "p50k_base",
+        "code-cushman-002": "p50k_base",
+        "code-cushman-001": "p50k_base",
+        "text-davinci-edit-001": "p50k_edit",
+        "code-davinci-edit-001": "p50k_edit",
+        "davinci-codex": "p50k_base",
+        "cushman-codex": "p50k_base",
+        "text-davinci-001": "r50k_base",
+        "text-curie-001": "r50k_base",
+        "text-babbage-001": "r50k_base",
+        "text-ada-001": "r50k_base",
+        "text-similarity-davinci-001": "r50k_base",
+        "text-similarity-curie-001": "r50k_base",
+        "text-similarity-babbage-001": "r50k_base",
+        "text-similarity-ada-001": "r50k_base",
+        "text-search-davinci-doc-001": "r50k_base",
+        "text-search-curie-doc-001": "r50k_base",
+        "text-search-babbage-doc-001": "r50k_base",
+        "text-search-ada-doc-001": "r50k_base",
+        "code-search-babbage-code-001": "r50k_base",
+        "code-search-ada-code-001": "r50k_base",
+        "davinci": "r50k_base",
+        "curie": "r50k_base",
+        "babbage": "r50k_base",
+        "ada": "r50k_base",
+        "gpt2": "gpt2",
+        "gpt-2": "gpt2",
+    }
+)
+"""The names of models, and the tokenizer of each, as tiktoken has them."""
+
+FAMILIES: Mapping[str, str] = MappingProxyType(
+    {
+        "o1-": "o200k_base",
+        "o3-": "o200k_base",
+        "o4-mini-": "o200k_base",
+        "gpt-5": "o200k_base",
+        "gpt-4.5-": "o200k_base",
+        "gpt-4.1-": "o200k_base",
+        "chatgpt-4o-": "o200k_base",
+        "gpt-4o-": "o200k_base",
+        "gpt-4-": "cl100k_base",
+        "gpt-3.5-turbo-": "cl100k_base",
+        "gpt-35-turbo-": "cl100k_base",
+        "gpt-oss-": "o200k_harmony",
+        "ft:gpt-4o": "o200k_base",
+        "ft:gpt-4": "cl100k_base",
+        "ft:gpt-3.5-turbo": "cl100k_base",
+        "ft:davinci-002": "cl100k_base",
+        "ft:babbage-002": "cl100k_base",
+    }
+)
+"""How the names of versions of a model begin, as tiktoken has them; the first that fits counts."""
+
+_SHORT = {"gpt-4.5": "o200k_base", "chatgpt-4o": "o200k_base", "gpt-oss": "o200k_harmony"}
+"""Families by themselves, of which tiktoken knows the versions only."""
+
+
+def known_name(name: str) -> str | None:
+    """The known name that `name` stands for: itself, or that of a model's tokenizer.
+
+    >>> known_name("gpt2"), known_name("gpt-4"), known_name("tokenizer.json")
+    ('gpt2', 'cl100k_base', None)
+    """
+    return name if name in KNOWN else name_for_model(name)
+
+
+def name_for_model(model: str) -> str | None:
+    """The known name of a model's tokenizer, or `None`.
+
+    >>> name_for_model("gpt-4o-2024-05-13")
+    'o200k_base'
+    """
+    # Models that are tuned by users are called ft:MODEL:ORGANISATION:NAME:ID.
+    base = model.removeprefix("ft:").partition(":")[0]
+    return encoding_of_model(model) or _SHORT.get(model) or encoding_of_model(base)
+
+
+def encoding_of_model(model: str) -> str | None:
+    """The encoding that tiktoken has for a model, or `None`."""
+    if model in MODELS:
+        return MODELS[model]
+    return next((name for family, name in FAMILIES.items() if model.startswith(family)), None)
+
+
+def is_offline(offline: bool | None = None) -> bool:
+    """Whether nothing may be fetched: as the argument says, or else as `JETON_OFFLINE` does."""
+    if offline is not None:
+        return offline
+    return os.environ.get("JETON_OFFLINE", "").strip().lower() not in (
+        "",
+        "0",
+        "false",
+        "no",
+    )
+
+
+def cache_folder() -> Path:
+    """Where fetched files are kept: `JETON_CACHE_DIR`, or the user's cache folder.
+
+    That is `$XDG_CACHE_HOME/jeton` or `~/.cache/jeton`, `~/Library/Caches/jeton` on macOS, and
+    `%LOCALAPPDATA%\\jeton\\Cache` on Windows.
+    """
+    if named := os.environ.get("JETON_CACHE_DIR"):
+        return Path(os.path.expanduser(named))
+    from platformdirs import user_cache_path
+
+    return user_cache_path("jeton", appauthor=False)
+
+
+def files_of(
+    name: str,
+    *,
+    folder: str | os.PathLike[str] | None = None,
+    offline: bool | None = None,
+    progress: bool = True,
+) -> list[Path]:
+    """The files of the known name `name`, fetched if they are not on this machine.
+
+    Args:
+        name: A key of `KNOWN`.
+        folder: A folder to take them from; then nothing is fetched. `JETON_DATA_DIR` names one
+            that is looked into first.
+        offline: Fetch nothing. By default, as `JETON_OFFLINE` says.
+        progress: Show progress on standard error, if that is a terminal.
+
+    Raises:
+        ChecksumError: a file is not the published one.
+        DownloadError: a file is not here and cannot be fetched.
+        MissingFileError: `folder` lacks a file.
+    """
+    try:
+        return [
+            _file(
+                source,
+                name=name,
+                folder=folder,
+                offline=is_offline(offline),
+                progress=progress,
+            )
+            for source in KNOWN[name].files
+        ]
+    except ChecksumError:
+        raise
+    except DownloadError as error:
+        names = [source.name for source in KNOWN[name].files]
+        whole = f"{name} is made of {' and '.join(names)}; " if len(names) > 1 else ""
+        raise DownloadError(
+            f"{error}; {whole}'jeton-4k' is a small tokenizer that ships with jeton"
+        ) from error
+
+
+def is_here(name: str) -> bool:
+    """Whether the files of the known name `name` are on this machine."""
+    try:
+        files_of(name, offline=True)
+    except DownloadError:
+        return False
+    return True
+
+
+def _file(
+    source: Source,
+    *,
+    name: str,
+    folder: str | os.PathLike[str] | None,
+    offline: bool,
+    progress: bool,
+) -> Path:
+    if folder is not None:
+        found = _in_folder(source, Path(os.path.expanduser(folder)))
+        if found is None:
+            raise MissingFileError(
+                f"{os.fspath(folder)}: {name} is made of {_names(source)}, which is not there"
+            )
+        return found
+    if named := os.environ.get("JETON_DATA_DIR"):
+        found = _in_folder(source, Path(os.path.expanduser(named)))
+        if found is not None:
+            return found
+    if source.ships:
+        return Path(str(files("jeton.samples") / source.name))
+    kept = cache_folder() / source.name
+    actual = download.sha256_of(kept) if kept.is_file() else None
+    if actual == source.sha256:
+        return kept
+    for path in _of_tiktoken(source):
+        if path.is_file() and download.sha256_of(path) == source.sha256:
+            return path
+    if source.url is None:
+        raise DownloadError(
+            f"{name} is not published openly (get {source.name} from its makers and name its "
+            "folder with folder= or JETON_DATA_DIR)"
+        )
+    if offline and actual is not None:
+        raise ChecksumError(
+            f"{kept}: damaged: its sha256 is {actual}, the published file has {source.sha256}; and "
+            f"jeton is offline (delete it, and put {source.url} in its place; or leave out "
+            "offline=True and JETON_OFFLINE)"
+        )
+    if offline:
+        raise DownloadError(
+            f"{name} is not on this machine, and jeton is offline (fetch {source.url} to {kept}, "
+            "or name a folder that holds it with folder= or JETON_DATA_DIR; or leave out "
+            "offline=True and JETON_OFFLINE)"
+        )
+    show = download.show_progress(source.name) if progress else None
+    download.fetch(source.url, kept, source.sha256, progress=show)
+    return kept
+
+
+def _of_tiktoken(source: Source) -> list[Path]:
+    """Where tiktoken keeps the file, if it is told where."""
+    folder = os.environ.get("TIKTOKEN_CACHE_DIR")
+    if not folder or source.url is None:
+        return []
+    return [Path(folder) / hashlib.sha1(source.url.encode()).hexdigest()]
+
+
+def _names(source: Source) -> str:
+    names: Sequence[str] = list(dict.fromkeys([source.name, *(name for name, _ in source.aliases)]))
+    return " or ".join(names)
+
+
+def _in_folder(source: Source, folder: Path) -> Path | None:
+    """The file in a local folder, under any of its names.
+
+    Raises:
+        ChecksumError: what goes by its own name is another file.
+    """
+    own = folder / source.name
+    accepted = {source.name: {source.sha256}}
+    for alias, sha256 in source.aliases:
+        accepted.setdefault(alias, set()).add(sha256 or source.sha256)
+    for name, hashes in accepted.items():
+        path = folder / name
+        if os.path.isfile(path) and download.sha256_of(path) in hashes:
+            return path
+    if os.path.isfile(own):
+        raise ChecksumError(
+            f"{own}: not the published file: its sha256 is {download.sha256_of(own)}, published is "
+            f"{source.sha256}"
+        )
+    return None

@@ -1,0 +1,225 @@
+"""What a tokenizer can be loaded from: a known name, a path, or the Hugging Face hub.
+
+Look here for how these are told apart; `jeton.load` makes a tokenizer of what is read.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import jeton._core as _core
+from jeton.arguments import check_text, checked_path, special_ids
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FormatError,
+    FormatWarning,
+    MissingFileError,
+    UnknownNameError,
+    warn_caller,
+)
+from jeton.loading.settings import NO_SETTINGS, Settings, lists_for_tokens, read_beside
+
+if TYPE_CHECKING:
+    from jeton._core import Pipeline
+
+__all__ = ["read"]
+
+_FILE_ENDINGS = (
+    ".json",
+    ".txt",
+    ".model",
+    ".tiktoken",
+    ".bpe",
+    ".spm",
+    ".vocab",
+    ".gguf",
+    ".bin",
+)
+
+
+def read(
+    source: str | os.PathLike[str],
+    *,
+    encoding: str | None = None,
+    pattern: str | None = None,
+    special_tokens: Mapping[str, int] | None = None,
+    merges: str | os.PathLike[str] | None = None,
+    lowercase: bool | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    offline: bool | None = None,
+    revision: str | None = None,
+) -> tuple[Pipeline, Settings]:
+    """The core's tokenizer of a source, and what programs go by beside it; see `jeton.load`."""
+    from jeton.loading import registry
+
+    open_path = checked_path("source", source, "a name or a path")
+    for argument, text in (("encoding", encoding), ("pattern", pattern), ("revision", revision)):
+        if text is not None:
+            check_text(argument, text)
+    for argument, flag in (("lowercase", lowercase), ("offline", offline)):
+        if not (flag is None or isinstance(flag, bool)):
+            raise ArgumentTypeError(f"{argument} must be a bool, not {type(flag).__name__}")
+    specials = None if special_tokens is None else special_ids(special_tokens)
+    if merges is not None:
+        merges = checked_path("merges", merges)
+    if folder is not None:
+        folder = checked_path("folder", folder)
+    may_be_name = isinstance(source, str) and not open_path.lower().endswith(_FILE_ENDINGS)
+    name = registry.known_name(open_path) if may_be_name else None
+    if name is not None:
+        _refuse(
+            f"the known name {open_path!r}",
+            encoding=encoding,
+            pattern=pattern,
+            special_tokens=special_tokens,
+            merges=merges,
+            lowercase=lowercase,
+            revision=revision,
+        )
+        paths = registry.files_of(name, folder=folder, offline=offline)
+        merges_path = paths[1] if len(paths) > 1 else None
+        return _of_path(paths[0], registry.KNOWN[name].encoding, merges=merges_path)
+
+    # Unlike that of `Path`, this leaves the name of a user whom nobody knows as it is.
+    path = Path(os.path.expanduser(open_path) if isinstance(source, str) else open_path)
+    if not _exists(path) and isinstance(source, str):
+        from jeton.loading import hub
+
+        _refuse(f"{open_path!r}", folder=folder)
+        if not _is_path(open_path):
+            if not hub.is_repository(open_path):
+                raise _unknown(open_path)
+            _refuse(f"the repository {open_path!r}", encoding=encoding)
+            path = hub.repository_folder(
+                open_path, revision=revision, offline=registry.is_offline(offline)
+            )
+            return _of_path(path, None, pattern, specials, merges, lowercase=lowercase)
+        raise MissingFileError(f"{open_path}: there is no such file")
+    _refuse(f"the path {open_path!r}", folder=folder, revision=revision)
+    return _of_path(path, encoding, pattern, specials, merges, lowercase=lowercase)
+
+
+def fetched(name: str) -> dict[str, Path]:
+    """The files of a known name, or the folder of a repository, fetched if they are not here.
+
+    Returns:
+        Where each is, by a name under which a folder of `JETON_DATA_DIR` may hold it.
+
+    Raises:
+        UnknownNameError: There is no such name.
+        DownloadError: They cannot be had.
+    """
+    from jeton.loading import hub, registry
+
+    known = registry.known_name(check_text("name", name))
+    if known is not None:
+        sources, paths = registry.KNOWN[known].files, registry.files_of(known)
+        return {
+            path.name if path.name in dict(source.aliases) else source.name: path
+            for source, path in zip(sources, paths, strict=True)
+        }
+    if not hub.is_repository(name):
+        raise _unknown(name)
+    offline = registry.is_offline(None)
+    return {name: hub.repository_folder(name, revision=None, offline=offline)}
+
+
+def _of_path(
+    path: Path,
+    encoding: str | None,
+    pattern: str | None = None,
+    special_tokens: list[tuple[str, int]] | None = None,
+    merges: str | os.PathLike[str] | None = None,
+    *,
+    lowercase: bool | None = None,
+) -> tuple[Pipeline, Settings]:
+    options = (encoding, pattern, special_tokens, merges, lowercase)
+    is_folder = path.is_dir()
+    if is_folder and not (path / "tokenizer.json").is_file() and options == (None,) * len(options):
+        from jeton.loading import class_folders
+
+        if class_folders.names_a_class(path):
+            core, roles = class_folders.read(path)
+            return _with_settings(path, core, roles, read_beside(path))
+    core, warnings, roles, beside = _core.load(
+        os.fspath(path),
+        encoding,
+        pattern,
+        special_tokens,
+        None if merges is None else os.path.expanduser(os.fspath(merges)),
+        lowercase,
+    )
+    for warning in warnings:
+        warn_caller(warning, FormatWarning)
+    return _with_settings(path, core, roles, read_beside(path) if is_folder else dict(beside))
+
+
+def _with_settings(
+    path: Path, core: Pipeline, roles: list[tuple[str, str]], files: dict[str, bytes]
+) -> tuple[Pipeline, Settings]:
+    """A tokenizer with its settings; warns of tokens that they name and it lacks."""
+    if not (files or roles):
+        return core, NO_SETTINGS
+    try:
+        settings = Settings.of_files(files, dict(roles))
+    except FormatError as error:
+        raise FormatError(f"{path}: {error}") from None
+    lists = lists_for_tokens(files)
+    if lists:
+        warn_caller(
+            f"{path}: a list is no token, so {', '.join(lists)} gives no role (roles= of replace "
+            "says which token it is)",
+            FormatWarning,
+        )
+    missing = [
+        f"{role} ({token})"
+        for role, token in settings.roles.items()
+        if token is not None and core.bytes_to_id(token.encode("utf-8", "surrogatepass")) is None
+    ]
+    if missing:
+        warn_caller(
+            f"{path}: the files beside the tokenizer name tokens that it does not have: "
+            f"{', '.join(missing)}",
+            FormatWarning,
+        )
+    return core, settings
+
+
+def _refuse(what: str, **given: object) -> None:
+    """Refuses arguments that do not go with a kind of source, so that none is passed over."""
+    for name, value in given.items():
+        if value is not None:
+            raise ArgumentError(f"{name}= does not go with {what} (leave it out)")
+
+
+def _exists(path: Path) -> bool:
+    try:
+        path.stat()
+    except OSError as error:
+        return error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
+    return True
+
+
+def _is_path(source: str) -> bool:
+    separators = source.count("/") + source.count(os.sep if os.sep != "/" else "\0")
+    return (
+        source.lower().endswith(_FILE_ENDINGS)
+        or separators > 1
+        or source.startswith((".", "~", "/"))
+        or source.endswith("/")
+    )
+
+
+def _unknown(name: str) -> UnknownNameError:
+    from jeton.loading.known_names import suggestion
+    from jeton.loading.registry import KNOWN
+
+    close = suggestion(name)
+    hint = f"did you mean {close!r}?" if close else f"known are {', '.join(KNOWN)}; jeton.names()"
+    shown = name if len(name) <= 80 else name[:75] + "…"
+    return UnknownNameError(f"{shown!r} is not a known name, and there is no such file ({hint})")

@@ -1,0 +1,371 @@
+"""What the classes of transformers' tokenizers say, and which read a `tokenizer.json` as it stands.
+
+transformers 5 takes only vocabulary, merges and post-processor of the file where a class has an
+`__init__` of its own; normalizer, pre-tokenizer and the options of the model are of the class. A
+class in Python does not read the file at all. Look here when transformers has a new class: a test
+compares the names with those of the installed version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Literal
+
+from jeton.loading.settings import json_value
+
+__all__ = [
+    "AS_IT_STANDS",
+    "bare_name",
+    "builds_other_stages",
+    "input_names",
+    "padding_side",
+    "rebuilt",
+]
+
+AS_IT_STANDS: Final = "PreTrainedTokenizerFast"
+"""The class by which transformers, 4 and 5, reads a `tokenizer.json` as it stands."""
+
+_OWN_STAGES: Final = frozenset(
+    """
+    Albert Bart Barthez Bert BertGeneration BertJapanese BertTokenizerLegacy Bartpho Bertweet
+    BigBird BioGpt Blenderbot BlenderbotSmall ByT5 CLIP CTRL Camembert Canine Clvp CodeGen
+    CodeLlama Cohere ConvBert Cpm CpmAnt DPRContextEncoder DPRQuestionEncoder DPRReader Deberta
+    DebertaV2 Dia DistilBert Esm Esmc FNet FSMT FastSpeech2Conformer Flaubert Funnel GPT2 GPTNeoX
+    GPTNeoXJapanese GPTSw3 Gemma Herbert LED Lasr LayoutLMv2 LayoutLMv3 LayoutXLM Llama Luke
+    Lxmert M2M100 MBart MBart50 MLuke MPNet Marian MarkupLM Mgpstr MobileBert Mvp MyT5 Nllb Nougat
+    OpenAIGPT PLBart Pegasus Perceiver Phobert ProphetNet Qwen2 Qwen3_5 Reformer RemBert RoCBert
+    RoFormer Roberta SeamlessM4T Siglip Siglip2 Speech2Text SpeechT5 Splinter SqueezeBert T5 Tapas
+    Tipsv2 Udop VideoPrism Vits Wav2Vec2CTC Wav2Vec2PhonemeCTC Whisper XGLM XLM XLMRoberta XLNet
+    """.split()
+)
+"""Names without `Tokenizer` and `Fast` at their end."""
+
+_WITH_TYPE_IDS: Final = frozenset(
+    "Bert Canine ConvBert DPRContextEncoder DPRQuestionEncoder Deberta DebertaV2 Electra FNet "
+    "LayoutLM LayoutLMv2 Lxmert MarkupLM MobileBert SqueezeBert Tapas".split()
+)
+"""The classes whose models take `token_type_ids`."""
+_WITHOUT_MASK: Final = frozenset(["FNet"])
+"""Those whose models take no `attention_mask`."""
+_PADDED_LEFT: Final = frozenset("CodeLlama Cohere Gemma Llama Siglip2 XLNet".split())
+"""Those that pad on the left where nothing else is said."""
+
+_BPE: Final = {
+    "type": "BPE",
+    "dropout": None,
+    "unk_token": None,
+    "continuing_subword_prefix": None,
+    "end_of_word_suffix": None,
+    "fuse_unk": False,
+    "byte_fallback": False,
+    "ignore_merges": False,
+}
+_END: Final = "<|endoftext|>"
+_QWEN2_WORDS: Final = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+
+
+def bare_name(config: Mapping[str, Any]) -> str:
+    """The class of a configuration without `Tokenizer` and `Fast` at its end; empty without one."""
+    name = str(config.get("tokenizer_class") or "")
+    return name.removesuffix("Fast").removesuffix("Tokenizer")
+
+
+def input_names(name: str) -> list[str]:
+    """What the models of a class take, where the configuration does not say it."""
+    types = ["token_type_ids"] * (name in _WITH_TYPE_IDS)
+    return ["input_ids", *types, *["attention_mask"] * (name not in _WITHOUT_MASK)]
+
+
+def padding_side(name: str) -> Literal["left", "right"]:
+    """On which side a class pads, where the configuration does not say it."""
+    return "left" if name in _PADDED_LEFT else "right"
+
+
+def builds_other_stages(config: Mapping[str, Any], tokenizer_json: str) -> bool:
+    """Whether the class that a folder names builds other stages than its `tokenizer.json` has.
+
+    It may, for all that is known, if the class builds stages of its own that are not known here.
+    A class of no name above is none of transformers', which then takes the file as it stands.
+
+    Args:
+        config: What `tokenizer_config.json` holds.
+        tokenizer_json: The text of that file.
+    """
+    name = bare_name(config)
+    if name not in _OWN_STAGES:
+        return False
+    built = _BUILT.get(name)
+    return built is None or not built(config, json_value(tokenizer_json))
+
+
+def _is_gpt2(config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> bool:
+    return (
+        tokenizer["normalizer"] is None
+        and _byte_level(tokenizer["pre_tokenizer"], config, use_regex=True)
+        and _plain_bpe(tokenizer["model"])
+        and _knows(config, tokenizer, dict.fromkeys(("unk", "bos", "eos"), _END))
+    )
+
+
+def _is_gpt_neox(config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> bool:
+    frame = tokenizer["post_processor"] or {"type": None}
+    return (
+        tokenizer["normalizer"] == {"type": "NFC"}
+        and frame["type"] in (None, "ByteLevel", "TemplateProcessing")
+        and not frame.get("special_tokens")
+        and _is_gpt2(config, {**tokenizer, "normalizer": None})
+        and _knows(config, tokenizer, {"pad": "<|padding|>"})
+    )
+
+
+def _is_roberta(config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> bool:
+    roles = {"unk": "<unk>", "sep": "</s>", "pad": "<pad>", "cls": "<s>", "mask": "<mask>"}
+    frame = tokenizer["post_processor"] or {"type": None}
+    return (
+        tokenizer["normalizer"] is None
+        and _byte_level(tokenizer["pre_tokenizer"], config, use_regex=True)
+        and _plain_bpe(tokenizer["model"])
+        and frame["type"] == "RobertaProcessing"
+        and all(frame[role][0] == _spelling(config, role, roles[role]) for role in ("cls", "sep"))
+        and _knows(config, tokenizer, {**roles, "bos": "<s>", "eos": "</s>"})
+    )
+
+
+def _is_qwen2(config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> bool:
+    split = {
+        "type": "Split",
+        "pattern": {"Regex": _QWEN2_WORDS},
+        "behavior": "Isolated",
+        "invert": False,
+    }
+    steps = (tokenizer["pre_tokenizer"] or {}).get("pretokenizers", ())
+    return (
+        tokenizer["normalizer"] == {"type": "NFC"}
+        and len(steps) == 2
+        and steps[0] == split
+        and _byte_level(steps[1], config, use_regex=False)
+        and _plain_bpe(tokenizer["model"])
+        and _knows(config, tokenizer, dict.fromkeys(("unk", "eos", "pad"), _END))
+    )
+
+
+def _is_bert(config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> bool:
+    roles = {role: f"[{role.upper()}]" for role in ("unk", "sep", "pad", "cls", "mask")}
+    normalizer = {
+        "type": "BertNormalizer",
+        "clean_text": True,
+        "handle_chinese_chars": config.get("tokenize_chinese_chars", True),
+        "strip_accents": config.get("strip_accents"),
+        "lowercase": config.get("do_lower_case", True),
+    }
+    model = {name: it for name, it in tokenizer["model"].items() if name != "vocab"}
+    return (
+        tokenizer["normalizer"] == normalizer
+        and tokenizer["pre_tokenizer"] == {"type": "BertPreTokenizer"}
+        and model
+        == {
+            "type": "WordPiece",
+            "unk_token": _spelling(config, "unk", roles["unk"]),
+            "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100,
+        }
+        and _is_berts_frame(tokenizer["post_processor"], config)
+        and _knows(config, tokenizer, roles)
+    )
+
+
+def _byte_level(step: Any, config: Mapping[str, Any], *, use_regex: bool) -> bool:
+    return (
+        isinstance(step, dict)
+        and step.get("type") == "ByteLevel"
+        and step.get("add_prefix_space") == bool(config.get("add_prefix_space"))
+        and step.get("use_regex", True) == use_regex
+    )
+
+
+def _plain_bpe(model: Mapping[str, Any]) -> bool:
+    """Whether a model is a BPE without options; an empty prefix or suffix is none."""
+    return all((model.get(name) or None) == (value or None) for name, value in _BPE.items())
+
+
+def _knows(
+    config: Mapping[str, Any], tokenizer: Mapping[str, Any], roles: Mapping[str, str]
+) -> bool:
+    """Whether there are the tokens that a class takes for roles where the configuration is silent.
+
+    One that is not there would be added, with an id that no model has a row for.
+    """
+    known = {token["content"] for token in tokenizer["added_tokens"]}
+    known |= tokenizer["model"]["vocab"].keys()
+    spelled = (_spelling(config, role, token) for role, token in roles.items())
+    return all(token is None or token in known for token in spelled)
+
+
+def _spelling(config: Mapping[str, Any], role: str, otherwise: str) -> str | None:
+    token = config.get(f"{role}_token", otherwise)
+    return token.get("content") if isinstance(token, dict) else token
+
+
+def _is_berts_frame(processor: Any, config: Mapping[str, Any]) -> bool:
+    """Whether it puts `[CLS] A [SEP]` around a text, and `[CLS] A [SEP] B [SEP]` around two."""
+    cls, sep = (_spelling(config, role, f"[{role.upper()}]") for role in ("cls", "sep"))
+    if not isinstance(processor, dict):
+        return False
+    if processor["type"] == "BertProcessing":
+        return bool(processor["cls"][0] == cls and processor["sep"][0] == sep)
+    first = [
+        {"SpecialToken": {"id": cls, "type_id": 0}},
+        {"Sequence": {"id": "A", "type_id": 0}},
+        {"SpecialToken": {"id": sep, "type_id": 0}},
+    ]
+    second = [
+        {"Sequence": {"id": "B", "type_id": 1}},
+        {"SpecialToken": {"id": sep, "type_id": 1}},
+    ]
+    return processor.get("single") == first and processor.get("pair") == [*first, *second]
+
+
+_BUILT: Final = {
+    "GPT2": _is_gpt2,
+    "GPTNeoX": _is_gpt_neox,
+    "Roberta": _is_roberta,
+    "Bart": _is_roberta,
+    "Qwen2": _is_qwen2,
+    "Bert": _is_bert,
+    "DistilBert": _is_bert,
+}
+"""For classes whose stages are known: whether a tokenizer has just these."""
+
+
+def rebuilt(config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What transformers 5 builds from a `tokenizer.json`, by the class that a configuration names.
+
+    It takes the vocabulary, merges, added tokens and post-processor of the file; the other stages
+    are the class's. `None` if the class reads the file as it is, or its stages are not known here.
+
+    Args:
+        config: What `tokenizer_config.json` holds.
+        tokenizer: What `tokenizer.json` holds.
+    """
+    stages = _STAGES.get(bare_name(config))
+    model = tokenizer["model"]
+    if stages is None or model.get("type", "BPE") != stages[0]:
+        return None
+    of_class = stages[1](config)
+    kept = {name: model[name] for name in ("vocab", "merges") if name in model}
+    return {**tokenizer, **of_class, "model": {**of_class["model"], **kept}}
+
+
+def _of_bytes(config: Mapping[str, Any], **stages: Any) -> dict[str, Any]:
+    prefix = bool(config.get("add_prefix_space"))
+    return {
+        "model": _BPE,
+        "normalizer": None,
+        "pre_tokenizer": _bytes_by_pattern(prefix, use_regex=True),
+        "decoder": _bytes_by_pattern(True, use_regex=True),
+        **stages,
+    }
+
+
+def _bytes_by_pattern(prefix: bool, *, use_regex: bool) -> dict[str, Any]:
+    return {
+        "type": "ByteLevel",
+        "add_prefix_space": prefix,
+        "trim_offsets": True,
+        "use_regex": use_regex,
+    }
+
+
+def _qwen2_stages(config: Mapping[str, Any]) -> dict[str, Any]:
+    split = {
+        "type": "Split",
+        "pattern": {"Regex": _QWEN2_WORDS},
+        "behavior": "Isolated",
+        "invert": False,
+    }
+    steps = [split, _bytes_by_pattern(bool(config.get("add_prefix_space")), use_regex=False)]
+    pre_tokenizer = {"type": "Sequence", "pretokenizers": steps}
+    return _of_bytes(config, normalizer={"type": "NFC"}, pre_tokenizer=pre_tokenizer)
+
+
+def _replaced(text: str, content: str) -> dict[str, Any]:
+    return {"type": "Replace", "pattern": {"String": text}, "content": content}
+
+
+def _llama_stages(config: Mapping[str, Any]) -> dict[str, Any]:
+    prefix = config.get("add_prefix_space") in (None, True)
+    decoders = [_replaced("▁", " "), {"type": "ByteFallback"}, {"type": "Fuse"}]
+    if prefix:
+        decoders.append({"type": "Strip", "content": " ", "start": 1, "stop": 0})
+    # With `legacy`, text behind an added token gets a space too.
+    scheme = "never" if not prefix else "always" if config.get("legacy") else "first"
+    return {
+        "model": {**_BPE, "fuse_unk": True, "byte_fallback": True},
+        "normalizer": None,
+        "pre_tokenizer": {
+            "type": "Metaspace",
+            "replacement": "▁",
+            "prepend_scheme": scheme,
+            "split": False,
+        },
+        "decoder": {"type": "Sequence", "decoders": decoders},
+    }
+
+
+def _gemma_stages(config: Mapping[str, Any]) -> dict[str, Any]:
+    unknown = _spelling(config, "unk", "<unk>")
+    return {
+        "model": {**_BPE, "fuse_unk": True, "byte_fallback": True, "unk_token": unknown},
+        "normalizer": _replaced(" ", "▁"),
+        "pre_tokenizer": {
+            "type": "Split",
+            "pattern": {"String": " "},
+            "behavior": "MergedWithPrevious",
+            "invert": False,
+        },
+        "decoder": {
+            "type": "Sequence",
+            "decoders": [_replaced("▁", " "), {"type": "ByteFallback"}, {"type": "Fuse"}],
+        },
+    }
+
+
+def _bert_stages(config: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "model": {
+            "type": "WordPiece",
+            "unk_token": _spelling(config, "unk", "[UNK]"),
+            "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100,
+        },
+        "normalizer": {
+            "type": "BertNormalizer",
+            "clean_text": True,
+            "handle_chinese_chars": config.get("tokenize_chinese_chars", True),
+            "strip_accents": config.get("strip_accents"),
+            "lowercase": config.get("do_lower_case", True),
+        },
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+    }
+
+
+def _gpt_neox_stages(config: Mapping[str, Any]) -> dict[str, Any]:
+    return _of_bytes(config, normalizer={"type": "NFC"})
+
+
+_STAGES: Final[Mapping[str, tuple[str, Callable[[Mapping[str, Any]], dict[str, Any]]]]] = {
+    "GPT2": ("BPE", _of_bytes),
+    "Roberta": ("BPE", _of_bytes),
+    "Bart": ("BPE", _of_bytes),
+    "GPTNeoX": ("BPE", _gpt_neox_stages),
+    "Qwen2": ("BPE", _qwen2_stages),
+    "Llama": ("BPE", _llama_stages),
+    "Gemma": ("BPE", _gemma_stages),
+    "Bert": ("WordPiece", _bert_stages),
+    "DistilBert": ("WordPiece", _bert_stages),
+}
+"""For classes whose stages are known: the model that they take, and the stages around it."""

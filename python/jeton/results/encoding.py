@@ -1,0 +1,643 @@
+"""What encoding yields when more than a list of ids is asked for.
+
+`Encoding` is one text with where each token came from; `TokenBatch` is many texts in two arrays.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import jeton._core as _core
+from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.results.padding import Origin, PaddedBatch, padded, torch_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import torch
+
+__all__ = ["Encoding", "PaddedBatch", "TokenBatch"]
+
+_COLUMNS = (
+    "ids",
+    "spans",
+    "word_ids",
+    "type_ids",
+    "sequence_ids",
+    "special_tokens_mask",
+    "tokens",
+)
+"""The fields of an `Encoding`."""
+AT_ONCE = 1 << 17
+"""Entries of a column that become objects at a time, in some 10 ms."""
+_SHOWN = 6
+"""Entries of a column that stand in a `repr`."""
+_set = object.__setattr__
+"""What the methods of a frozen class set its fields by."""
+_MOST_ID = 2**32 - 1
+_IDS_SHOWN = 24
+"""How many ids of a text a notebook shows."""
+_NO_ORIGIN = Origin()
+"""What a batch knows of its tokenizer that none made."""
+
+
+@dataclass(frozen=True, repr=False)
+class Encoding:
+    """The tokens of a text, or of a pair of texts, with where each came from.
+
+    All columns have the same length, one entry per token. After encoding, each becomes a list when
+    it is first asked for; until then it takes a few bytes per token.
+
+    Attributes:
+        ids: The ids.
+        spans: Where each token came from: `(start, end)`, half open, in the unit asked for. A
+            token that holds part of a character has the span of the whole character.
+        word_ids: Which piece of the text each token belongs to; `None` for tokens that the
+            post-processor added.
+        type_ids: 0 for the first text and 1 for the second, or as a template says.
+        sequence_ids: Which text each token came from, 0 or 1; `None` for added ones.
+        special_tokens_mask: Whether the post-processor added the token.
+        tokens: The bytes of each token.
+
+    Example:
+        >>> import jeton
+        >>> tok = jeton.CharTrainer().train("héllo")
+        >>> encoding = tok.encode_with_spans("hél")
+        >>> encoding.spans
+        [(0, 1), (1, 2), (2, 3)]
+        >>> tok.encode_with_spans("hél", unit="bytes").spans
+        [(0, 1), (1, 3), (3, 4)]
+    """
+
+    # No field stands among its attributes before it is asked for, so nobody may go by `__dict__`.
+    __slots__ = (
+        "__weakref__",
+        "_encoded",
+        "_lists",
+        "_mask",
+        "ids",
+        "sequence_ids",
+        "spans",
+        "special_tokens_mask",
+        "tokens",
+        "type_ids",
+        "word_ids",
+    )
+
+    ids: list[int]
+    spans: list[tuple[int, int]]
+    word_ids: list[int | None]
+    type_ids: list[int]
+    sequence_ids: list[int | None]
+    special_tokens_mask: list[bool]
+    tokens: list[bytes]
+
+    def __post_init__(self) -> None:
+        for name in _COLUMNS:
+            column = getattr(self, name)
+            if not isinstance(column, list):
+                raise ArgumentTypeError(f"{name} must be a list, not {type(column).__name__}")
+        _set(self, "_encoded", None)
+        _set(self, "_mask", None)
+
+    @classmethod
+    def _of_core(cls, encoded: _core.Encoded) -> Encoding:
+        encoding = cls.__new__(cls)
+        _set(encoding, "_encoded", encoded)
+        _set(encoding, "_lists", {})
+        _set(encoding, "_mask", None)
+        return encoding
+
+    def _masked(self, mask: list[bool]) -> Encoding:
+        """This encoding, after a mask that is false for padding is set."""
+        _set(self, "_mask", None if all(mask) else mask)
+        return self
+
+    if TYPE_CHECKING:
+
+        @property
+        def _mask(self) -> list[bool] | None: ...
+        @property
+        def _encoded(self) -> _core.Encoded: ...
+        @property
+        def _lists(self) -> dict[str, list[Any]]: ...
+
+    else:
+
+        def __getattr__(self, name: str) -> list[Any]:
+            """A column that nobody asked for yet."""
+            # Nobody has set it while an object is copied.
+            encoded = None if name == "_encoded" else self._encoded
+            if encoded is None or name not in _COLUMNS:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            # Of two threads that make a column at once, both get the list of the first.
+            column = self._lists.setdefault(name, _listed(encoded, name))
+            _set(self, name, column)
+            return column
+
+    def __getstate__(self) -> dict[str, object]:
+        of_subclass = getattr(self, "__dict__", {})
+        columns = {name: getattr(self, name) for name in _COLUMNS}
+        return {**of_subclass, **columns, "_mask": self._mask}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        for name, value in {"_mask": None, **state, "_encoded": None}.items():
+            _set(self, name, value)
+
+    def _made(self, name: str) -> list[Any] | None:
+        """The list of a column, which may have been written to; `None` if there is none yet."""
+        try:
+            column: list[Any] = object.__getattribute__(self, name)
+        except AttributeError:
+            return None
+        return column
+
+    def _first(self, name: str, most: int) -> list[Any]:
+        """The first entries of a column."""
+        column = self._made(name)
+        return self._encoded.rows(name, 0, most) if column is None else column[:most]
+
+    def __len__(self) -> int:
+        column = self._made("ids")
+        return len(self._encoded if column is None else column)
+
+    @property
+    def attention_mask(self) -> list[bool]:
+        """Whether each entry is a token: `False` for the padding of `pad`."""
+        return [True] * len(self) if self._mask is None else list(self._mask)
+
+    def pad(
+        self,
+        length: int,
+        *,
+        pad_id: int,
+        pad_token: bytes | str = b"[PAD]",
+        pad_type_id: int = 0,
+        side: Literal["right", "left"] = "right",
+    ) -> Encoding:
+        """This encoding with padding, so that it has at least `length` entries.
+
+        Padding has the span (0, 0), no word and no sequence; `special_tokens_mask` is true for it,
+        and `attention_mask` false. `tok(texts, padding=True)` and `TokenBatch.pad` pad many texts.
+
+        Args:
+            length: How many entries to have at least; a longer encoding stays as it is.
+            pad_id, pad_token, pad_type_id: The id, the token and the type id of padding.
+            side: Where padding goes.
+
+        Raises:
+            ArgumentTypeError: A value of another type.
+            ArgumentError: A number that is negative or too large; another side.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer().train("héllo")
+            >>> padded = tok.encode_with_spans("hél").pad(5, pad_id=9)
+            >>> padded.ids, padded.attention_mask
+            ([0, 3, 1, 9, 9], [True, True, True, False, False])
+        """
+        from jeton.arguments import check_id, check_kind, checked_int, one_of
+
+        token = pad_token
+        if isinstance(token, str):
+            token = token.encode("utf-8", "surrogatepass")
+        check_kind("pad_token", token, bytes, "bytes or a str")
+        missing = max(checked_int("length", length, 0) - len(self), 0)
+        check_id("pad_id", pad_id)
+        check_id("pad_type_id", pad_type_id)
+        one_of("side", side, ("right", "left"))
+        padding: dict[str, Any] = {
+            "ids": pad_id,
+            "spans": (0, 0),
+            "word_ids": None,
+            "type_ids": pad_type_id,
+            "sequence_ids": None,
+            "special_tokens_mask": True,
+            "tokens": token,
+        }
+
+        def extended(column: list[Any], value: object) -> list[Any]:
+            more = [value] * missing
+            return column + more if side == "right" else more + column
+
+        columns = (extended(getattr(self, name), padding[name]) for name in _COLUMNS)
+        return Encoding(*columns)._masked(extended(self.attention_mask, False))
+
+    def truncate(self, max_length: int, *, side: Literal["right", "left"] = "right") -> Encoding:
+        """The first `max_length` entries, or the last ones if the left side is cut off.
+
+        Special tokens count like others, so truncate before `Tokenizer.post_process` adds them.
+
+        Args:
+            max_length: How many entries there are at most.
+            side: Which side is cut off.
+
+        Raises:
+            ArgumentTypeError: `max_length` is no int.
+            ArgumentError: It is negative; another side.
+
+        Example:
+            >>> import jeton
+            >>> encoding = jeton.CharTrainer().train("héllo").encode_with_spans("hél")
+            >>> encoding.truncate(2).ids, encoding.truncate(2, side="left").ids
+            ([0, 3], [3, 1])
+        """
+        from jeton.arguments import checked_int, one_of
+
+        kept = checked_int("max_length", max_length, 0)
+        if one_of("side", side, ("right", "left")) == "right":
+            return self._slice(0, kept)
+        return self._slice(max(len(self) - kept, 0), len(self))
+
+    def windows(
+        self, max_length: int, *, stride: int = 0, side: Literal["right", "left"] = "right"
+    ) -> list[Encoding]:
+        """All entries in windows of `max_length`: what `truncate` keeps first, then the rest.
+
+        Args:
+            max_length: How many entries a window has at most.
+            stride: How many entries a window has in common with the one before.
+            side: Which side is cut off: from the left, the first window is the end of the text.
+
+        Raises:
+            ArgumentTypeError: A number that is no int.
+            ArgumentError: `max_length` below 1; a `stride` that is not less; another side.
+
+        Example:
+            >>> import jeton
+            >>> encoding = jeton.CharTrainer().train("abcde").encode_with_spans("abcde")
+            >>> [window.ids for window in encoding.windows(3, stride=1)]
+            [[0, 1, 2], [2, 3, 4]]
+        """
+        from jeton.arguments import checked_int, one_of
+
+        size = checked_int("max_length", max_length, 1)
+        step = size - checked_int("stride", stride, 0)
+        if step < 1:
+            raise ArgumentError(f"stride={stride} must be less than max_length={max_length}")
+        length = len(self)
+        starts = range(0, max(length - size, 0) + step, step)
+        if one_of("side", side, ("right", "left")) == "right":
+            return [self._slice(start, start + size) for start in starts]
+        ends = (length - start for start in starts)
+        return [self._slice(max(end - size, 0), end) for end in ends]
+
+    def _slice(self, start: int, stop: int) -> Encoding:
+        columns = (getattr(self, name)[start:stop] for name in _COLUMNS)
+        return Encoding(*columns)._masked(self.attention_mask[start:stop])
+
+    def to_numpy(self) -> npt.NDArray[np.int64]:
+        """The ids as an array of int64, shape (tokens,)."""
+        import numpy as np
+
+        column = self._made("ids")
+        return np.array(self._encoded.array() if column is None else column, np.int64)
+
+    def to_torch(self) -> torch.Tensor:
+        """The ids as a tensor of int64, shape (tokens,). Needs PyTorch.
+
+        Raises:
+            UnsupportedError: PyTorch is not installed.
+        """
+        return torch_of(self.to_numpy())
+
+    def _repr_html_(self) -> str:
+        """The tokens in colour, for notebooks."""
+        from jeton.display import human_readable, notebooks
+
+        most, title = (
+            notebooks.MOST_TOKENS,
+            f"Encoding of {human_readable.counted(len(self), 'token')}",
+        )
+        shown = [self._first(name, most) for name in ("ids", "tokens", "spans")]
+        return notebooks.boxed(title, notebooks.chips(len(self), *shown))
+
+    def __repr__(self) -> str:
+        names = ("ids", "tokens", "spans")
+        tokens = len(self)
+        columns = (f"{name}={_some(self._first(name, _SHOWN), tokens)}" for name in names)
+        return f"Encoding({tokens:,} token{'s' * (tokens != 1)}: {', '.join(columns)})"
+
+
+class TokenBatch:
+    """The ids of many texts in two arrays: no Python object a token, nothing padded.
+
+    `batch[i]` is the ids of text `i` as a view into the flat array, `batch[i:j]` a smaller batch.
+    It has a length, it can be gone through, and `tolist()` gives lists of ints.
+
+    Libraries that take Arrow read it as a column of lists: `pyarrow.array(batch)`,
+    `polars.Series(batch)`. The ids are then uint16 where every id of the tokenizer fits, else, and
+    in batches that were not encoded, uint32, which shares the memory of the batch.
+
+    Args:
+        ids: The ids of all texts, one after another.
+        offsets: Where each text's ids begin and end: one more than there are texts, from 0 up to
+            the number of ids.
+
+    Raises:
+        ArgumentError: Offsets that do not fit the ids.
+
+    Example:
+        >>> import jeton
+        >>> tok = jeton.CharTrainer().train("abc")
+        >>> batch = tok.encode_batch(["ab", "", "cab"])
+        >>> batch
+        TokenBatch(3 texts, 5 tokens)
+        >>> batch.tolist()
+        [[0, 1], [], [2, 0, 1]]
+        >>> batch[2]
+        array([2, 0, 1], dtype=uint32)
+        >>> batch.pad(pad_id=9).ids.tolist()
+        [[0, 1, 9], [9, 9, 9], [2, 0, 1]]
+    """
+
+    __slots__ = ("_ids", "_max_id", "_offsets", "_origin")
+
+    _origin: Origin | Callable[[], Origin]
+
+    def __init__(
+        self,
+        ids: npt.NDArray[np.uint32] | Sequence[int],
+        offsets: npt.NDArray[np.int64] | Sequence[int],
+    ) -> None:
+        import numpy as np
+
+        self._max_id = _MOST_ID
+        self._origin = _NO_ORIGIN
+        self._ids = _integers("ids", ids, np.dtype(np.uint32))
+        self._offsets = _integers("offsets", offsets, np.dtype(np.int64))
+        self._check_offsets()
+
+    def _check_offsets(self) -> None:
+        """Refuses offsets that do not fit the ids; anybody may have written to them."""
+        offsets = self._offsets
+        if (
+            not len(offsets)
+            or offsets[0] != 0
+            or offsets[-1] != len(self._ids)
+            or bool((offsets[1:] < offsets[:-1]).any())
+        ):
+            raise ArgumentError(
+                f"offsets must run from 0 up to the number of ids, {len(self._ids)}, without "
+                "going back"
+            )
+
+    @classmethod
+    def _of_core(
+        cls,
+        ids: npt.NDArray[np.uint32],
+        offsets: npt.NDArray[np.int64],
+        max_id: int | None,
+        origin: Origin | Callable[[], Origin] = _NO_ORIGIN,
+    ) -> TokenBatch:
+        batch = cls.__new__(cls)
+        batch._ids = ids
+        batch._offsets = offsets
+        batch._max_id = 0 if max_id is None else max_id
+        batch._origin = origin
+        return batch
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Sequence[int] | npt.NDArray[np.uint32]]) -> TokenBatch:
+        """The batch of these rows of ids.
+
+        Example:
+            >>> from jeton import TokenBatch
+            >>> TokenBatch.from_rows([[1, 2], [3]]).ids
+            array([1, 2, 3], dtype=uint32)
+        """
+        import numpy as np
+
+        if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):
+            raise ArgumentTypeError(
+                f"rows must be an iterable of sequences of ids, not {type(rows).__name__}"
+            )
+        arrays = [
+            _integers(f"rows[{number}]", row, np.dtype(np.uint32))
+            for number, row in enumerate(rows)
+        ]
+        offsets = np.zeros(len(arrays) + 1, np.int64)
+        np.cumsum([len(row) for row in arrays], out=offsets[1:])
+        flat = np.concatenate(arrays) if arrays else np.empty(0, np.uint32)
+        return cls(flat, offsets)
+
+    @property
+    def ids(self) -> npt.NDArray[np.uint32]:
+        """The ids of all texts, one after another."""
+        return self._ids
+
+    @property
+    def offsets(self) -> npt.NDArray[np.int64]:
+        """Text `i` has the ids from `offsets[i]` up to `offsets[i + 1]`."""
+        return self._offsets
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """The number of tokens of each text."""
+        lengths: npt.NDArray[np.int64] = self._offsets[1:] - self._offsets[:-1]
+        return lengths
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> npt.NDArray[np.uint32]: ...
+    @overload
+    def __getitem__(self, index: slice) -> TokenBatch: ...
+    def __getitem__(self, index: int | slice) -> npt.NDArray[np.uint32] | TokenBatch:
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
+            if step != 1:
+                part = TokenBatch.from_rows([self[row] for row in range(start, stop, step)])
+            else:
+                offsets = self._offsets[start : max(start, stop) + 1]
+                part = TokenBatch(self._ids[offsets[0] : offsets[-1]], offsets - offsets[0])
+            part._max_id = self._max_id
+            part._origin = self._origin
+            return part
+        try:
+            row = range(len(self))[index]
+        except IndexError:
+            raise IndexError(
+                f"text {index} of a batch of {len(self)}: there is no such text"
+            ) from None
+        return self._ids[self._offsets[row] : self._offsets[row + 1]]
+
+    def __iter__(self) -> Iterator[npt.NDArray[np.uint32]]:
+        return (self._ids[start:end] for start, end in itertools.pairwise(self._offsets.tolist()))
+
+    def tolist(self) -> list[list[int]]:
+        """The ids as one list of ints a text."""
+        import numpy as np
+
+        ids, offsets = (np.require(it, None, ["C", "A"]) for it in (self._ids, self._offsets))
+        return _core.lists(ids, offsets)
+
+    def to_numpy(self) -> list[npt.NDArray[np.int64]]:
+        """The ids of each text as an array of int64; all share one piece of memory.
+
+        `pad` gives one array with rows of one length.
+
+        Example:
+            >>> import jeton
+            >>> jeton.TokenBatch([1, 2, 3], [0, 2, 3]).to_numpy()
+            [array([1, 2]), array([3])]
+        """
+        import numpy as np
+
+        ids, offsets = self._ids.astype(np.int64), self._offsets.tolist()
+        return [ids[start:stop] for start, stop in itertools.pairwise(offsets)]
+
+    def to_torch(self) -> list[torch.Tensor]:
+        """The ids of each text as a tensor of int64; all share one piece of memory. Needs PyTorch.
+
+        `pad` gives one tensor with rows of one length: `batch.pad().to_torch()`.
+
+        Raises:
+            UnsupportedError: PyTorch is not installed.
+        """
+        return list(map(torch_of, self.to_numpy()))
+
+    def pad(
+        self,
+        length: int | None = None,
+        *,
+        pad_id: int | None = None,
+        side: Literal["right", "left"] = "right",
+        multiple_of: int = 1,
+        truncate: bool = False,
+        dtype: npt.DTypeLike | None = None,
+    ) -> PaddedBatch:
+        """Rows of one length.
+
+        Args:
+            length: The length; by default that of the longest text.
+            pad_id: The id that fills the rest; by default that of the tokenizer's pad token: of
+                `tok.roles`, or else the special token called `[PAD]`, `<pad>` or the like.
+            side: Where the padding goes.
+            multiple_of: Round the length up to a multiple of this.
+            truncate: Cut longer texts, at the side where padding would go; otherwise they are an
+                error. Special tokens that the post-processor put around a text stay.
+            dtype: The type of the ids, a numpy type of integers; uint32 by default.
+
+        Returns:
+            The ids, and a mask that is true where a token stands.
+
+        Raises:
+            ArgumentError: A text longer than `length` without `truncate`; no `pad_id` where the
+                tokenizer has no pad token; a value that makes no sense.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.CharTrainer(special_tokens=["<pad>"]).train("abc")
+            >>> tok.encode_batch(["ab", "cab"]).pad(dtype="int64").ids
+            array([[0, 1, 3],
+                   [2, 0, 1]])
+        """
+        self._check_offsets()
+        return padded(
+            self._ids,
+            self._offsets,
+            self._known_origin(),
+            length=length,
+            pad_id=pad_id,
+            side=side,
+            multiple_of=multiple_of,
+            truncate=truncate,
+            dtype=dtype,
+        )
+
+    def _known_origin(self) -> Origin:
+        origin = self._origin
+        return origin if isinstance(origin, Origin) else origin()
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:
+        """This batch as a list array: capsules of its schema and of its data.
+
+        Args:
+            requested_schema: Lists with 64-bit offsets or of another type of ids are given where
+                this asks for them, if the ids fit.
+
+        Raises:
+            ArgumentError: Somebody wrote to the offsets, and they do not fit the ids.
+        """
+        import numpy as np
+
+        self._check_offsets()
+        ids, offsets = (np.require(it, None, ["C", "A"]) for it in (self._ids, self._offsets))
+        narrow = self._max_id <= 0xFFFF and int(ids.max(initial=0)) <= 0xFFFF
+        return _core.arrow_lists(ids, offsets, narrow, requested_schema)
+
+    def __eq__(self, other: object) -> bool:
+        import numpy as np
+
+        if not isinstance(other, TokenBatch):
+            return NotImplemented
+        return np.array_equal(self._offsets, other._offsets) and np.array_equal(
+            self._ids, other._ids
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # its arrays can be written to
+
+    def __reduce__(self) -> tuple[object, ...]:
+        origin = self._known_origin()
+        return TokenBatch._of_core, (self._ids, self._offsets, self._max_id, origin)
+
+    def _repr_html_(self) -> str:
+        """The first rows, for notebooks."""
+        from jeton.display import human_readable, notebooks
+
+        rows = []
+        for at, row in zip(range(notebooks.MOST_ROWS), self, strict=False):
+            ids = " ".join(map(str, row[:_IDS_SHOWN].tolist())) + " …" * (len(row) > _IDS_SHOWN)
+            rows.append((str(at), f"{len(row):,}", ids))
+        left = len(self) - notebooks.MOST_ROWS
+        more = f"<div>… {left:,} more</div>" if left > 0 else ""
+        texts, tokens = (
+            human_readable.counted(len(self), "text"),
+            human_readable.counted(len(self._ids), "token"),
+        )
+        return notebooks.boxed(
+            f"{texts}, {tokens}", notebooks.table(["text", "tokens", "ids"], rows) + more
+        )
+
+    def __repr__(self) -> str:
+        texts, tokens = len(self), len(self._ids)
+        return f"TokenBatch({texts} text{'s' * (texts != 1)}, {tokens} token{'s' * (tokens != 1)})"
+
+
+def _listed(encoded: _core.Encoded, name: str) -> list[Any]:
+    """The list of a column."""
+    column = encoded.rows(name, 0, AT_ONCE)
+    # Ctrl-C is heard between two parts. What is there by then is freed with the traceback, that is
+    # later: millions of tuples take as long to free as to make.
+    for start in range(AT_ONCE, len(encoded), AT_ONCE):
+        column += encoded.rows(name, start, start + AT_ONCE)
+    return column
+
+
+def _some(first: list[Any], tokens: int) -> str:
+    """The beginning of a column, for people."""
+    shown = ", ".join(map(repr, first))
+    return f"[{shown}, …]" if tokens > len(first) else f"[{shown}]"
+
+
+def _integers(name: str, values: object, dtype: np.dtype[np.integer]) -> npt.NDArray:  # type: ignore[type-arg]
+    """A flat array of integers, all of which `dtype` holds."""
+    import numpy as np
+
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of several lengths
+        array = np.empty((0, 0))
+    if array.size == 0 and array.ndim == 1:
+        array = array.astype(dtype)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise ArgumentTypeError(f"{name} must be a sequence of ints with one axis")
+    limits = np.iinfo(dtype)
+    if array.size and not (limits.min <= int(array.min()) and int(array.max()) <= limits.max):
+        raise ArgumentError(f"{name} must lie between {limits.min} and {limits.max}")
+    return np.ascontiguousarray(array, dtype)

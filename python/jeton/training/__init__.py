@@ -1,0 +1,14 @@
+"""Trainers: from text to a tokenizer. Parameters go to the constructor, data to `train`.
+
+One file a trainer; `trainer` holds what those that train from words share.
+"""
+
+from __future__ import annotations
+
+from jeton.training.bpe import BPETrainer
+from jeton.training.characters import CharTrainer
+from jeton.training.unigram import UnigramTrainer
+from jeton.training.word_level import WordLevelTrainer
+from jeton.training.wordpiece import WordPieceTrainer
+
+__all__ = ["BPETrainer", "CharTrainer", "UnigramTrainer", "WordLevelTrainer", "WordPieceTrainer"]

@@ -1,0 +1,544 @@
+"""Trains byte pair encodings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, TypeAlias
+
+import jeton._core as _core
+from jeton.arguments import check_kind, check_text, checked_characters, checked_int, names_checked
+from jeton.components import (
+    AddedToken,
+    decoders,
+    normalizers,
+    post_processors,
+    pre_tokenizers,
+)
+from jeton.components.component import check_stage
+from jeton.corpora.corpus import Progress
+from jeton.corpora.counting import MAX_WORD_LENGTH, TOKEN_NEEDS, Counting, Needs, Reading
+from jeton.corpora.word_counts import Corpus, WordCounts
+from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.tokenizer import Tokenizer
+from jeton.training.sentencepiece import piece_counting, piece_parameters, piece_tokenizer
+from jeton.training.start import Start, numbered
+from jeton.training.trainer import Algorithm, WordTrainer, told, warn_if_short
+
+__all__ = ["BPETrainer"]
+
+
+TieBreak: TypeAlias = Literal[
+    "huggingface", "lexicographic", "alphabetic", "first", "sentencepiece"
+]
+
+
+def _marks_in_front() -> pre_tokenizers.Sequence:
+    """What puts a `▁` in front of each stretch between special tokens.
+
+    Spaces of the text are written `▁` before, so none is taken for the one in front.
+    """
+    space = pre_tokenizers.Metaspace(" ", prepend_scheme="always", split=False)
+    return pre_tokenizers.Sequence(
+        [space, pre_tokenizers.Metaspace("▁", prepend_scheme="never", split=False)]
+    )
+
+
+class BPETrainer(WordTrainer):
+    r"""Trains byte pair encodings: the most frequent pair of neighbours becomes a token, and again.
+
+    Args:
+        vocab_size: How many tokens there are in the end, special ones and alphabet included; or
+            several such sizes, for `train_all`. 30,000 by default.
+        new_tokens: How many tokens more there are in the end than `start_from` has, instead of
+            `vocab_size`; new special tokens and characters are among them.
+        pattern: How text is cut into words, which no merge crosses: the name of a known pattern
+            (`"gpt2"`, `"gpt4"`, `"gpt4o"`, `"llama3"`, `"qwen2"`, `"whitespace"`, `"none"`, …), or
+            an expression in tiktoken's dialect whose matches are the words; or several of them in
+            a list, which split one after another (`jeton.patterns()["deepseek_v3"].expressions`).
+        normalizer: What happens to text first. With SentencePiece's alphabet one of its rules, by
+            name or as a `Precompiled` map, as for `UnigramTrainer`: by default `"nmt_nfkc"`.
+        pre_tokenizer: How text is cut, where a pattern cannot say it; instead of `pattern`.
+        post_processor: The special tokens around a text, for the tokenizer that comes out.
+        decoder: From tokens back to text, likewise; by default the one that fits.
+        special_tokens: Special tokens; they have the first ids (but see `byte_order`), and no word
+            spans one. With SentencePiece's alphabet those beside its own, on the first free ids.
+        min_frequency: A pair less frequent than this is not merged.
+        max_token_length: A token that is merged has at most so many bytes (or characters, as the
+            alphabet has it); with SentencePiece's alphabet 16 if nothing is given. It has fewer
+            with `tie_break="huggingface"`, where two always make a token: tokenizers has it so.
+        alphabet: What a word is before the first merge: its `"bytes"`, all 256 of which are in the
+            vocabulary, or its `"characters"`. `"sentencepiece"`: the pieces that SentencePiece
+            learns, for a `.model` file: they keep to scripts, numbers and spaces, and words begin
+            with `▁` for the space before them. By default bytes, or as `start_from` has it. An
+            alphabet of characters that is larger than `vocab_size` is kept whole, with a warning,
+            and nothing is merged; of SentencePiece's it is an error.
+        byte_order: Which ids bytes have: those that tokenizers gives them, behind the special
+            tokens, `!` first (`"printable"`, the default); or 0 to 255 by `"value"`, as minbpe and
+            rustbpe have them, special tokens behind all others. By value, the merges are minbpe's
+            with `tie_break="first"` and rustbpe's with `tie_break="huggingface"`, as long as no two
+            merges make one token, for which those have an id each.
+        initial_alphabet: Characters that are in the alphabet though the corpus may lack them.
+        limit_alphabet: How many characters the alphabet may have; the rarest are dropped.
+        character_coverage: What share of the corpus's characters the alphabet shall make up, as
+            `0.9995`, which it is with SentencePiece's; the rarest beyond that are dropped.
+        unk_token: What stands for a character outside the alphabet; a special token, with id 0
+            unless `special_tokens` names it elsewhere. With SentencePiece's alphabet by default
+            `"<unk>"`.
+        continuing_subword_prefix: Put before each character but the first of a word, as `"##"`.
+        end_of_word_suffix: Put after the last character of a word, as `"</w>"`.
+        separate_suffix: The suffix is a symbol of its own, not a part of the last character.
+        tie_break: Which of equally frequent pairs is merged first: that with the smallest left,
+            then right id (`"huggingface"`); the greatest (`"lexicographic"`) or smallest
+            (`"alphabetic"`) pair of byte strings; the one met `"first"`; that which makes the
+            shortest token, of equally short ones the smallest (`"sentencepiece"`). By default
+            Hugging Face's, with SentencePiece's alphabet its own.
+        start_from: Merges that come first: a tokenizer, whose tokens keep their ids and whose
+            stages are kept where none are given here, or a list of merges, whose tokens come after
+            the alphabet. New ids come after the largest.
+        max_word_length: A word of more characters is cut, between characters, into words of so
+            many and a rest; a warning says how often. `None`: none is.
+        min_word_count: Words that occur less often are left out; a warning says how many.
+        add_dummy_prefix: For SentencePiece's alphabet, as are all that follow, and as for
+            `UnigramTrainer`: a space is put in front of each text.
+        remove_extra_whitespaces: Spaces at the ends are removed, and runs of them made one.
+        split_by_whitespace: No piece goes across a space.
+        treat_whitespace_as_suffix: Spaces end words instead of beginning them.
+        allow_whitespace_only_pieces: There may be pieces of several spaces.
+        split_by_unicode_script: No piece has characters of two scripts; digits and punctuation are
+            a script of their own.
+        split_by_number: Digits do not stand beside letters.
+        split_digits: Each digit is a piece by itself.
+        user_defined_symbols: Texts that are always a token of their own; their ids come after those
+            of special tokens.
+        byte_fallback: Text that no piece covers is written as `<0xNN>` tokens; they come next.
+        bos_token: The token at the beginning of a text.
+        eos_token: The token at the end of a text.
+        pad_token: The token that fills rows.
+        unk_id: The id of `unk_token`.
+        bos_id: Its id; `None` for no such token.
+        eos_id: Its id; `None` for no such token.
+        pad_id: Its id; `None` for no such token.
+        hard_vocab_limit: A corpus that does not support `vocab_size` is an error; otherwise there
+            are fewer tokens.
+
+    Raises:
+        ArgumentError: A parameter that makes no sense, by name.
+
+    Example:
+        >>> import jeton
+        >>> trainer = jeton.BPETrainer(
+        ...     vocab_size=12, pattern="whitespace", alphabet="characters", tie_break="first"
+        ... )
+        >>> tok = trainer.train(["a refrain from rain in a train"])
+        >>> tok.merges
+        [(b'i', b'n'), (b'r', b'a'), (b'ra', b'in')]
+    """
+
+    _algorithm: Algorithm = "bpe"
+
+    @names_checked
+    def __init__(
+        self,
+        vocab_size: int | Sequence[int] | None = None,
+        *,
+        new_tokens: int | Sequence[int] | None = None,
+        pattern: str | Sequence[str] | None = None,
+        normalizer: str | normalizers.Normalizer | None = None,
+        pre_tokenizer: pre_tokenizers.PreTokenizer | None = None,
+        post_processor: post_processors.PostProcessor | None = None,
+        decoder: decoders.Decoder | None = None,
+        special_tokens: Iterable[str] | None = None,
+        min_frequency: int = 0,
+        max_token_length: int | None = None,
+        alphabet: Literal["bytes", "characters", "sentencepiece"] | None = None,
+        byte_order: Literal["printable", "value"] | None = None,
+        initial_alphabet: Iterable[str] = (),
+        limit_alphabet: int | None = None,
+        character_coverage: float | None = None,
+        unk_token: str | None = None,
+        continuing_subword_prefix: str | None = None,
+        end_of_word_suffix: str | None = None,
+        separate_suffix: bool = False,
+        tie_break: TieBreak | None = None,
+        start_from: Tokenizer | Iterable[tuple[bytes | str, bytes | str]] | None = None,
+        max_word_length: int | None = MAX_WORD_LENGTH,
+        min_word_count: int = 0,
+        add_dummy_prefix: bool = True,
+        remove_extra_whitespaces: bool = True,
+        split_by_whitespace: bool = True,
+        treat_whitespace_as_suffix: bool = False,
+        allow_whitespace_only_pieces: bool = False,
+        split_by_unicode_script: bool = True,
+        split_by_number: bool = True,
+        split_digits: bool = False,
+        user_defined_symbols: Iterable[str] = (),
+        byte_fallback: bool = False,
+        bos_token: str = "<s>",
+        eos_token: str = "</s>",
+        pad_token: str = "<pad>",
+        unk_id: int = 0,
+        bos_id: int | None = 1,
+        eos_id: int | None = 2,
+        pad_id: int | None = None,
+        hard_vocab_limit: bool = True,
+    ) -> None:
+        for name, word in {"alphabet": alphabet, "byte_order": byte_order}.items():
+            if word is not None:
+                check_kind(name, word, str, "a str")
+        check_kind("separate_suffix", separate_suffix, bool, "a bool")
+        self.start = Start.of(start_from)
+        self.vocab_sizes = self._sizes(vocab_size, new_tokens)
+        known = self.start.options
+        own = {
+            "unk_token": unk_token,
+            "continuing_subword_prefix": continuing_subword_prefix,
+            "end_of_word_suffix": end_of_word_suffix,
+        }
+        for name, text in own.items():
+            if text is not None and not check_text(name, text):
+                raise ArgumentError(f"{name} is empty; leave it out, or give a text")
+        affixes = {name: own[name] or known.get(name) for name in _AFFIXES}
+        separate_suffix = separate_suffix or known.get("separate_suffix", False)
+        if known:
+            _check_kept({**affixes, "separate_suffix": separate_suffix}, known)
+        if byte_order is not None and known:
+            raise ArgumentError("byte_order: start_from has its bytes already, and keeps their ids")
+        if alphabet is None:
+            alphabet = known.get("alphabet", "bytes")
+        sentencepiece = alphabet == "sentencepiece"
+        self._refuse_others(sentencepiece)
+        if sentencepiece:
+            rules = {
+                "split_by_whitespace": split_by_whitespace,
+                "treat_whitespace_as_suffix": treat_whitespace_as_suffix,
+                "allow_whitespace_only_pieces": allow_whitespace_only_pieces,
+                "split_by_unicode_script": split_by_unicode_script,
+                "split_by_number": split_by_number,
+                "split_digits": split_digits,
+                "max_piece_length": 16 if max_token_length is None else max_token_length,
+            }
+            tie_break = "sentencepiece" if tie_break is None else tie_break
+        required = checked_characters("initial_alphabet", initial_alphabet)
+        if sentencepiece and self.start.tokenizer is None:
+            self._algorithm = "sentencepiece bpe"
+            self.parameters = piece_parameters(
+                vocab_size=max(self.vocab_sizes),
+                normalizer="nmt_nfkc" if normalizer is None else normalizer,
+                style="sentencepiece",
+                special_tokens=() if special_tokens is None else special_tokens,
+                user_defined_symbols=user_defined_symbols,
+                min_word_count=min_word_count,
+                **rules,
+                min_frequency=min_frequency,
+                tie_break=tie_break,
+                character_coverage=0.9995 if character_coverage is None else character_coverage,
+                limit_alphabet=limit_alphabet,
+                required_chars="".join(required),
+                add_dummy_prefix=add_dummy_prefix,
+                remove_extra_whitespaces=remove_extra_whitespaces,
+                byte_fallback=byte_fallback,
+                unk_token=unk_token or "<unk>",
+                bos_token=bos_token,
+                eos_token=eos_token,
+                pad_token=pad_token,
+                unk_id=unk_id,
+                bos_id=bos_id,
+                eos_id=eos_id,
+                pad_id=pad_id,
+                hard_vocab_limit=hard_vocab_limit,
+            )
+            self.special_tokens = tuple(self.parameters["special_tokens"])
+            self.pattern = None
+            for size in {min(self.vocab_sizes), max(self.vocab_sizes)}:
+                _core.check_trainer(self._algorithm, {**self.parameters, "vocab_size": size})
+            return
+        if isinstance(normalizer, str):
+            raise ArgumentTypeError(
+                f"normalizer must be one of jeton.components.normalizers, not {normalizer!r} "
+                "(names of rules are for alphabet='sentencepiece')"
+            )
+        check_stage(normalizers.Normalizer, normalizer)
+        if sentencepiece:
+            if normalizer is not None:
+                normalizer = normalizers.Sequence([normalizer, normalizers.Replace(" ", "▁")])
+            unk_token = unk_token or known["unk_token"]
+        if self.start.tokenizer is not None:
+            if pattern is None and pre_tokenizer is None:
+                pre_tokenizer = self.start.tokenizer.pre_tokenizer
+            normalizer = normalizer or self.start.tokenizer.normalizer
+            post_processor = post_processor or self.start.tokenizer.post_processor
+            decoder = decoder or self.start.tokenizer.decoder
+        super().__init__(
+            {
+                "vocab_size": max(self.vocab_sizes),
+                "min_frequency": min_frequency,
+                "max_token_length": max_token_length,
+                "alphabet": "characters" if sentencepiece else alphabet,
+                "byte_order": byte_order or "printable",
+                "sentencepiece": sentencepiece,
+                "byte_fallback": known.get("byte_fallback", False),
+                **(rules if sentencepiece else {}),
+                "initial_alphabet": required,
+                "limit_alphabet": limit_alphabet,
+                "character_coverage": character_coverage,
+                "unk_token": unk_token or known.get("unk_token"),
+                **affixes,
+                "separate_suffix": separate_suffix,
+                "tie_break": "huggingface" if tie_break is None else tie_break,
+                "start": self.start.parameter,
+            },
+            pattern=pattern,
+            default_pattern=None if self.start.tokenizer else "gpt4",
+            normalizer=normalizer,
+            pre_tokenizer=pre_tokenizer,
+            post_processor=post_processor,
+            decoder=decoder,
+            special_tokens=() if special_tokens is None else special_tokens,
+            max_word_length=max_word_length,
+            min_word_count=min_word_count,
+        )
+        _core.check_trainer("bpe", {**self.parameters, "vocab_size": min(self.vocab_sizes)})
+        if self.decoder is None:
+            self._check_decodable()
+
+    @names_checked
+    def train_all(
+        self,
+        data: Corpus,
+        *,
+        field: str | None = None,
+        errors: Literal["strict", "replace", "ignore"] = "strict",
+        documents: Literal["file", "line"] = "file",
+        bad_records: Literal["error", "drop"] = "error",
+        memory: int | str | None = None,
+        temp_dir: str | os.PathLike[str] | None = None,
+        watch: Callable[[Progress], None] | None = None,
+    ) -> dict[int, Tokenizer]:
+        """The tokenizers of all sizes, by size, from one run; each is what training for it gives.
+
+        Args:
+            data: As for `train`.
+            field: As for `train`.
+            errors: As for `train`.
+            documents: As for `train`.
+            bad_records: As for `train`.
+            memory: As for `train`.
+            temp_dir: As for `train`.
+            watch: As for `train`.
+
+        Raises:
+            MissingFileError: There is no such file.
+            FormatError: A file that is not UTF-8, or lacks the field.
+            TrainingError: A corpus without words; a size that does not hold the tokens to start
+                from.
+
+        Example:
+            >>> import jeton
+            >>> trainer = jeton.BPETrainer([257, 258], pattern="whitespace")
+            >>> {size: tok.merges for size, tok in trainer.train_all(["hello hello help"]).items()}
+            {257: [(b'e', b'l')], 258: [(b'e', b'l'), (b'h', b'el')]}
+        """
+        reading = Reading(
+            field=field,
+            errors=errors,
+            documents=documents,
+            bad_records=bad_records,
+            memory=memory,
+            temp_dir=temp_dir,
+            watch=watch,
+        )
+        counts = self._counts(data, reading)
+        self._check_words(counts)
+        sizes = self.vocab_sizes
+        trained = _core.train_sizes(
+            self._algorithm, counts, self.parameters, list(sizes), told(watch)
+        )
+        tokenizers = {
+            size: self._tokenizer(model) for size, model in zip(sizes, trained, strict=True)
+        }
+        smallest, largest = sizes[0], sizes[-1]
+        warn_if_short(largest, tokenizers[largest], self._lacking)
+        if tokenizers[smallest].vocab_size > smallest < largest:
+            warn_if_short(smallest, tokenizers[smallest], self._lacking)
+        return tokenizers
+
+    def _refuse_others(self, sentencepiece: bool) -> None:
+        """Refuses parameters that were given and that this alphabet has no use for."""
+        fresh = self.start.tokenizer is None
+        refused: dict[tuple[str, ...], str] = {}
+        if not sentencepiece:
+            refused[_FOR_PIECES] = "is for alphabet='sentencepiece'"
+        elif fresh and self.start.merges:
+            raise ArgumentError(
+                "start_from: alphabet='sentencepiece' continues a tokenizer, not merges alone"
+            )
+        elif fresh:
+            refused[_FOR_WORDS] = "is not for alphabet='sentencepiece', which has its own"
+        else:
+            rules = ("split_by_unicode_script", "split_by_number", "split_digits")
+            names = tuple(name for name in _FOR_PIECES if name not in rules)
+            refused[names] = "is what start_from has; leave it out"
+            refused["pattern", "pre_tokenizer"] = "is not for alphabet='sentencepiece'"
+        for names, why in refused.items():
+            for name in names:
+                if self._given.get(name) is not None:
+                    raise ArgumentError(f"{name} {why}")
+
+    def _sizes(
+        self, vocab_size: int | Sequence[int] | None, new_tokens: int | Sequence[int] | None
+    ) -> tuple[int, ...]:
+        """How many tokens there are in the end."""
+        if new_tokens is None:
+            return _sizes("vocab_size", 30_000 if vocab_size is None else vocab_size)
+        if vocab_size is not None:
+            raise ArgumentError("vocab_size and new_tokens both say how many tokens; give one")
+        if self.start.tokenizer is None:
+            raise ArgumentError(
+                "new_tokens counts from the tokens of a tokenizer (give start_from, or vocab_size)"
+            )
+        there = self.start.tokenizer.vocab_size
+        return tuple(there + size for size in _sizes("new_tokens", new_tokens))
+
+    def _essentials(self) -> dict[str, Any]:
+        sizes = self.vocab_sizes
+        return {**super()._essentials(), "vocab_size": sizes[0] if len(sizes) == 1 else [*sizes]}
+
+    def _counting(self) -> Counting:
+        if self._algorithm == "sentencepiece bpe":
+            parameters = {**self.parameters, "vocab_size": sum(self.vocab_sizes)}
+            return piece_counting(self._algorithm, parameters)
+        return super()._counting()
+
+    def _tokenizer(self, model: _core.Model) -> Tokenizer:
+        if self._algorithm == "sentencepiece bpe":
+            return piece_tokenizer(model)
+        return super()._tokenizer(model)
+
+    def _needs(self) -> Needs:
+        return TOKEN_NEEDS * sum(self.vocab_sizes), 64, 32
+
+    def _check_decodable(self) -> None:
+        """A prefix or suffix tells where words part only if the spaces there are no words' part."""
+        name = next((name for name in reversed(_AFFIXES) if self.parameters[name]), None)
+        if name is None:
+            return
+        if self.parameters["alphabet"] == "bytes":
+            raise ArgumentError(
+                f"{name} does not go with this alphabet, whose decoder would leave it in the text; "
+                "use alphabet='characters' with pattern='whitespace'"
+            )
+        if self.pre_tokenizer is None:
+            return
+        counts = WordCounts.count(iter(["a b"]), pre_tokenizer=self.pre_tokenizer)
+        if {word for word, _ in counts.items()} not in ({"a", "b"}, {"a b"}):
+            raise ArgumentError(
+                f"{name} does not go with a pattern or pre_tokenizer that keeps the spaces between "
+                "words: they would come twice in decoded text; use pattern='whitespace', or give "
+                "the decoder"
+            )
+
+    def _cutter(self) -> pre_tokenizers.PreTokenizer | None:
+        if not self.parameters["sentencepiece"]:
+            return self.pre_tokenizer
+        # The tokenizer cuts nothing: since no word that it is trained from spans a space or the end
+        # of a line, no merge does.
+        lines = pre_tokenizers.Split("\n", behavior="removed")
+        words = pre_tokenizers.Split("▁", behavior="merged_with_next")
+        steps = getattr(self.normalizer, "steps", (self.normalizer,))
+        if any(isinstance(step, normalizers.Prepend) for step in steps):
+            return pre_tokenizers.Sequence([lines, words])
+        return pre_tokenizers.Sequence([_marks_in_front(), lines, words])
+
+    def _boundaries(self) -> tuple[str, ...]:
+        given = [token.content for token in self.start.added_tokens]
+        if self.parameters["sentencepiece"]:
+            given.append(self.parameters["unk_token"])
+        return tuple(dict.fromkeys([*given, *self.special_tokens]))
+
+    def _special_ids(self) -> dict[str, int]:
+        is_first = self.start.tokenizer is None and self.parameters["byte_order"] != "value"
+        return super()._special_ids() if is_first else {}
+
+    def _added_tokens(self, model: _core.Model) -> list[AddedToken]:
+        if self.parameters["byte_order"] == "value":
+            return numbered(self.special_tokens, model.vocab(), is_raw=True)
+        unknown = self.parameters["unk_token"] if self.parameters["sentencepiece"] else None
+        added = self.start.with_ids(self.special_tokens)
+        return [token for token in added if token.content != unknown]
+
+    def _decoder(self) -> decoders.Decoder:
+        if self.parameters["alphabet"] == "bytes" or _spells_bytes(self.pre_tokenizer):
+            return decoders.ByteLevel()
+        if self.parameters["end_of_word_suffix"]:
+            return decoders.BPEDecoder(self.parameters["end_of_word_suffix"])
+        if self.parameters["continuing_subword_prefix"]:
+            return decoders.WordPiece(self.parameters["continuing_subword_prefix"], cleanup=False)
+        return decoders.Fuse()
+
+
+_AFFIXES = ("continuing_subword_prefix", "end_of_word_suffix")
+
+_FOR_PIECES = (
+    "add_dummy_prefix",
+    "remove_extra_whitespaces",
+    "split_by_whitespace",
+    "treat_whitespace_as_suffix",
+    "allow_whitespace_only_pieces",
+    "split_by_unicode_script",
+    "split_by_number",
+    "split_digits",
+    "user_defined_symbols",
+    "byte_fallback",
+    "bos_token",
+    "eos_token",
+    "pad_token",
+    "unk_id",
+    "bos_id",
+    "eos_id",
+    "pad_id",
+    "hard_vocab_limit",
+)
+"""The parameters of SentencePiece's alphabet."""
+
+_FOR_WORDS = (
+    *_AFFIXES,
+    "separate_suffix",
+    "pattern",
+    "pre_tokenizer",
+    "post_processor",
+    "decoder",
+    "byte_order",
+    "max_word_length",
+)
+"""The parameters that it has no use for."""
+
+
+def _spells_bytes(stage: pre_tokenizers.PreTokenizer | None) -> bool:
+    """Whether a pre-tokenizer writes bytes as characters, for a model that does not see bytes."""
+    if isinstance(stage, pre_tokenizers.Sequence):
+        return any(map(_spells_bytes, stage.steps))
+    return isinstance(stage, pre_tokenizers.ByteLevel)
+
+
+def _check_kept(affixes: dict[str, Any], known: dict[str, Any]) -> None:
+    """Tokens that training starts from are spelled with the prefix and suffix that they have."""
+    for name, value in affixes.items():
+        if (value or None) != (known[name] or None):
+            raise ArgumentError(
+                f"{name}={value!r} is not what start_from has ({known[name]!r}), and would change "
+                "its merges; leave it out"
+            )
+
+
+def _sizes(name: str, given: int | Sequence[int]) -> tuple[int, ...]:
+    if isinstance(given, (list, tuple, range)):
+        if not given:
+            raise ArgumentError(f"{name} holds no sizes; give at least one")
+        return tuple(sorted({checked_int(f"each of {name}", size, 0) for size in given}))
+    try:
+        return (checked_int(name, given, 0),)
+    except ArgumentTypeError:
+        raise ArgumentTypeError(
+            f"{name} must be an int or a list of int, not {type(given).__name__}"
+        ) from None

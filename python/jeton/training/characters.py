@@ -1,0 +1,90 @@
+"""Trains tokenizers with one token a character."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import jeton._core as _core
+from jeton.arguments import check_text, checked_texts, names_checked
+from jeton.components import AddedToken, decoders, models, pre_tokenizers
+from jeton.corpora.corpus import text_or_data
+from jeton.corpora.counting import COUNTS_NEED, Counting, Reading, first_stages
+from jeton.corpora.word_counts import Corpus, WordCounts
+from jeton.errors import ArgumentError, TrainingError
+from jeton.tokenizer import Tokenizer
+from jeton.training.trainer import Told, Trainer
+
+__all__ = ["CharTrainer"]
+
+
+class CharTrainer(Trainer):
+    """Trains a tokenizer with one token a character.
+
+    `train` takes a text itself, or a corpus; the path of a file is given as a `pathlib.Path`.
+
+    The alphabet is the distinct characters of the training text, in the order of code points. It
+    is closed: a character that was not seen is an error that names it and its place. With
+    `unk_token` it is open: that token has id 0, and stands for every character that was not seen.
+
+    Args:
+        unk_token: What stands for unseen characters; `None` for a closed alphabet.
+        special_tokens: Special tokens; their ids come after the characters'.
+
+    Raises:
+        ArgumentError: A parameter that makes no sense, by name.
+
+    Example:
+        >>> import jeton
+        >>> tok = jeton.CharTrainer().train("hello world")
+        >>> tok.encode("hold")
+        [3, 5, 4, 1]
+        >>> tok.encode("help!")
+        Traceback (most recent call last):
+        ...
+        jeton.errors.EncodeError: ...
+        >>> tok = jeton.CharTrainer(unk_token="<UNK>").train("hello world")
+        >>> tok.encode("help!")
+        [4, 3, 5, 0, 0]
+    """
+
+    @names_checked
+    def __init__(self, *, unk_token: str | None = None, special_tokens: Iterable[str] = ()) -> None:
+        self.unk_token = None if unk_token is None else check_text("unk_token", unk_token)
+        self.special_tokens = checked_texts("special_tokens", special_tokens)
+        for name, tokens in {
+            "unk_token": [unk_token],
+            "special_tokens": self.special_tokens,
+        }.items():
+            if "" in tokens:
+                raise ArgumentError(f"{name}: a token must not be empty")
+        for at, token in enumerate(self.special_tokens):
+            if token in self.special_tokens[:at]:
+                raise ArgumentError(f"special_tokens holds {token!r} twice; name each once")
+
+    def _check_words(self, counts: _core.WordCounts) -> None:
+        if not len(counts) and self.unk_token is None:
+            raise TrainingError("the text has no characters, and a closed alphabet needs one")
+
+    def _trained(self, counts: _core.WordCounts, told: Told | None) -> Tokenizer:
+        characters = {character for word in WordCounts.of_core(counts) for character in word}
+        unseen = () if self.unk_token is None else (self.unk_token,)
+        alphabet = [*unseen, *sorted(characters.difference(unseen))]
+        model = models.Characters(
+            {token: id for id, token in enumerate(alphabet)},
+            unk_id=None if self.unk_token is None else 0,
+        )
+        return Tokenizer(
+            model,
+            decoder=decoders.Fuse(),
+            added_tokens=[AddedToken(token, special=True) for token in self.special_tokens],
+        )
+
+    def _counts(self, data: Corpus, reading: Reading) -> _core.WordCounts:
+        return super()._counts(text_or_data(data), reading)
+
+    def _counting(self) -> Counting:
+        return Counting(first_stages(None, pre_tokenizers.FixedLength(1), ()), COUNTS_NEED)
+
+    def _essentials(self) -> dict[str, Any]:
+        return {"unk_token": self.unk_token, "special_tokens": list(self.special_tokens)}

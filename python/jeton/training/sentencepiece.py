@@ -1,0 +1,102 @@
+"""What trainers in SentencePiece's style share: parameters, what is counted, and the tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal, TypeAlias
+
+import jeton._core as _core
+from jeton.arguments import check_text, checked_int, checked_texts
+from jeton.components import models, normalizers
+from jeton.corpora.counting import TOKEN_NEEDS, Counting, Needs
+from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.tokenizer import Tokenizer
+
+__all__ = [
+    "OWN_TOKENS",
+    "SentencePieceAlgorithm",
+    "piece_counting",
+    "piece_needs",
+    "piece_parameters",
+    "piece_tokenizer",
+]
+
+SentencePieceAlgorithm: TypeAlias = Literal["sentencepiece unigram", "sentencepiece bpe"]
+
+OWN_TOKENS = ("unk", "bos", "eos", "pad")
+"""The tokens that have a role, and an id of their own."""
+
+
+def piece_parameters(
+    *,
+    vocab_size: int,
+    normalizer: str | normalizers.Normalizer,
+    style: Literal["sentencepiece", "huggingface"],
+    special_tokens: Iterable[str],
+    user_defined_symbols: Iterable[str],
+    min_word_count: int,
+    **others: Any,
+) -> dict[str, Any]:
+    """The parameters of a trainer of pieces as the core takes them, all but the last kind checked.
+
+    Raises:
+        ArgumentError: One that makes no sense, by name.
+    """
+    symbols = checked_texts("user_defined_symbols", user_defined_symbols)
+    if style == "sentencepiece":
+        # As the model sees text: it never sees a space.
+        symbols = tuple(symbol.replace(" ", "▁") for symbol in symbols)
+    normalization, charsmap = _normalization(normalizer, style)
+    parameters = {
+        "vocab_size": checked_int("vocab_size", vocab_size, 0),
+        "normalization": normalization,
+        "charsmap": charsmap,
+        "special_tokens": list(checked_texts("special_tokens", special_tokens)),
+        "user_defined_symbols": list(symbols),
+        "min_word_count": checked_int("min_word_count", min_word_count, 0),
+        **others,
+    }
+    for name in OWN_TOKENS:
+        token = parameters[f"{name}_token"]
+        if isinstance(token, str) and (not token or "\0" in token):
+            raise ArgumentError(f"{name}_token must not be empty, nor hold U+0000")
+    return parameters
+
+
+def piece_counting(algorithm: SentencePieceAlgorithm, parameters: dict[str, Any]) -> Counting:
+    """What is counted for a `.model` file: texts, or parts of them that are normalized alike."""
+    separators = _core.sentencepiece_separators(algorithm, parameters)
+    return Counting(separators, piece_needs(parameters))
+
+
+def piece_needs(parameters: dict[str, Any]) -> Needs:
+    """The memory that training needs at most; the rules of Unicode are compiled once."""
+    rules = 8_000_000 if parameters["normalization"] == "identity" else 64_000_000
+    return rules + TOKEN_NEEDS * parameters["vocab_size"], 64, 48
+
+
+def piece_tokenizer(model: _core.Model) -> Tokenizer:
+    """The tokenizer of a `.model` file."""
+    return Tokenizer(models.from_core(model))
+
+
+def _normalization(
+    normalizer: str | normalizers.Normalizer, style: str
+) -> tuple[str, bytes | None]:
+    """The name of the rules of a SentencePiece model, and their character map if it is given."""
+    if isinstance(normalizer, str):
+        return check_text("normalizer", normalizer), None
+    if not isinstance(normalizer, normalizers.Normalizer):
+        raise ArgumentTypeError(
+            f"normalizer must be a name or one of jeton.components.normalizers, "
+            f"not {type(normalizer).__name__}"
+        )
+    if style == "huggingface":
+        return "identity", None
+    if isinstance(normalizer, normalizers.Precompiled):
+        return "user_defined", normalizer.charsmap
+    raise ArgumentError(
+        f"a SentencePiece model cannot hold the normalizer {type(normalizer).__name__} (name one "
+        "of its own rules, give a Precompiled map, or train a tokenizer of components: "
+        "UnigramTrainer(style='huggingface'), BPETrainer(alphabet='characters'))"
+    )

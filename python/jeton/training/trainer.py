@@ -1,0 +1,357 @@
+"""What trainers share: counting, training, and the stages around a model of words."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, TypeAlias
+
+import jeton._core as _core
+from jeton.arguments import checked_texts, names_checked, shown
+from jeton.components import (
+    AddedToken,
+    decoders,
+    normalizers,
+    post_processors,
+    pre_tokenizers,
+)
+from jeton.components.component import check_stage
+from jeton.corpora.corpus import Progress, warn
+from jeton.corpora.counting import (
+    MAX_WORD_LENGTH,
+    TOKEN_NEEDS,
+    Counting,
+    Cutting,
+    Needs,
+    Reading,
+    checked_limits,
+    count_words,
+    counted_words,
+    first_stages,
+    named_pre_tokenizer,
+)
+from jeton.corpora.word_counts import Corpus, WordCounts
+from jeton.errors import ArgumentError, TrainingError
+from jeton.tokenizer import Tokenizer
+
+__all__ = ["Algorithm", "Told", "Trainer", "WordTrainer", "told", "warn_if_short"]
+
+Algorithm: TypeAlias = Literal[
+    "bpe", "wordpiece", "word_level", "unigram", "sentencepiece unigram", "sentencepiece bpe"
+]
+
+Phase: TypeAlias = Literal["merging", "seeding", "fitting"]
+
+Told: TypeAlias = Callable[[Phase, int, int], None]
+"""What the core calls while it trains: with the phase, and how many steps of how many are done."""
+
+
+def told(watch: Callable[[Progress], None] | None) -> Told | None:
+    """What the core shall call, for a caller who watches."""
+    if watch is None:
+        return None
+    return lambda phase, done, total: watch(Progress(phase, done, total))
+
+
+class Trainer:
+    """What all trainers share: from a corpus to words, and from these to a tokenizer."""
+
+    @names_checked
+    def train(
+        self,
+        data: Corpus,
+        *,
+        field: str | None = None,
+        errors: Literal["strict", "replace", "ignore"] = "strict",
+        documents: Literal["file", "line"] = "file",
+        bad_records: Literal["error", "drop"] = "error",
+        memory: int | str | None = None,
+        temp_dir: str | os.PathLike[str] | None = None,
+        watch: Callable[[Progress], None] | None = None,
+    ) -> Tokenizer:
+        """The tokenizer that a corpus asks for; of several sizes, the largest.
+
+        The result depends on the texts and how often each occurs; where the first of equals is
+        taken, also on their order. It never depends on the number of threads.
+
+        Args:
+            data: An iterable of texts; or the path of a file of UTF-8, of a folder of such files,
+                or a pattern of paths such as `"corpus/*.txt"`; or an iterable of `pathlib.Path`; or
+                `WordCounts`. Files may be compressed by gzip or Zstandard; `.jsonl` and `.ndjson`
+                are JSON lines, `.parquet` is a table; a JSON document or a file of counts is
+                refused. Of a folder, all files but those whose names begin with a dot, and of the
+                folders in it; links are followed, but into a folder once only. A file that is there
+                twice, by another name or through a link, is read once, with a warning.
+
+                A byte order mark at the beginning of a file is left out. A field or a cell that is
+                null is no text.
+            field: The field of JSON lines, or the column of a table, that holds the text; `"text"`
+                if not given. Given, every file that is no table is taken to be JSON lines.
+            errors: What becomes of bytes that are not UTF-8, and of surrogates that stand alone (in
+                a text, or escaped in JSON): an error, U+FFFD, or nothing.
+            documents: What a document of a text file is. `"file"`, the whole file, as
+                `jeton.data.prepare` and the commands read it: words are those that encoding the
+                file gives, and runs of line ends are learnt. `"line"`, each line with its line end,
+                as `tokenizers` reads files; `sentencepiece` takes lines too. Then no word spans
+                lines, and the lines of one file may be in several.
+            bad_records: Whether a record, row, line or text that cannot be read is an error with
+                its place (`"error"`) or is left out (`"drop"`), with a warning that says how many.
+                A file that is one document is always an error.
+            memory: How much memory counting and training may take beside the interpreter, pyarrow
+                and texts that are given as such: `"4GB"`, or in bytes, at least `"32MB"`. Past it,
+                counts go to disk and are merged from there, with the same result. The distinct
+                words must fit in the end: where they do not, an error says which `min_word_count`
+                would do; and so must a line or text that cannot be cut before it is normalized.
+            temp_dir: The folder for what goes to disk; by default the system's. The files have no
+                names, so nothing is left of them however training ends.
+            watch: Called every now and then, and when a phase ends, with a `Progress`.
+
+        Raises:
+            ArgumentError: `WordCounts` that this trainer would have counted otherwise.
+            MissingFileError: There is no such file.
+            FormatError: A file that is not UTF-8, or lacks the field.
+            TrainingError: A corpus without words, or one that does not support what is asked for;
+                words that need more than `memory`.
+
+        Example:
+            >>> import jeton
+            >>> tok = jeton.BPETrainer(258, pattern="whitespace").train(["hello hello help"])
+            >>> tok.merges
+            [(b'e', b'l'), (b'h', b'el')]
+        """
+        reading = Reading(
+            field=field,
+            errors=errors,
+            documents=documents,
+            bad_records=bad_records,
+            memory=memory,
+            temp_dir=temp_dir,
+            watch=watch,
+        )
+        counts = self._counts(data, reading)
+        self._check_words(counts)
+        return self._trained(counts, told(watch))
+
+    @names_checked
+    def count(
+        self,
+        data: Corpus,
+        *,
+        field: str | None = None,
+        errors: Literal["strict", "replace", "ignore"] = "strict",
+        documents: Literal["file", "line"] = "file",
+        bad_records: Literal["error", "drop"] = "error",
+        memory: int | str | None = None,
+        temp_dir: str | os.PathLike[str] | None = None,
+        watch: Callable[[Progress], None] | None = None,
+    ) -> WordCounts:
+        """The words of a corpus as this trainer cuts it, to be saved and trained from.
+
+        For `CharTrainer` a word is a character, and for `UnigramTrainer` in SentencePiece style a
+        whole text.
+
+        Args:
+            data: As for `train`.
+            field: As for `train`.
+            errors: As for `train`.
+            documents: As for `train`.
+            bad_records: As for `train`.
+            memory: As for `train`.
+            temp_dir: As for `train`.
+            watch: As for `train`.
+
+        Raises:
+            ArgumentError: `WordCounts` that this trainer would have counted otherwise.
+            MissingFileError: There is no such file.
+            FormatError: A file that is not UTF-8, or lacks the field.
+            TrainingError: Words that need more than `memory`.
+
+        Example:
+            >>> import jeton
+            >>> trainer = jeton.BPETrainer(258, pattern="whitespace")
+            >>> counts = trainer.count(["hello hello help"])
+            >>> counts.items()
+            [('hello', 2), ('help', 1)]
+            >>> trainer.train(counts).merges
+            [(b'e', b'l'), (b'h', b'el')]
+        """
+        reading = Reading(
+            field=field,
+            errors=errors,
+            documents=documents,
+            bad_records=bad_records,
+            memory=memory,
+            temp_dir=temp_dir,
+            watch=watch,
+        )
+        return WordCounts.of_core(self._counts(data, reading))
+
+    def _counts(self, data: Corpus, reading: Reading) -> _core.WordCounts:
+        """The words of a corpus, or those of `WordCounts` that this trainer would have counted."""
+        if isinstance(data, WordCounts):
+            return counted_words(data.core, self._counting(), reading)
+        return count_words(data, self._counting(), reading)
+
+    def _counting(self) -> Counting:
+        """What this trainer counts."""
+        raise NotImplementedError
+
+    def _check_words(self, counts: _core.WordCounts) -> None:
+        """Refuses a corpus without words."""
+        if not len(counts):
+            raise TrainingError(
+                "the corpus has no words to learn from (is it empty, min_word_count too high, or "
+                "does the pattern find nothing in it?)"
+            )
+
+    def _fit(self, counts: _core.WordCounts, told: Told | None) -> _core.Model:
+        """The model that is learnt from words; `told` is called with how far that is."""
+        return _core.train(self._algorithm, counts, self.parameters, told)
+
+    def _tokenizer(self, model: _core.Model) -> Tokenizer:
+        """The model with the stages around it."""
+        raise NotImplementedError
+
+    def _trained(self, counts: _core.WordCounts, told: Told | None) -> Tokenizer:
+        """The tokenizer that is learnt from words; warns if it has not the size asked for."""
+        tokenizer = self._tokenizer(self._fit(counts, told))
+        warn_if_short(self.parameters["vocab_size"], tokenizer, self._lacking)
+        return tokenizer
+
+    _algorithm: Algorithm
+    """What the core calls the algorithm."""
+
+    _lacking = "pairs to merge"
+    """What a corpus has too few of where the vocabulary stays small."""
+
+    parameters: dict[str, Any]
+    """What the algorithm learns with, by name."""
+
+    _given: dict[str, Any]
+    """The arguments that it was made with."""
+
+    def _essentials(self) -> dict[str, Any]:
+        """The parameters that are shown though they were not given."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        essential = self._essentials()
+        rest = {
+            name: value
+            for name, value in self._given.items()
+            if name not in ("new_tokens", "pattern", *essential)
+        }
+        return shown(self, essential | rest)
+
+
+class WordTrainer(Trainer):
+    """What trainers from words share: the stages around the model."""
+
+    def __init__(
+        self,
+        parameters: dict[str, Any],
+        *,
+        pattern: str | Sequence[str] | None,
+        default_pattern: str | None,
+        normalizer: normalizers.Normalizer | None,
+        pre_tokenizer: pre_tokenizers.PreTokenizer | None,
+        post_processor: post_processors.PostProcessor | None,
+        decoder: decoders.Decoder | None,
+        special_tokens: Iterable[str],
+        max_word_length: int | None = MAX_WORD_LENGTH,
+        min_word_count: int = 0,
+    ) -> None:
+        self.special_tokens = checked_texts("special_tokens", special_tokens)
+        unk_token, start = parameters.get("unk_token"), parameters.get("start")
+        known = {token for token, _ in start[0]} if start else set()
+        if unk_token and unk_token not in self.special_tokens and unk_token.encode() not in known:
+            self.special_tokens = (unk_token, *self.special_tokens)
+        self.parameters = {**parameters, "special_tokens": list(self.special_tokens)}
+        _core.check_trainer(self._algorithm, self.parameters)
+        self.max_word_length, self.min_word_count = checked_limits(max_word_length, min_word_count)
+        if pattern is not None and pre_tokenizer is not None:
+            raise ArgumentError("pattern and pre_tokenizer both say how text is cut; give one")
+        if pattern is None and pre_tokenizer is None:
+            pattern = default_pattern
+        self.pattern = pattern
+        self.normalizer = normalizer
+        self.pre_tokenizer = pre_tokenizer if pattern is None else named_pre_tokenizer(pattern)
+        self.post_processor = post_processor
+        self.decoder = decoder
+        check_stage(post_processors.PostProcessor, post_processor)
+        check_stage(decoders.Decoder, decoder)
+        self._check_frame()
+        self._first_stages()
+
+    def _check_frame(self) -> None:
+        """Refuses a post-processor that gives a special token another id than training will."""
+        ids = self._special_ids()
+        for name, id in () if self.post_processor is None else self.post_processor._tokens():
+            if ids.get(name, id) != id:
+                raise ArgumentError(
+                    f"post_processor gives {name!r} the id {id}; among special_tokens it has "
+                    f"{ids[name]}"
+                )
+
+    def _special_ids(self) -> dict[str, int]:
+        """The ids of special tokens, as far as they are known before training."""
+        return {token: id for id, token in enumerate(self.special_tokens)}
+
+    def _needs(self) -> Needs:
+        """The memory that training needs at most."""
+        return TOKEN_NEEDS * self.parameters["vocab_size"], 64, 32
+
+    def _first_stages(self) -> Cutting:
+        is_raw = self.parameters.get("alphabet") == "bytes"
+        return first_stages(self.normalizer, self._cutter(), self._boundaries(), is_raw=is_raw)
+
+    def _cutter(self) -> pre_tokenizers.PreTokenizer | None:
+        """What cuts text into the words that are trained from."""
+        return self.pre_tokenizer
+
+    def _boundaries(self) -> tuple[str, ...]:
+        """The special tokens, which no word spans."""
+        return self.special_tokens
+
+    def _counting(self) -> Counting:
+        return Counting(
+            self._first_stages(), self._needs(), self.max_word_length, self.min_word_count
+        )
+
+    def _tokenizer(self, model: _core.Model) -> Tokenizer:
+        return Tokenizer._of_trained(
+            model,
+            normalizer=self.normalizer,
+            pre_tokenizer=self.pre_tokenizer,
+            post_processor=self.post_processor,
+            decoder=self._decoder() if self.decoder is None else self.decoder,
+            added_tokens=self._added_tokens(model),
+        )
+
+    def _added_tokens(self, model: _core.Model) -> list[AddedToken]:
+        return [AddedToken(token, id, special=True) for id, token in enumerate(self.special_tokens)]
+
+    def _decoder(self) -> decoders.Decoder | None:
+        raise NotImplementedError
+
+    def _essentials(self) -> dict[str, Any]:
+        how = {} if self.pattern is None else {"pattern": self.pattern}
+        return {
+            "vocab_size": self.parameters["vocab_size"],
+            **how,
+            "special_tokens": list(self.special_tokens),
+        }
+
+
+def warn_if_short(asked: int, tokenizer: Tokenizer, lacking: str) -> None:
+    """Warns if there are fewer tokens than were asked for, or more: an alphabet is kept whole."""
+    if tokenizer.vocab_size > asked:
+        warn(
+            f"vocab_size={asked:,} is below the {tokenizer.vocab_size:,} tokens that the special "
+            "tokens and the alphabet are, so nothing was merged"
+        )
+    if tokenizer.vocab_size < asked:
+        warn(
+            f"vocab_size={asked:,} was not reached: the corpus has no more {lacking} than for "
+            f"{tokenizer.vocab_size:,} tokens"
+        )

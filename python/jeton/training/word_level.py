@@ -1,0 +1,85 @@
+"""Trains word-level models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from jeton.arguments import check_text, checked_int, checked_texts, names_checked
+from jeton.components import decoders, normalizers, post_processors, pre_tokenizers
+from jeton.corpora.counting import MAX_WORD_LENGTH
+from jeton.errors import ArgumentError
+from jeton.training.trainer import WordTrainer
+
+__all__ = ["WordLevelTrainer"]
+
+
+class WordLevelTrainer(WordTrainer):
+    """Trains word-level models: the most frequent words are the tokens.
+
+    Of equally frequent words, those come first that do in the order of code points, as in
+    tokenizers.
+
+    Args:
+        vocab_size: How many tokens there are at most, special ones included.
+        pattern: How text is cut into words, as for `BPETrainer`; `"whitespace"` if nothing is
+            given.
+        normalizer: What happens to text first.
+        pre_tokenizer: How text is cut, where a pattern cannot say it; instead of `pattern`.
+        post_processor: The special tokens around a text, for the tokenizer that comes out.
+        decoder: From tokens back to text, likewise; by default they are joined by spaces.
+        special_tokens: Special tokens; they have the first ids, and no word spans one.
+        unk_token: What stands for a word that is no token; a special token, with id 0 unless
+            `special_tokens` names it elsewhere. `None`: such a word is an error.
+        min_frequency: A word less frequent than this is left out.
+        max_word_length: As for `BPETrainer`.
+
+    Raises:
+        ArgumentError: A parameter that makes no sense, by name.
+
+    Example:
+        >>> import jeton
+        >>> tok = jeton.WordLevelTrainer(6).train(["to be or not to be", "to see"])
+        >>> tok.encode("to be or to sea")
+        [1, 2, 4, 1, 0]
+        >>> tok.decode([1, 2])
+        'to be'
+    """
+
+    _algorithm = "word_level"
+    _lacking = "words"
+
+    @names_checked
+    def __init__(
+        self,
+        vocab_size: int = 30_000,
+        *,
+        pattern: str | Sequence[str] | None = None,
+        normalizer: normalizers.Normalizer | None = None,
+        pre_tokenizer: pre_tokenizers.PreTokenizer | None = None,
+        post_processor: post_processors.PostProcessor | None = None,
+        decoder: decoders.Decoder | None = None,
+        special_tokens: Iterable[str] = ("[UNK]",),
+        unk_token: str | None = "[UNK]",
+        min_frequency: int = 0,
+        max_word_length: int | None = MAX_WORD_LENGTH,
+    ) -> None:
+        if unk_token is not None and not check_text("unk_token", unk_token):
+            raise ArgumentError("unk_token is empty; name it, or set unk_token=None")
+        super().__init__(
+            {
+                "vocab_size": checked_int("vocab_size", vocab_size, 0),
+                "min_frequency": min_frequency,
+                "unk_token": unk_token,
+            },
+            pattern=pattern,
+            default_pattern="whitespace",
+            normalizer=normalizer,
+            pre_tokenizer=pre_tokenizer,
+            post_processor=post_processor,
+            decoder=decoder,
+            special_tokens=checked_texts("special_tokens", special_tokens),
+            max_word_length=max_word_length,
+        )
+
+    def _decoder(self) -> None:
+        return None

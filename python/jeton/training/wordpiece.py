@@ -1,0 +1,132 @@
+"""Trains WordPiece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from jeton.arguments import (
+    check_field_word,
+    check_text,
+    checked_characters,
+    checked_int,
+    checked_texts,
+    names_checked,
+)
+from jeton.components import decoders, normalizers, post_processors, pre_tokenizers
+from jeton.corpora.counting import MAX_WORD_LENGTH, Needs
+from jeton.training.trainer import WordTrainer
+
+__all__ = ["WordPieceTrainer"]
+
+
+class WordPieceTrainer(WordTrainer):
+    """Trains WordPiece, as it was released or as it was published.
+
+    Args:
+        vocab_size: How many tokens there are in the end, special ones and alphabet included; if it
+            does not hold these, they are kept, with a warning, and nothing is merged.
+        rule: Which pair of neighbours becomes a token: the most frequent one (`"released"`), or
+            that with the greatest freq(ab) / (freq(a)·freq(b)) (`"published"`).
+        tie_break: Which of equally good pairs, as for `BPETrainer`; textbooks take the `"first"`.
+        normalizer: What happens to text first; `None` for BERT's.
+        pre_tokenizer: How text is cut; `None` for BERT's.
+        post_processor: The special tokens around a text, for the tokenizer that comes out; `None`
+            for BERT's, where `[CLS]` and `[SEP]` are among `special_tokens`.
+        decoder: From tokens back to text, likewise; by default the one that fits.
+        special_tokens: Special tokens; they have the first ids, and no word spans one.
+        unk_token: What stands for a word that no tokens make up; a special token, with id 0 unless
+            `special_tokens` names it elsewhere.
+        continuing_subword_prefix: Put before each token but the first of a word.
+        min_frequency: A pair less frequent than this is not merged.
+        max_token_length: A token that is merged has at most so many characters; with
+            `tie_break="huggingface"` fewer, but two always make a token.
+        initial_alphabet: Characters that are in the alphabet though the corpus may lack them.
+        limit_alphabet: How many characters the alphabet may have; the rarest are dropped.
+        character_coverage: What share of the corpus's characters the alphabet shall make up.
+        max_word_length: As for `BPETrainer`.
+        min_word_count: As for `BPETrainer`.
+
+    Raises:
+        ArgumentError: A parameter that makes no sense, by name.
+
+    Example:
+        >>> import jeton
+        >>> tok = jeton.WordPieceTrainer(30).train(["unwanted, undone and undoing"] * 2)
+        >>> [tok.token_spelling(id) for id in tok.encode("undone")]
+        [b'undo', b'##n', b'##e']
+    """
+
+    _algorithm = "wordpiece"
+
+    @names_checked
+    def __init__(
+        self,
+        vocab_size: int = 30_000,
+        *,
+        rule: Literal["released", "published"] = "released",
+        tie_break: Literal["huggingface", "lexicographic", "alphabetic", "first"] = "huggingface",
+        normalizer: normalizers.Normalizer | None = None,
+        pre_tokenizer: pre_tokenizers.PreTokenizer | None = None,
+        post_processor: post_processors.PostProcessor | None = None,
+        decoder: decoders.Decoder | None = None,
+        special_tokens: Iterable[str] = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
+        unk_token: str = "[UNK]",
+        continuing_subword_prefix: str = "##",
+        min_frequency: int = 0,
+        max_token_length: int | None = None,
+        initial_alphabet: Iterable[str] = (),
+        limit_alphabet: int | None = None,
+        character_coverage: float | None = None,
+        max_word_length: int | None = MAX_WORD_LENGTH,
+        min_word_count: int = 0,
+    ) -> None:
+        check_field_word(self, "rule", rule, ("released", "published"))
+        self.rule = rule
+        check_text("unk_token", unk_token)
+        check_text("continuing_subword_prefix", continuing_subword_prefix)
+        special_tokens = checked_texts("special_tokens", special_tokens)
+        if unk_token and unk_token not in special_tokens:
+            special_tokens = (unk_token, *special_tokens)
+        if post_processor is None and {"[CLS]", "[SEP]"} <= set(special_tokens):
+            sep, cls = special_tokens.index("[SEP]"), special_tokens.index("[CLS]")
+            post_processor = post_processors.BertProcessing(("[SEP]", sep), ("[CLS]", cls))
+        super().__init__(
+            {
+                "vocab_size": checked_int("vocab_size", vocab_size, 0),
+                "min_frequency": min_frequency,
+                "max_token_length": max_token_length,
+                "alphabet": "characters",
+                "byte_order": "printable",
+                "sentencepiece": False,
+                "byte_fallback": False,
+                "initial_alphabet": checked_characters("initial_alphabet", initial_alphabet),
+                "limit_alphabet": limit_alphabet,
+                "character_coverage": character_coverage,
+                "unk_token": unk_token,
+                "continuing_subword_prefix": continuing_subword_prefix,
+                "end_of_word_suffix": None,
+                "separate_suffix": False,
+                "tie_break": tie_break,
+                "rule": rule,
+            },
+            pattern=None,
+            default_pattern=None,
+            normalizer=normalizers.BertNormalizer() if normalizer is None else normalizer,
+            pre_tokenizer=(
+                pre_tokenizers.BertPreTokenizer() if pre_tokenizer is None else pre_tokenizer
+            ),
+            post_processor=post_processor,
+            decoder=decoder,
+            special_tokens=special_tokens,
+            max_word_length=max_word_length,
+            min_word_count=min_word_count,
+        )
+
+    def _needs(self) -> Needs:
+        fixed, per_word, per_byte = super()._needs()
+        # By the published rule each pair keeps its words by itself.
+        return fixed, per_word, per_byte if self.rule == "released" else 2 * per_byte
+
+    def _decoder(self) -> decoders.Decoder:
+        return decoders.WordPiece(self.parameters["continuing_subword_prefix"])

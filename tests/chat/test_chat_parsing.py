@@ -1,0 +1,520 @@
+"""`tok.parse` and `tok.parse_stream`: what a model wrote, read back as a message."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import jeton
+from answer_cases import (
+    BROKEN,
+    MARKS,
+    WRITTEN,
+    losses,
+    options,
+    random_message,
+    random_text,
+    read_back,
+    rewritten,
+)
+from chat_cases import HELLO, KINDS, PUBLISHED, WEATHER, byte_level, templates
+from chat_flags import FLAGS, as_published
+from guide import WRITES
+from jeton.chat import FORMATS, TEMPLATES, Event, Parsed, ParseStream
+from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
+
+PAGE = Path(__file__).parents[2] / "docs" / "howto" / "answers.md"
+TOK = byte_level("")
+CASES = [
+    pytest.param(name, *it, id=f"{name}-{at}")
+    for name, answers in WRITTEN.items()
+    for at, it in enumerate(answers)
+]
+TEMPLATES_AT_HAND = [pytest.param(name, text, id=name) for name, text in templates()]
+
+
+def calls_of(parsed: Parsed) -> list[tuple[str, Any]]:
+    return [(call.name, call.arguments) for call in parsed.calls]
+
+
+def joined(events: Iterable[Event]) -> tuple[str, str, list[tuple[str, str]]]:
+    """Events put together: words, reasoning, and calls with their arguments as text."""
+    words = reasoning = ""
+    calls: list[tuple[str, str]] = []
+    for event in events:
+        if event.kind == "content":
+            words += event.text
+        elif event.kind == "reasoning":
+            reasoning += event.text
+        elif event.kind == "call":
+            assert event.call == len(calls)
+            calls.append((event.text, ""))
+        elif event.kind == "arguments":
+            calls[event.call] = (calls[event.call][0], calls[event.call][1] + event.text)
+        else:
+            assert event.done is not None
+    return words, reasoning, calls
+
+
+# Formats
+
+
+def test_every_format_has_an_answer() -> None:
+    assert set(WRITTEN) == set(FORMATS)
+
+
+@pytest.mark.parametrize(("format", "text", "words", "reasoning", "calls"), CASES)
+def test_answers_are_read(
+    format: str, text: str, words: str, reasoning: str, calls: list[tuple[str, Any]]
+) -> None:
+    parsed = TOK.parse(text, format=format, tools=[WEATHER])
+    assert parsed.content == words
+    assert parsed.message.get("reasoning_content", "") == reasoning
+    assert calls_of(parsed) == calls
+    assert not parsed.problems
+    assert "".join(part.text for part in parsed.parts) == text
+
+
+@pytest.mark.parametrize(("format", "text", "words", "reasoning", "calls"), CASES)
+def test_events_come_to_the_same(
+    format: str, text: str, words: str, reasoning: str, calls: list[tuple[str, Any]]
+) -> None:
+    whole = TOK.parse(text, format=format, tools=[WEATHER])
+    for size in (1, 2, 3, 7, len(text)):
+        stream = TOK.parse_stream(format=format, tools=[WEATHER])
+        pushed = [stream.push(text[at : at + size]) for at in range(0, len(text), size)]
+        events = [*(it for part in pushed for it in part), *stream.finish()]
+        said, thought, called = joined(events)
+        assert (said, thought) == (words, reasoning)
+        for (name, arguments), (expected, values) in zip(called, calls, strict=True):
+            value = json.loads(arguments or "{}")
+            assert name == expected
+            assert (json.loads(value) if isinstance(value, str) else value) == values
+        assert stream.parsed == whole
+
+
+def test_events_come_as_early_as_they_are_certain() -> None:
+    stream = TOK.parse_stream(format="hermes", tools=[WEATHER])
+    pushes = [
+        ("I ", [("content", "I ")]),
+        ("look\n", [("content", "look")]),
+        ("<", []),
+        ("b", [("content", "\n<b")]),
+        (">\n<tool_call>", [("content", ">")]),
+        ('{"name": "get_', []),
+        ('weather"', [("call", "get_weather")]),
+        (', "arguments": {"city": "B', [("arguments", '{"city": "B')]),
+        ("erg", [("arguments", "erg")]),
+        ('en"}', [("arguments", 'en"}')]),
+        ("}", [("call_end", "")]),
+    ]
+    for text, events in pushes:
+        assert [event[:2] for event in stream.push(text)] == events
+    stream = TOK.parse_stream(format="glm", tools=[WEATHER])
+    pushes = [
+        ("<tool_call>get_weather\n<arg_key>", [("call", "get_weather")]),
+        ("city</arg_key><arg_value>Ber", [("arguments", '{"city": "Ber')]),
+        ('gen "N"', [("arguments", 'gen \\"N\\"')]),
+        ("</arg_value><arg_key>days</arg_key><arg_value>3", [("arguments", '"')]),
+        ("</arg_value>", []),  # text may go on
+        ("</tool_call>", [("arguments", ', "days": 3'), ("arguments", "}"), ("call_end", "")]),
+    ]
+    for text, events in pushes:
+        assert [event[:2] for event in stream.push(text)] == events
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_answers_are_reported_and_lose_nothing(name: str) -> None:
+    format, text, finish, kept = BROKEN[name]
+    for size in (1, len(text)):
+        stream = TOK.parse_stream(format=format, tools=[WEATHER])
+        for at in range(0, len(text), size):
+            stream.push(text[at : at + size])
+        stream.finish()
+        parsed = stream.parsed
+        assert parsed.finish == finish
+        assert (finish == "malformed") == bool(parsed.problems)
+        assert all(0 <= problem.at <= len(text) for problem in parsed.problems)
+        assert "".join(part.text for part in parsed.parts) == text
+        assert kept in json.dumps(parsed.message).replace('\\"', '"') + repr(parsed.unfinished)
+
+
+def test_any_text_is_read() -> None:
+    """Pieces of all formats in any order: nothing raises, no text is lost, pieces do not matter."""
+    rng = random.Random(4)
+    pieces = [*MARKS, *'{}[]"\\:,()=ab \n', '{"name": "get_weather", "arguments": {', "get_weather"]
+    for _ in range(1500):
+        text = "".join(rng.choices(pieces, k=rng.randrange(1, 25)))
+        format = rng.choice(sorted(FORMATS))
+        whole = TOK.parse(text, format=format, tools=[WEATHER])
+        assert "".join(part.text for part in whole.parts) == text, (format, text)
+        stream = TOK.parse_stream(format=format, tools=[WEATHER])
+        events = [it for character in text for it in stream.push(character)] + stream.finish()
+        assert stream.parsed == whole, (format, text)
+        words, _, called = joined(events)
+        assert words == whole.content, (format, text)
+        count = len(whole.calls) + (whole.unfinished is not None)
+        assert len(called) == count, (format, text)
+
+
+def test_a_million_characters_take_linear_time() -> None:
+    for format, text in (
+        ("hermes", "\n" * 1_000_000),
+        ("hermes", '<tool_call>{"a": ' * 60_000),
+        ("hermes", '<tool_call>{"name": "f", "arguments": ' + '{"a":' * 200_000),
+        ("llama3", " " * 1_000_000),
+        ("qwen-coder", "<tool_call><function=f><parameter=a>" + "</parameter>\n" * 70_000),
+        ("lfm2", "<|tool_call_start|>[f(a=" + "[" * 1_000_000),
+    ):
+        stream = TOK.parse_stream(format=format, tools=[WEATHER])
+        for at in range(0, len(text), 1000):
+            stream.push(text[at : at + 1000])
+        stream.finish()
+        assert sum(len(part.text) for part in stream.parsed.parts) == len(text)
+
+
+# Ids
+
+
+QWEN = PUBLISHED / "Qwen-Qwen3-0.6B.jinja"
+
+
+def test_control_tokens_count_by_their_ids() -> None:
+    tok = as_published("Qwen 3")
+    prompt = tok.chat(HELLO, template="qwen", add_generation_prompt=True)
+    known = {token.content: token.id or 0 for token in tok.added_tokens}
+    call = tok.encode('\n{"name": "f", "arguments": {}}\n')
+    spelled = tok.encode("<tool") + tok.encode("_call>")
+    parsed = tok.parse([*spelled, *call, known["<|im_end|>"]], prompt=prompt)
+    assert parsed.content == '<tool_call>\n{"name": "f", "arguments": {}}\n'
+    assert (parsed.calls, parsed.finish, parsed.text_marks) == ((), "complete", ())
+    ids = [known["<tool_call>"], *call, known["</tool_call>"], known["<|im_end|>"]]
+    parsed = tok.parse(ids, prompt=prompt)
+    assert (calls_of(parsed), parsed.finish) == ([("f", {})], "complete")
+    assert [(part.kind, part.span) for part in parsed.parts] == [
+        ("mark", (0, 2)),
+        ("call", (2, len(ids) - 3)),
+        ("mark", (len(ids) - 3, len(ids))),
+    ]
+    # In text the two look alike, which `text_marks` says.
+    parsed = tok.parse(tok.decode(ids), prompt=prompt)
+    assert parsed.text_marks == ("<tool_call>", "</tool_call>", "<|im_end|>")
+    assert calls_of(parsed) == [("f", {})]
+    # An end of a message that is only spelled ends nothing.
+    parsed = tok.parse(tok.encode("a<|im") + tok.encode("_end|>b"), prompt=prompt)
+    assert (parsed.content, parsed.finish) == ("a<|im_end|>b", "length")
+
+
+def test_a_mark_cuts_off_what_is_open() -> None:
+    tok = byte_level("".join(MARKS))
+    ids = tok.encode(
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0"
+        '<|tool_call_argument_begin|>{"city": "Ber<|tool_call_end|><|tool_calls_section_end|>So.',
+        special="allow",
+    )
+    parsed = tok.parse(ids, format="kimi", tools=[WEATHER])
+    assert (calls_of(parsed), parsed.content) == ([("get_weather", '{"city": "Ber')], "So.")
+    assert [problem.what for problem in parsed.problems] == ["the call is cut off"]
+    assert tok.decode(ids[: parsed.problems[0].at]).endswith('"Ber')
+
+
+def test_what_follows_the_end_is_kept_apart() -> None:
+    tok = as_published("Qwen 3")
+    end = tok.special_tokens["<|im_end|>"]
+    parsed = tok.parse([*tok.encode("So."), end, *tok.encode(" more")], template="qwen")
+    assert [(part.kind, part.text) for part in parsed.parts] == [
+        ("content", "So."),
+        ("mark", "<|im_end|>"),
+        ("rest", " more"),
+    ]
+    assert parsed.message == {"role": "assistant", "content": "So."}
+
+
+def test_the_prompt_may_have_begun_the_answer() -> None:
+    template = TEMPLATES["qwen"] + "{% if add_generation_prompt %}<think>\n{% endif %}"
+    tok = as_published("Qwen 3")
+    known = {token.content: token.id or 0 for token in tok.added_tokens}
+    ids = [*tok.encode("Hm."), known["</think>"], *tok.encode("\n\nSo."), known["<|im_end|>"]]
+    chat = tok.chat(HELLO, template=template, add_generation_prompt=True)
+    for prompt in (chat, chat.ids, chat.text):
+        parsed = tok.parse(ids, prompt=prompt, template=template)
+        assert parsed.message == {
+            "role": "assistant",
+            "content": "So.",
+            "reasoning_content": "Hm.",
+        }
+    said = {"role": "assistant", "content": "Well, <|im_start|>assistant\n"}
+    chat = tok.chat([*HELLO, said], template="qwen", continue_final_message=True)
+    parsed = tok.parse(tok.encode(" so."), prompt=chat)
+    assert parsed.content == "Well, <|im_start|>assistant\n so."
+    assert [(part.text, part.span) for part in parsed.parts] == [
+        (" so.", (0, len(tok.encode(" so."))))
+    ]
+
+
+def test_an_ended_answer_in_the_prompt_is_not_part_of_this_one() -> None:
+    template = PUBLISHED / "Mistral-Small-3.2-24B-Instruct-2506.jinja"
+    if not template.exists():
+        pytest.skip("needs the published templates")
+    text = template.read_text("utf-8")
+    tok = byte_level(text)
+    call = {"id": "abcdefghi", "type": "function", "function": {"name": "f", "arguments": {}}}
+    messages = [
+        *HELLO,
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "abcdefghi", "content": "1"},
+    ]
+    prompt = tok.chat(messages, template=text)
+    for form in (prompt, prompt.ids):
+        parsed = tok.parse(tok.encode("So."), prompt=form, template=text)
+        assert parsed.message == {"role": "assistant", "content": "So."}
+
+
+def test_pieces_of_characters_are_put_together() -> None:
+    tok = byte_level("")
+    ids = tok.encode("né🙂")
+    stream = tok.parse_stream(template="chatml")
+    texts = [event.text for id in ids for event in stream.push(id)]
+    assert texts == ["n", "é", "🙂"]
+    stream.finish()
+    assert stream.parsed.parts[0].span == (0, len(ids))
+    end = tok.special_tokens["<|im_end|>"]
+    assert tok.parse([*ids[:-1], end], template="chatml").content == "né\ufffd"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ids_one_by_one_are_read_as_all_at_once(kind: str) -> None:
+    """Also if a token holds part of a character, or has no text."""
+    tok = KINDS[kind](QWEN.read_text("utf-8") if QWEN.exists() else "<think><tool_call></think>")
+    marks = [tok.special_tokens[it] for it in ("<think>", "</think>", "<|im_end|>")]
+    rng = random.Random(kind)
+    pieces = [tok.encode(it) for it in ("So ", "é🙂", "\n\n", '{"name": "f"}', " a")]
+    for _ in range(60):
+        ids = [
+            id
+            for _ in range(rng.randrange(12))
+            for id in rng.choice([*pieces, marks[:1], marks[1:2], [rng.randrange(250)], [10**6]])
+        ]
+        ids += marks[2:] * rng.randrange(2)
+        stream = tok.parse_stream(template="chatml")
+        events = [event for id in ids for event in stream.push(id)] + stream.finish()
+        parsed = tok.parse(ids, template="chatml")
+        assert stream.parsed == parsed
+        words, reasoning, _ = joined(events)
+        assert words == parsed.content
+        assert parsed.message.get("reasoning_content", "") == (
+            reasoning if reasoning.strip() else ""
+        )
+        spans = [part.span for part in parsed.parts]
+        assert all(0 <= start < end <= len(ids) for start, end in spans)
+
+
+def test_arguments_have_the_types_of_the_tool() -> None:
+    schema = {
+        "n": {"type": "integer"}, "x": {"type": "number"}, "b": {"type": "boolean"},
+        "s": {"type": "string"}, "o": {"anyOf": [{"type": "object"}, {"type": "null"}]},
+        "e": {"enum": ["1", "2"]}, "u": {"type": ["string", "integer"]}, "z": {},
+    }  # fmt: skip
+    tool = {"type": "function", "function": {"name": "f", "parameters": {"properties": schema}}}
+    texts = {
+        "n": "3", "x": "1e3", "b": "True", "s": "3", "o": "None", "e": "1", "u": "x", "z": "[1]",
+        "unknown": "3",
+    }  # fmt: skip
+    pairs = "".join(f"<arg_key>{k}</arg_key><arg_value>{v}</arg_value>" for k, v in texts.items())
+    text = f"<tool_call>f{pairs}</tool_call>"
+    parsed = TOK.parse(text, format="glm", tools=[tool])
+    assert parsed.calls[0].arguments == {
+        "n": 3, "x": 1000.0, "b": True, "s": "3", "o": None, "e": "1", "u": "x", "z": [1],
+        "unknown": "3",
+    }  # fmt: skip
+    assert TOK.parse(text, format="glm").calls[0].arguments == texts
+
+
+_TURNS = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.reasoning_content %}<|muse|>"
+    "{{ m.reasoning_content }}<|/muse|>{% endif %}{{ m.content }}{% if m.tool_calls %}CALLS"
+    "{% endif %}<|im_end|>{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n"
+    "{% endif %}"
+)
+FOUND = {
+    "objects": "{% for c in m.tool_calls %}<|do|>{{ c.function|tojson }}<|/do|>{% endfor %}",
+    "a list": "<|do|>[{% for c in m.tool_calls %}{{ ', ' if not loop.first }}"
+    "{{ c.function|tojson }}{% endfor %}]<|/do|>",
+    "a name and JSON": "{% for c in m.tool_calls %}<|do|>{{ c.function.name }}<|with|>"
+    "{{ c.function.arguments|tojson }}<|/do|>{% endfor %}",
+    "in a section": "<|all|>\n{% for c in m.tool_calls %}<|do|>{{ c.function.name }} <|with|> "
+    "{{ c.function.arguments|tojson }}<|/do|>\n{% endfor %}<|/all|>",
+    "marks": "{% for c in m.tool_calls %}<|do|>{{ c.function.name }}\n{% for k, v in "
+    "c.function.arguments.items() %}<|key|>{{ k }}<|is|>{{ v if v is string else v|tojson }}"
+    "<|/key|>\n{% endfor %}<|/do|>{% endfor %}",
+}
+
+
+@pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
+@pytest.mark.parametrize("name", FOUND)
+def test_a_format_is_found_in_what_the_template_writes(name: str) -> None:
+    template = _TURNS.replace("CALLS", FOUND[name].replace("\\n", "\n"))
+    tok = byte_level(template)
+    assert losses(tok, template) in ([], ["ids of calls"])
+    stream = tok.parse_stream(template=template)
+    stream.finish()
+    assert stream.parsed.format == "found" and not stream.marks
+    rng = random.Random(name)
+    for _ in range(20):
+        message = random_message(rng, MARKS, [])
+        trip = read_back(tok, template, message)
+        assert trip is not None
+        assert trip.found == (trip.content, trip.reasoning, trip.calls), message
+
+
+def test_a_format_is_found_or_refused() -> None:
+    with pytest.raises(UnsupportedError, match="cannot tell in which format"):
+        template = _TURNS.replace("CALLS", "{{ m.tool_calls|string|upper }}look_up Vik")
+        TOK.parse([], template=template)
+    with pytest.raises(UnsupportedError, match="does not print what an assistant says"):
+        TOK.parse([], template="{% for m in messages %}{{ m.role }}{% endfor %}")
+    with pytest.raises(UnknownNameError, match="there is no format 'herms'"):
+        TOK.parse([], format="herms")
+    with pytest.raises(ArgumentError, match="no chat template"):
+        TOK.parse([])
+    with pytest.raises(ArgumentTypeError, match="prompt must be"):
+        TOK.parse([], prompt=1, format="hermes")  # type: ignore[arg-type]
+    with pytest.raises(ArgumentTypeError, match="ids must be"):
+        TOK.parse(None, format="hermes")  # type: ignore[arg-type]
+
+
+def test_a_stream_says_what_it_cannot_take() -> None:
+    stream = TOK.parse_stream(format="hermes")
+    with pytest.raises(ArgumentError, match=r"finish\(\) the stream"):
+        _ = stream.parsed
+    stream.push(65)
+    with pytest.raises(ArgumentError, match="takes no text"):
+        stream.push("a")
+    stream.finish()
+    for push in (65, [65], "a"):
+        with pytest.raises(ArgumentError, match="finished"):
+            stream.push(push)
+    with pytest.raises(ArgumentError, match="finished already"):
+        stream.finish()
+    stream = TOK.parse_stream(format="hermes")
+    stream.push("a")
+    for ids in (65, [65]):
+        with pytest.raises(ArgumentError, match="takes no ids"):
+            stream.push(ids)
+
+
+# Templates
+
+
+def _table() -> str:
+    rows = []
+    for name, text in templates():
+        if name.startswith("jeton "):
+            continue
+        tok = byte_level(text)
+        stream: ParseStream = tok.parse_stream(prompt=_prompt(tok, text))
+        stream.finish()
+        lost = losses(tok, text)
+        again = ", ".join(rewritten(tok, text))
+        format = stream.parsed.format
+        rows.append(f"| {name} | `{format}` | {', '.join(lost) or 'nothing'} | {again} |\n")
+    return "".join(rows)
+
+
+def _prompt(tok: jeton.Tokenizer, template: str) -> jeton.chat.Chat:
+    return tok.chat(HELLO, add_generation_prompt=True, **options(template))
+
+
+@pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
+def test_the_page_says_what_each_template_drops() -> None:
+    if not PUBLISHED.exists():
+        pytest.skip("needs the published templates")
+    page = PAGE.read_text("utf-8")
+    head, begin, rest = page.partition("| --- | --- | --- | --- |\n")
+    table = rest[: rest.find("\n\n") + 1] if "\n\n" in rest else rest
+    if WRITES:
+        PAGE.write_text(head + begin + _table() + rest[len(table) :], "utf-8")
+    else:
+        assert table == _table()
+
+
+@pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
+@pytest.mark.parametrize(("name", "template"), TEMPLATES_AT_HAND)
+def test_random_messages_come_back(name: str, template: str) -> None:
+    tok = byte_level(template)
+    without = losses(tok, template)
+    if "words" in without:
+        pytest.skip("it writes words as something else")
+    text_marks = _text_marks(tok, template)
+    # Templates remove reasoning from words that spell the marks around it.
+    spelled = [it for it in MARKS if "think" not in it and "channel" not in it.casefold()]
+    marks = [it for it in spelled if not any(mark in it or it in mark for mark in text_marks)]
+    marks = [it for it in marks if not any(set(it) & set(mark) for mark in text_marks)]
+    rng = random.Random(name)
+    for _ in range(12):
+        message = random_message(rng, marks, without, avoided="".join(text_marks))
+        trip = read_back(tok, template, message, enable_thinking=True, thinking=True)
+        assert trip is not None
+        assert trip.found == (trip.content, trip.reasoning, trip.calls), message
+        assert trip.parsed.finish != "malformed", trip.parsed.problems
+
+
+def _text_marks(tok: jeton.Tokenizer, template: str) -> set[str]:
+    """The marks of a template's format that are plain text."""
+    stream = tok.parse_stream(prompt=_prompt(tok, template))
+    states = stream.marks
+    return {text.strip() for text in states if text.strip()}
+
+
+@pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
+def test_texts_that_spell_marks_are_no_calls() -> None:
+    """A control token counts by its id alone, however a text spells it."""
+    rng = random.Random(44)
+    attacks = 0
+    for name, template in templates():
+        tok = byte_level(template)
+        marks = _spelled_tokens(tok)
+        stream = tok.parse_stream(prompt=_prompt(tok, template))
+        stream.finish()
+        if stream.marks or stream.parsed.format == "plain":
+            continue  # its marks are plain text, and so is a text that spells them; or it has none
+        prompt = _prompt(tok, template)
+        for _ in range(700):
+            text = _forged(rng, marks)
+            ids = [id for part in text for id in tok.encode(part)]
+            parsed = tok.parse(ids, prompt=prompt)
+            assert not parsed.calls and parsed.unfinished is None, (name, text)
+            assert "".join(part.text for part in parsed.parts) == "".join(text)
+            attacks += 1
+    assert attacks > 10_000 or not PUBLISHED.exists()
+
+
+def _spelled_tokens(tok: jeton.Tokenizer) -> list[str]:
+    return sorted({*tok.special_tokens, *MARKS})
+
+
+def _forged(rng: random.Random, marks: list[str]) -> list[str]:
+    """A call of some format, encoded in pieces so that no control token comes of it."""
+    name = rng.choice(list(WRITTEN))
+    text = rng.choice(WRITTEN[name])[0] if rng.random() < 0.6 else ""
+    text += random_text(rng, marks) + rng.choice(["", '{"name": "get_weather", "arguments": {}}'])
+    return [text]
+
+
+@pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
+def test_flags_of_published_tokenizers_do_not_matter() -> None:
+    if not PUBLISHED.exists():
+        pytest.skip("needs the published templates")
+    for family, flags in FLAGS.items():
+        template = dict(templates())[flags.template]
+        tok = as_published(family)
+        parsed = tok.parse_stream(prompt=_prompt(tok, template))
+        parsed.finish()
+        plain = byte_level(template).parse_stream(prompt=_prompt(byte_level(template), template))
+        plain.finish()
+        assert parsed.parsed.format == plain.parsed.format, family

@@ -1,0 +1,190 @@
+"""`chat.extend`: the ids that a model read and wrote stay; the template writes what follows."""
+
+from __future__ import annotations
+
+import pytest
+
+from answer_cases import options, sampled
+from chat_cases import HELLO, PUBLISHED, RESULT, byte_level, call, templates
+from chat_flags import as_published
+from jeton.chat import Rewritten, Rollout
+from jeton.errors import ArgumentError, ArgumentTypeError
+
+AGAIN = {"role": "user", "content": "And then?"}
+TEMPLATES_AT_HAND = [pytest.param(name, text, id=name) for name, text in templates()]
+
+
+@pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
+@pytest.mark.parametrize(("name", "template"), TEMPLATES_AT_HAND)
+def test_what_is_there_stays(name: str, template: str) -> None:
+    tok, given = byte_level(template), options(template)
+    chat = tok.chat(HELLO, add_generation_prompt=True, **given)
+    reasoned = {"reasoning_content": "Hm, so.", "reasoning": "Hm, so."}
+    count = 0
+    for message, follows in (
+        ({"role": "assistant", "content": "So it is."}, [AGAIN]),
+        ({"role": "assistant", "content": "So it is.", **reasoned}, [AGAIN]),
+        (call(), [RESULT]),
+        (call(**reasoned), [RESULT, AGAIN]),
+    ):
+        ids = sampled(tok, chat, message, **given)
+        if ids is None or not ids:
+            continue
+        try:
+            rollout = chat.extend(ids, messages=follows)
+        except ArgumentError:
+            continue  # the template refuses such a conversation
+        before = [*chat.ids, *ids]
+        assert rollout.ids[: len(before)] == before
+        assert rollout.sampled == [(len(chat.ids), len(before))]
+        assert rollout.loss_mask() == [
+            *([0] * len(chat.ids)), *([1] * len(ids)), *([0] * (len(rollout.ids) - len(before)))
+        ]  # fmt: skip
+        # If nothing would be rewritten, it is what the template writes.
+        text = _with_rewritten(rollout, len(before))
+        assert text == rollout.prompt.text, (name, rollout.rewritten)
+        longer = rollout.extend(ids, messages=[AGAIN])
+        assert longer.ids[: len(rollout.ids) + len(ids)] == [*rollout.ids, *ids]
+        assert len(longer.answers) == 2
+        count += 1
+    assert count
+
+
+def _with_rewritten(rollout: Rollout, length: int) -> str:
+    """The text of a rollout as the template would render it."""
+    tok, text, at = rollout.tokenizer, "", 0
+    for part in rollout.rewritten:
+        assert at <= part.start <= part.end <= length
+        text += tok.decode(rollout.ids[at : part.start]) + part.text
+        at = part.end
+    return text + tok.decode(rollout.ids[at:])
+
+
+@pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
+def test_templates_that_rewrite_turns_are_reported() -> None:
+    """Another rendering would change what the model read, as `keeps_prefix` says too."""
+    if not PUBLISHED.exists():
+        pytest.skip("needs the published templates")
+    drifted = set()
+    for name, template in templates():
+        if name.startswith("jeton "):
+            continue
+        tok, given = byte_level(template), options(template)
+        chat = tok.chat(HELLO, add_generation_prompt=True, **given)
+        reasoned = {"reasoning_content": "Hm, so.", "reasoning": "Hm, so."}
+        message = {"role": "assistant", "content": "So it is.", **reasoned}
+        ids = sampled(tok, chat, message, **given)
+        assert ids is not None
+        rollout = chat.extend(ids, messages=[AGAIN])
+        if rollout.rewritten:
+            drifted.add(name)
+            assert not rollout.prompt.keeps_prefix or tok.decode(chat.ids + ids) != chat.text
+    assert drifted >= {"Qwen-Qwen3-0.6B", "GLM-4.6", "openai-gpt-oss-120b"}
+    assert not drifted & {"NousResearch-Hermes-3-Llama-3.1-8B-tool_use", "Kimi-K2-Instruct"}
+
+
+RESULT_OF = {
+    "the name of the tool is in front of its result": (
+        "openai-gpt-oss-120b", "", {},
+        "<|start|>functions.get_weather to=assistant<|channel|>commentary<|message|>",
+    ),
+    "reasoning is in front of the call": (
+        "openai-gpt-oss-120b", "", {"reasoning_content": "Hm."},
+        "<|start|>functions.get_weather to=assistant<|channel|>commentary<|message|>",
+    ),
+    "the template writes the words behind the result": (
+        "google-gemma-4-31B-it", "I look.", {}, "response:get_weather{value:"
+    ),
+}  # fmt: skip
+"""A template, what the model writes in front of the call, fields of the call, what must follow."""
+
+
+@pytest.mark.parametrize("case", RESULT_OF)
+def test_the_result_of_a_tool_follows_whole(case: str) -> None:
+    if not PUBLISHED.exists():
+        pytest.skip("needs the published templates")
+    name, words, fields, behind = RESULT_OF[case]
+    template = dict(templates())[name]
+    tok, given = byte_level(template), options(template)
+    chat = tok.chat(HELLO, add_generation_prompt=True, **given)
+    ids = sampled(tok, chat, call(**fields), **given)
+    assert ids
+    ids = tok.encode(words) + ids
+    rollout = chat.extend(ids, messages=[RESULT])
+    before = [*chat.ids, *ids]
+    assert rollout.ids[: len(before)] == before
+    follows = tok.decode(rollout.ids[len(before) :])
+    assert follows.startswith(behind) and "rain" in follows and "I look." not in follows
+    assert rollout.messages[1]["content"] == words
+    longer = rollout.extend(tok.encode("It will."), messages=[AGAIN])
+    assert longer.ids[: len(rollout.ids)] == rollout.ids
+
+
+def test_white_space_of_a_call_stays() -> None:
+    tok = as_published("Qwen 3")
+    template = (
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}{% for c in m.tool_calls %}"
+        "<tool_call>\n{{ c.function|tojson }}\n</tool_call>{% endfor %}<|im_end|>\n{% endfor %}"
+        "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    )
+    known = {token.content: token.id or 0 for token in tok.added_tokens}
+    chat = tok.chat(HELLO, template=template, add_generation_prompt=True)
+    written = '{"name":"f","arguments":{}}'
+    ids = [known["<tool_call>"], *tok.encode(written), known["</tool_call>"], known["<|im_end|>"]]
+    rollout = chat.extend(ids, messages=[{"role": "tool", "content": "1"}])
+    assert tok.decode(rollout.ids[len(chat.ids) :]) == (
+        f"<tool_call>{written}</tool_call><|im_end|>\n<|im_start|>tool\n1<|im_end|>\n"
+        "<|im_start|>assistant\n"
+    )
+    assert rollout.answers[0].calls[0].name == "f"
+    assert "".join(part.text for part in rollout.rewritten).count("\n") == 2
+    assert rollout.messages[1]["tool_calls"][0]["function"] == {"name": "f", "arguments": {}}
+
+
+def test_an_answer_without_its_end_gets_the_templates() -> None:
+    tok = byte_level("")
+    chat = tok.chat(HELLO, template="chatml", add_generation_prompt=True)
+    rollout = chat.extend(tok.encode("So"), messages=[AGAIN])
+    assert tok.decode(rollout.ids[len(chat.ids) :]).startswith("So<|im_end|>\n<|im_start|>user")
+    assert sum(rollout.loss_mask()) == len(tok.encode("So"))
+    last = chat.extend(tok.encode("So"))
+    assert tok.decode(last.ids[len(chat.ids) :]) == "So<|im_end|>\n"
+    end = tok.special_tokens["<|im_end|>"]
+    assert chat.extend([*tok.encode("So"), end]).ids == [*chat.ids, *tok.encode("So"), end]
+    silent = chat.extend([end], messages=[AGAIN])
+    assert silent.ids[len(chat.ids)] == end
+    assert tok.decode(silent.ids) == silent.prompt.text
+    assert silent.rewritten == []
+
+
+def test_a_broken_call_stays_too() -> None:
+    tok = as_published("Hermes 3")
+    if not PUBLISHED.exists():
+        pytest.skip("needs the published templates")
+    template = dict(templates())["NousResearch-Hermes-3-Llama-3.1-8B-tool_use"]
+    known = {token.content: token.id or 0 for token in tok.added_tokens}
+    chat = tok.chat(HELLO, add_generation_prompt=True, **options(template))
+    ids = [known["<tool_call>"], *tok.encode('{"name": "look_up", "arguments": {"a'),
+           known["</tool_call>"], known["<|im_end|>"]]  # fmt: skip
+    rollout = chat.extend(ids, messages=[RESULT])
+    assert rollout.ids[: len(chat.ids) + len(ids)] == [*chat.ids, *ids]
+    assert rollout.answers[0].finish == "malformed" and rollout.rewritten
+
+
+def test_what_extend_refuses() -> None:
+    tok = byte_level("")
+    chat = tok.chat(HELLO, template="chatml")
+    with pytest.raises(ArgumentError, match="asks for no answer"):
+        chat.extend([])
+    chat = tok.chat(HELLO, template="chatml", add_generation_prompt=True)
+    with pytest.raises(ArgumentError, match="what follows the answer"):
+        chat.extend([], messages=[{"role": "assistant", "content": ""}])
+    with pytest.raises(ArgumentTypeError, match="ids must be"):
+        chat.extend("So")  # type: ignore[arg-type]
+    with pytest.raises(ArgumentTypeError, match="messages must be"):
+        chat.extend([], messages="So")  # type: ignore[arg-type]
+    assert repr(chat.extend([65])).startswith("Rollout(1 answer, ")
+
+
+def test_rewritten_is_a_value() -> None:
+    assert Rewritten(1, 2, "a") == Rewritten(1, 2, "a")

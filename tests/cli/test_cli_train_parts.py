@@ -1,0 +1,246 @@
+"""The parts of `jeton train` by themselves: what progress shows, what `--set` reads, and targets.
+
+Look here for what a whole run is too quick to show; `test_cli_train.py` has the command.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import click
+import pytest
+
+import jeton
+from jeton.cli import progress, train_progress
+from jeton.cli.train_options import in_options, settings
+from jeton.cli.train_progress import JsonLines, TerminalLine, watcher
+from jeton.cli.train_targets import check_ending, companion, rehearse, save
+from jeton.components import normalizers
+from jeton.corpora.corpus import Progress
+from jeton.errors import UnsupportedError
+
+
+class Clock:
+    """A clock that stands until it is set."""
+
+    now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
+    """The clock that progress looks at, inside a command."""
+    clock = Clock()
+    monkeypatch.setattr(train_progress, "time", clock)
+    monkeypatch.setattr(progress, "time", clock)
+    with click.Context(click.Command("train")):
+        yield clock
+
+
+class Screen:
+    """A terminal, and what was written to it since that was last asked."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def isatty(self) -> bool:
+        return True
+
+    def shown(self) -> str:
+        return self._capsys.readouterr().err
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Screen:
+    """Standard error is a terminal."""
+    screen = Screen(capsys)
+    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=screen))
+    return screen
+
+
+def test_json_lines(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    watch = JsonLines()
+    rows: list[tuple[float, Progress, dict[str, Any] | None]] = [
+        (0.0, Progress("counting", 0, 100, 0), {"done": 0, "rate": 0.0, "left": None}),
+        (0.9, Progress("counting", 10, 100, 30), None),
+        (2.0, Progress("counting", 20, 100, 60), {"text": 60, "rate": 10.0, "left": 8.0}),
+        (2.1, Progress("counting", 100, 100, 300), {"text": 300, "seconds": 2.1, "left": 0.0}),
+        (3.0, Progress("merging", 256, 456), {"seconds": 3.0, "rate": 0.0, "left": None}),
+        (3.5, Progress("merging", 300, 456), None),
+        (5.0, Progress("merging", 356, 456), {"rate": 50.0, "left": 2.0}),
+        (5.1, Progress("merging", 400, 400), {"done": 400, "total": 400, "left": 0.0}),
+    ]
+    for seconds, step, expected in rows:
+        clock.now = 100.0 + seconds
+        watch(step)
+        lines = capsys.readouterr().err.splitlines()
+        assert len(lines) == (expected is not None)
+        for told in map(json.loads, lines):
+            assert expected is not None and told == {**told, **expected}
+            assert ("text" in told) == (step.phase == "counting")
+    watch.close()
+
+
+def test_json_lines_of_a_pipe(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    watch = JsonLines()
+    for text in range(1, 150):
+        clock.now += 0.01
+        watch(Progress("counting", 0, 0, text))
+    first, second = map(json.loads, capsys.readouterr().err.splitlines())
+    assert (first["text"], first["rate"], first["left"]) == (1, 100.0, None)
+    assert (second["text"], second["rate"], second["left"]) == (101, 100.0, None)
+
+
+def test_a_line_on_a_terminal(clock: Clock, screen: Screen) -> None:
+    gone = "\x1b[?25h"  # the cursor is back
+    watch = TerminalLine()
+    rows = [
+        (Progress("counting", 0, 20_000, 0), []),
+        (Progress("counting", 2_000, 20_000, 10_000), ["counting", "50% of 20.0 kB"]),
+        (Progress("counting", 20_000, 20_000, 60_000), ["100%", gone]),
+        (Progress("merging", 256, 400), ["counted 60.0 kB of text in 3.0 s"]),
+        (Progress("merging", 300, 400), ["75% of 400 tokens"]),
+        (Progress("merging", 350, 350), ["100% of 350 tokens", gone]),
+    ]
+    for step, expected in rows:
+        watch(step)
+        clock.now += 1
+        told = screen.shown()
+        assert all(part in told for part in expected), told
+        assert (gone in told) == (gone in expected)
+    watch.close()
+    assert screen.shown() == ""
+
+
+def test_what_fails_takes_its_line_away(clock: Clock, screen: Screen) -> None:
+    watch = TerminalLine()
+    watch(Progress("counting", 0, 0, 0))
+    clock.now += 1
+    watch(Progress("counting", 0, 0, 5_000))
+    told = screen.shown()
+    assert "counting" in told and "5.0 kB  5.0 kB/s" in told
+    watch.close()
+    assert screen.shown().endswith("\x1b[2K")
+
+
+def test_quiet_says_nothing(clock: Clock, screen: Screen) -> None:
+    click.get_current_context().meta["jeton.cli.quiet"] = True
+    steps = [
+        Progress("counting", 9, 9, 9),
+        Progress("seeding", 1, 1),
+        Progress("fitting", 1, 2),
+    ]
+    for as_json in (False, True):
+        watch = watcher(as_json)
+        for step in steps:
+            clock.now += 2
+            watch(step)
+        watch.close()
+    assert screen.shown() == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "expected"),
+    [
+        ("bpe", "limit_alphabet=9", 9),
+        ("bpe", "limit_alphabet=null", None),
+        ("bpe", "tie_break=first", "first"),
+        ("bpe", 'tie_break="first"', "first"),
+        ("bpe", "end_of_word_suffix==", "="),
+        ("bpe", "end_of_word_suffix=", ""),
+        ("bpe", "unk_token=12", "12"),
+        ("bpe", "initial_alphabet=[1", "[1"),
+        ("bpe", 'initial_alphabet=["a", "b"]', ["a", "b"]),
+        ("bpe", 'normalizer={"type": "NFC"}', normalizers.NFC()),
+        ("unigram", "required_chars=12", "12"),
+        ("unigram", "shrinking_factor=0.5", 0.5),
+        ("unigram", "split_digits=true", True),
+        ("unigram", "normalizer=nfkc", "nfkc"),
+        ("char", "unk_token=" + "[" * 100_000, "[" * 100_000),
+    ],
+)
+def test_settings(kind: str, given: str, expected: object) -> None:
+    assert settings(kind, (given,)) == {given.partition("=")[0]: expected}
+
+
+def test_the_last_setting_counts() -> None:
+    given = ("tie_break=first", "limit_alphabet=3", "tie_break=alphabetic")
+    assert settings("bpe", given) == {"tie_break": "alphabetic", "limit_alphabet": 3}
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("", "it must be NAME=VALUE"),
+        ("=3", "no such parameter"),
+        ("tie_break =first", "did you mean 'tie_break'"),
+        ("self=3", "no such parameter"),
+        ("start_from=x", "an option of its own, --start-from"),
+    ],
+)
+def test_settings_that_are_none(given: str, told: str) -> None:
+    with pytest.raises(click.UsageError, match=told):
+        settings("bpe", (given,))
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("vocab_size must be at least 0", "--vocab-size must be at least 0"),
+        ("set byte_fallback=True", "set --set byte_fallback=true"),
+        ("leave out pattern and pre_tokenizer", "leave out --pattern"),
+        ("a pattern that errors in memory", "a pattern that errors in memory"),
+        ("errors cannot be 'x'", "--invalid cannot be 'x'"),
+        ("a.txt: min_word_count, max_word_length", "a.txt: --min-word-count, --max-word-length"),
+    ],
+)
+def test_parameters_said_as_options(message: str, expected: str) -> None:
+    assert in_options(message) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("vocab.json", "merges.txt"),
+        ("gpt2-vocab.json", "gpt2-merges.txt"),
+        ("VOCAB.JSON", "merges.txt"),
+        ("encoder.json", "vocab.bpe"),
+        ("tokenizer.json", None),
+        ("vocab.txt", None),
+    ],
+)
+def test_the_other_file_of_a_pair(name: str, other: str | None) -> None:
+    assert companion(Path("folder", name)) == (None if other is None else Path("folder", other))
+
+
+@pytest.mark.parametrize("kind", ["bpe", "wordpiece", "unigram", "char"])
+def test_tokenizer_json_holds_any_kind(kind: str) -> None:
+    for name in ("tokenizer.json", "T.JSON", "folder"):
+        check_ending(Path(name), kind, None, False)
+
+
+def test_what_is_rehearsed_leaves_nothing(tmp_path: Path) -> None:
+    rehearse(jeton.BPETrainer(300), tmp_path / "a.json")
+    # What it asks for is too much or too little for so short a text: training itself will tell.
+    rehearse(jeton.BPETrainer(300, pattern="[0-9]+"), tmp_path / "a.unknown")
+    with pytest.raises(UnsupportedError, match=f"^{tmp_path}/vocab.txt: "):
+        rehearse(jeton.BPETrainer(300), tmp_path / "vocab.txt")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_saved_leaves_what_was_there(tmp_path: Path) -> None:
+    tok = jeton.BPETrainer(258, pattern="gpt2").train(["hello hello"])
+    (tmp_path / "a.model").write_text("mine", encoding="utf-8")
+    characters = jeton.CharTrainer().train("hello")
+    with pytest.raises(UnsupportedError, match=f"^{tmp_path}/a.model: "):
+        save(characters, tmp_path / "a.model")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.model"]
+    save(tok, tmp_path / "vocab.json")
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["a.model", "merges.txt", "vocab.json"]

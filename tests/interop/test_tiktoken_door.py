@@ -1,0 +1,215 @@
+"""`jeton.tiktoken` in place of tiktoken: names, models, encodings by name, files of ranks."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import pickle
+import shutil
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import jeton.tiktoken
+import jeton.tiktoken.load
+import jeton.tiktoken.model
+from jeton.errors import ArgumentError, ChecksumError, FormatError
+from jeton.loading import registry
+from jeton.tiktoken import Encoding, encoding_name_for_model, get_encoding, list_encoding_names
+from kinds import ranks, read_ranks
+from shared_data import VOCABULARIES, needed
+
+tiktoken = pytest.importorskip("tiktoken")
+theirs_load = pytest.importorskip("tiktoken.load")
+pytest.importorskip("tiktoken.model")
+
+HERE = ("gpt2", "r50k_base", "cl100k_base", "o200k_base", "o200k_harmony")
+"""The encodings whose files the tests may find."""
+
+
+@pytest.fixture
+def vocabularies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Files are taken from the folder of real vocabularies, for tiktoken as well."""
+    needed(VOCABULARIES)
+    monkeypatch.setenv("JETON_DATA_DIR", str(VOCABULARIES))
+    monkeypatch.setattr(jeton.tiktoken.registry, "_loaded", {})
+
+
+def their_constructor(name: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What tiktoken makes an encoding of, with its files taken from here."""
+    import tiktoken_ext.openai_public as published
+
+    def local(url: str, expected_hash: str | None = None) -> dict[bytes, int]:
+        return read_ranks(url.rsplit("/", 1)[1])
+
+    monkeypatch.setattr(published, "load_tiktoken_bpe", local)
+    monkeypatch.setattr(
+        published, "data_gym_to_mergeable_bpe_ranks", lambda **_: read_ranks("r50k_base.tiktoken")
+    )
+    made: dict[str, Any] = published.ENCODING_CONSTRUCTORS[name]()
+    return made
+
+
+def test_the_names_are_tiktokens() -> None:
+    assert list_encoding_names() == tiktoken.list_encoding_names()
+    assert dict(jeton.tiktoken.model.MODEL_TO_ENCODING) == tiktoken.model.MODEL_TO_ENCODING
+    prefixes = jeton.tiktoken.model.MODEL_PREFIX_TO_ENCODING
+    assert list(prefixes.items()) == list(tiktoken.model.MODEL_PREFIX_TO_ENCODING.items())
+    public = {name for name, thing in vars(tiktoken).items() if callable(thing)}
+    assert public <= set(dir(jeton.tiktoken))
+    for name in ("get_encoding", "encoding_for_model", "encoding_name_for_model"):
+        ours, theirs = (
+            [*inspect.signature(getattr(module, name)).parameters]
+            for module in (jeton.tiktoken, tiktoken)
+        )
+        assert ours == theirs
+    own, other = (inspect.signature(it) for it in (Encoding, tiktoken.Encoding))
+    assert [*own.parameters] == [*other.parameters]
+
+
+MODELS = [
+    *tiktoken.model.MODEL_TO_ENCODING,
+    *(f"{prefix}x" for prefix in tiktoken.model.MODEL_PREFIX_TO_ENCODING),
+    *tiktoken.model.MODEL_PREFIX_TO_ENCODING,
+    "gpt-4-0314", "gpt-4o-mini", "gpt-4.5-preview", "gpt-5.1", "ft:gpt-3.5-turbo:me:x:1",
+    "gpt-4.5", "gpt-oss", "chatgpt-4o", "gpt4", "ft:davinci", "", "GPT-4", "llama3",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_models_have_the_encoding_that_they_have_there(model: str) -> None:
+    try:
+        expected = tiktoken.encoding_name_for_model(model)
+    except KeyError:
+        with pytest.raises(KeyError, match="get_encoding"):
+            encoding_name_for_model(model)
+    else:
+        assert encoding_name_for_model(model) == expected
+        assert registry.name_for_model(model) == expected
+
+
+@pytest.mark.parametrize("name", ["gpt3", "", "cl100k", "GPT2", "../x", "\ud800"])
+def test_unknown_encodings(name: str) -> None:
+    for module in (tiktoken, jeton.tiktoken):
+        with pytest.raises(ValueError):
+            module.get_encoding(name)
+    with pytest.raises(ValueError, match="no encoding is called"):
+        get_encoding(name)
+
+
+@pytest.mark.parametrize("wrong", [None, 3, b"gpt2", ["gpt2"]])
+def test_what_is_no_name(wrong: Any) -> None:
+    for module in (tiktoken, jeton.tiktoken):
+        with pytest.raises(ValueError):
+            module.get_encoding(wrong)
+
+
+@pytest.mark.usefixtures("vocabularies")
+@pytest.mark.parametrize("name", HERE)
+def test_encodings_are_tiktokens(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = their_constructor(name, monkeypatch)
+    ours = get_encoding(name)
+    assert ours is get_encoding(name) and isinstance(ours, Encoding) and ours.name == name
+    assert ours._special_tokens == made["special_tokens"]
+    assert ours._mergeable_ranks == made["mergeable_ranks"]
+    assert ours._pat_str == made["pat_str"]
+    theirs = tiktoken.Encoding(**made)
+    assert (ours.n_vocab, ours.max_token_value) == (theirs.n_vocab, theirs.max_token_value)
+    text = "Hello, père 東京\n\n  it's 12345 🙂 <|endoftext|>"
+    assert ours.encode(text, allowed_special="all") == theirs.encode(text, allowed_special="all")
+    assert ours.encode_ordinary(text) == theirs.encode_ordinary(text)
+    with pytest.raises(ValueError):
+        ours.encode(text)
+    model = {"gpt2": "gpt-2", "cl100k_base": "gpt-4", "o200k_base": "gpt-5"}.get(name)
+    if model is not None:
+        assert jeton.tiktoken.encoding_for_model(model) is ours
+
+
+@pytest.mark.usefixtures("vocabularies")
+def test_an_encoding_is_extended_as_there() -> None:
+    base = get_encoding("cl100k_base")
+    options: dict[str, Any] = {
+        "name": "cl100k_im",
+        "pat_str": base._pat_str,
+        "mergeable_ranks": base._mergeable_ranks,
+        "special_tokens": {**base._special_tokens, "<|im_start|>": 100264, "<|im_end|>": 100265},
+    }
+    ours, theirs = Encoding(**options), tiktoken.Encoding(**options)
+    text = "<|im_start|>user\nhello<|im_end|>"
+    assert ours.encode(text, allowed_special="all") == theirs.encode(text, allowed_special="all")
+    again = pickle.loads(pickle.dumps(ours))
+    assert again.encode_ordinary(text) == ours.encode_ordinary(text)
+
+
+def test_how_many_tokens_there_must_be() -> None:
+    made = ranks().as_tiktoken()
+    options: dict[str, Any] = {
+        "pat_str": r"\w+|\W+",
+        "mergeable_ranks": made._mergeable_ranks,
+        "special_tokens": {"<|e|>": len(made._mergeable_ranks)},
+    }
+    tokens = len(made._mergeable_ranks) + 1
+    assert Encoding("x", **options, explicit_n_vocab=tokens).n_vocab == tokens
+    with pytest.raises(ArgumentError, match=f"there are {tokens} tokens"):
+        Encoding("x", **options, explicit_n_vocab=tokens + 1)
+    options["special_tokens"] = {"<|e|>": 9_999}
+    with pytest.raises(ArgumentError, match="the largest id is 9999"):
+        Encoding("x", **options, explicit_n_vocab=tokens)
+
+
+@pytest.mark.usefixtures("vocabularies")
+def test_files_that_tiktoken_keeps_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [source] = registry.KNOWN["r50k_base"].files
+    kept = tmp_path / hashlib.sha1((source.url or "").encode()).hexdigest()
+    shutil.copy(VOCABULARIES / "r50k_base.tiktoken", kept)
+    monkeypatch.delenv("JETON_DATA_DIR")
+    monkeypatch.setenv("JETON_CACHE_DIR", str(tmp_path / "nothing"))
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    assert registry.files_of("r50k_base", offline=True) == [kept]
+
+
+def test_plugins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    made = ranks().as_tiktoken()
+    plugin = ModuleType("tiktoken_ext.of_a_test")
+    plugin.ENCODING_CONSTRUCTORS = {  # type: ignore[attr-defined]
+        "of_a_test": lambda: {
+            "name": "of_a_test",
+            "pat_str": r"\w+|\W+",
+            "mergeable_ranks": made._mergeable_ranks,
+            "special_tokens": {},
+        },
+        "gpt2": None,
+    }
+    (tmp_path / "of_a_test.py").write_text("")
+    namespace = ModuleType("tiktoken_ext")
+    namespace.__path__ = [str(tmp_path)]
+    monkeypatch.setitem(sys.modules, "tiktoken_ext", namespace)
+    monkeypatch.setitem(sys.modules, "tiktoken_ext.of_a_test", plugin)
+    monkeypatch.setattr(jeton.tiktoken.registry, "_plugins", None)
+    monkeypatch.setattr(jeton.tiktoken.registry, "_loaded", {})
+    assert list_encoding_names()[-2:] == ["o200k_harmony", "of_a_test"]
+    assert get_encoding("of_a_test").encode("the") == made._encode_single_piece("the")
+
+
+def test_files_of_ranks(tmp_path: Path) -> None:
+    made = ranks().as_tiktoken()._mergeable_ranks
+    ours = tmp_path / "ours"
+    jeton.tiktoken.load.dump_tiktoken_bpe(made, ours)
+    assert theirs_load.load_tiktoken_bpe(str(ours)) == made
+    digest = hashlib.sha256(ours.read_bytes()).hexdigest()
+    assert jeton.tiktoken.load.load_tiktoken_bpe(ours, digest) == made
+    with pytest.raises(ChecksumError, match="sha256"):
+        jeton.tiktoken.load.load_tiktoken_bpe(ours, "0" * 64)
+    with pytest.raises(FileNotFoundError):
+        jeton.tiktoken.load.load_tiktoken_bpe(tmp_path / "nothing")
+    with pytest.raises(ArgumentError, match="local files"):
+        jeton.tiktoken.load.load_tiktoken_bpe("https://example.org/x.tiktoken")
+    for broken in (b"YQ==", b"YQ== x", b"\xff\xff 1", b"!!! 1", b"YQ== 1 2"):
+        ours.write_bytes(b"Yg== 0\n" + broken)
+        with pytest.raises(FormatError, match="line 2"):
+            jeton.tiktoken.load.load_tiktoken_bpe(ours)

@@ -1,0 +1,151 @@
+"""Folders without a `tokenizer.json`: ids as those of the class that the configuration names.
+
+The answers are of transformers' classes in Python: `testdata/make_class_folders.py`.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import jeton
+from jeton.errors import FormatError, JetonError, UnsupportedError
+from jeton.loading.class_folders import CLASSES
+
+GOLDEN: dict[str, Any] = json.loads(
+    (Path(__file__).parents[2] / "testdata" / "class_folders.json").read_text(encoding="utf-8")
+)
+TEXTS: list[str] = GOLDEN["texts"]
+
+
+def _folder(name: str, folder: Path) -> Path:
+    case = GOLDEN["folders"][name]
+    for file, held in case["files"].items():
+        (folder / file).write_bytes(gzip.decompress(base64.b64decode(GOLDEN["files"][held])))
+    for file, content in case["beside"].items():
+        (folder / file).write_text(json.dumps(content), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("name", GOLDEN["folders"])
+def test_ids_are_those_of_the_class(name: str, tmp_path: Path) -> None:
+    case = GOLDEN["folders"][name]
+    tok = jeton.load(_folder(name, tmp_path))
+    for text, ids in zip(TEXTS, case["ids"], strict=True):
+        assert tok.encode(text, special="allow") == ids, text
+    for text, ids in zip(TEXTS, case["framed"], strict=False):
+        assert tok.encode(text, special="allow", add_special_tokens=True) == ids, text
+    assert {role: it for role, it in tok.roles.items() if role in case["roles"]} == case["roles"]
+
+
+@pytest.mark.parametrize("name", GOLDEN["folders"])
+def test_text_is_text_and_comes_back(name: str, tmp_path: Path) -> None:
+    """The spelling of a special token in text is text, and what the class knows is decoded."""
+    tok = jeton.load(_folder(name, tmp_path))
+    special = {*tok.special_tokens.values()}
+    for text in TEXTS:
+        ids = tok.encode(text)
+        unknown = tok.special_tokens.get(tok.roles.get("unk") or "")
+        assert not special.difference({unknown}).intersection(ids), text
+    assert tok.decode(tok.encode("hello world")).strip() == "hello world"
+
+
+def test_the_end_of_a_word_is_not_shown(tmp_path: Path) -> None:
+    tok = jeton.load(_folder("clip", tmp_path))
+    assert tok.decode(tok.encode("Hello, world")).split() == ["hello", ",", "world"]
+
+
+def test_ctrl_marks_what_goes_on(tmp_path: Path) -> None:
+    vocab = {"<unk>": 0, "t@@": 1, "h@@": 2, "e": 3, "the": 4, "th@@": 5, "n": 6, "e@@": 7}
+    vocab |= {"t": 8, "h": 9, "n@@": 10}
+    (tmp_path / "vocab.json").write_text(json.dumps(vocab))
+    (tmp_path / "merges.txt").write_text("#version: 0.2\nt h\nth e</w>\n")
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "CTRLTokenizer"}')
+    tok = jeton.load(tmp_path)
+    assert tok.encode("the then x") == [4, 5, 7, 6, 0]
+    assert tok.decode([4, 5, 7, 6]) == "the then"
+
+
+@pytest.mark.parametrize("name", ["QWen", "TikToken"])
+def test_ranks_with_tokens_behind(name: str, tmp_path: Path) -> None:
+    ranks = b"".join(base64.b64encode(bytes([it])) + b" %d\n" % it for it in range(256))
+    file = {"QWen": "qwen.tiktoken", "TikToken": "tiktoken.model"}[name]
+    (tmp_path / file).write_bytes(ranks + base64.b64encode(b"ab") + b" 256\n")
+    (tmp_path / "tokenizer_config.json").write_text(
+        json.dumps(
+            {
+                "tokenizer_class": f"{name}Tokenizer",
+                "added_tokens_decoder": {"258": {"content": "<|im_start|>", "special": True}},
+            }
+        )
+    )
+    tok = jeton.load(tmp_path)
+    assert tok.encode("ab<|im_start|>中", special="allow") == [256, 258, *"中".encode()]
+
+
+def test_ids_of_a_file_are_kept(tmp_path: Path) -> None:
+    """They may leave gaps, and go backwards."""
+    tok = jeton.load(_folder("llama_added", tmp_path))
+    assert [tok.id_of(it) for it in ("<|im_end|>", "plain", "<|x|>")] == [601, 602, 605]
+    assert tok.encode("plain<|x|>") == [602, 605]
+
+
+_CONFIG = "tokenizer_config.json"
+
+
+def _class(name: str, **options: object) -> dict[str, str]:
+    return {_CONFIG: json.dumps({"tokenizer_class": name, **options})}
+
+
+BROKEN = [
+    ("unknown class", "llama", _class("XyzTokenizer"), "XyzTokenizer"),
+    ("no vocabulary", "bert", _class("LlamaTokenizer"), "needs tokenizer.model"),
+    ("no model", "llama", {"tokenizer.model": "\x0a\x7f"}, "is cut off"),
+    ("a flag", "llama", _class("Llama", legacy=7), "legacy: expected true"),
+    ("a token", "llama", _class("Llama", bos_token=7), "expected a token"),
+    ("an id twice", "gpt2", {"added_tokens.json": '{"a": 700, "b": 700}'}, "one id, 700"),
+    ("another id", "gpt2", {"added_tokens.json": '{"<unk>": 700}'}, "has the id 700"),
+    ("a negative id", "gpt2", {"added_tokens.json": '{"x": -1}'}, "expected an id"),
+    ("a language", "mbart", _class("MBart", src_lang="xx"), "src_lang"),
+    ("a merge", "gpt2", {"merges.txt": "#version: 0.2\na b c\n"}, "line 2"),
+    ("no tokens", "gpt2", {"merges.txt": "#version: 0.2\nqqq zzz\n"}, "not in the vocabulary"),
+    ("a list", "gpt2", {"vocab.json": "[]"}, "expected an object"),
+    ("deep", "gpt2", {"vocab.json": "[" * 100_000}, "not valid JSON"),
+    ("gaps", "marian", {"vocab.json": '{"<unk>": 7}'}, "the ids are not"),
+    ("punctuation", "deberta_v2", _class("DebertaV2", split_by_punct=True), "split_by_punct"),
+]
+
+
+@pytest.mark.parametrize("row", BROKEN, ids=[row[0] for row in BROKEN])
+def test_broken_folders_are_refused(
+    row: tuple[str, str, dict[str, str], str], tmp_path: Path
+) -> None:
+    _, name, changed, message = row
+    folder = _folder(name, tmp_path)
+    for file, content in changed.items():
+        (folder / file).write_text(content, encoding="utf-8")
+    with pytest.raises((FormatError, UnsupportedError, JetonError)) as caught:
+        jeton.load(folder)
+    assert message in str(caught.value)
+
+
+def test_the_type_of_the_model_says_the_class(tmp_path: Path) -> None:
+    folder = _folder("gpt2", tmp_path)
+    (folder / _CONFIG).write_text("{}")
+    (folder / "config.json").write_text('{"model_type": "gpt2"}')
+    assert jeton.load(folder).roles["eos"] == "<|endoftext|>"
+
+
+def test_every_class_has_a_folder() -> None:
+    named = {
+        case["beside"][_CONFIG]["tokenizer_class"].removesuffix("Tokenizer")
+        for case in GOLDEN["folders"].values()
+    }
+    elsewhere = {"CTRL", "QWen", "TikToken"}
+    like = {"MobileBert": "Bert", "Longformer": "Roberta", "LED": "Bart"}
+    assert named | elsewhere | like.keys() == CLASSES.keys()

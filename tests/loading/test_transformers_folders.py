@@ -1,0 +1,373 @@
+"""Folders between jeton and transformers: tokens and their roles, templates, and the same ids."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import jeton
+from jeton.components import normalizers, post_processors, pre_tokenizers
+from jeton.errors import FormatWarning
+from jeton.loading.transformers_classes import AS_IT_STANDS, builds_other_stages
+from kinds import LLAMA, byte_level, characters, unigram, word_piece
+from shared_data import VOCABULARIES, needed
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    transformers = pytest.importorskip("transformers")
+
+TEXTS = ["the weather", "the<|end|>x there", " a  b\n", "[CLS] e[UNK]", "<unk> the", "père, 東京"]
+
+
+def auto(folder: Path) -> Any:
+    """The folder as transformers loads it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return transformers.AutoTokenizer.from_pretrained(folder)
+
+
+def bert() -> jeton.Tokenizer:
+    return jeton.WordPieceTrainer(60).train(["the weather there"] * 4)
+
+
+def sentencepiece_bpe() -> jeton.Tokenizer:
+    return jeton.BPETrainer(280, **LLAMA).train(["the weather there"] * 4)
+
+
+def with_pad() -> jeton.Tokenizer:
+    return byte_level().with_added_tokens(["<|pad|>"])
+
+
+@pytest.mark.parametrize(
+    ("make", "roles"),
+    [
+        (word_piece, {}),
+        (bert, {}),
+        (unigram, {}),
+        (characters, {}),
+        (sentencepiece_bpe, {}),
+        (byte_level, {}),
+        (with_pad, {"eos": "<|end|>", "pad": "<|pad|>", "image": "<|end|>x"}),
+    ],
+)
+def test_transformers_knows_the_roles(
+    make: Any, roles: dict[str, str | None], tmp_path: Path
+) -> None:
+    tok = make()
+    tok.save(tmp_path, roles=roles, chat_template="{{ messages[0]['content'] }}!")
+    theirs, again = auto(tmp_path), jeton.load(tmp_path)
+    expected = {f"{role}_token": token for role, token in {**tok.roles, **roles}.items()}
+    assert theirs.special_tokens_map == expected
+    assert {f"{role}_token": token for role, token in again.roles.items()} == expected
+    for role, id in again.role_ids.items():
+        assert theirs.convert_tokens_to_ids(again.roles[role]) == id
+    assert theirs.chat_template == again.chat_template == "{{ messages[0]['content'] }}!"
+    assert theirs.apply_chat_template([{"role": "", "content": "hi"}], tokenize=False) == "hi!"
+    for text in TEXTS:
+        if make is characters and not set(text) <= set("the weather é"):
+            continue
+        found = theirs(text, add_special_tokens=False)["input_ids"]
+        assert again.encode(text, special="allow") == found, text
+        found = theirs(text)["input_ids"]
+        assert again.encode(text, special="allow", add_special_tokens=True) == found, text
+        if tok.added_tokens == again.added_tokens:
+            assert again == tok
+
+
+def test_what_transformers_saved_comes_back(tmp_path: Path) -> None:
+    tok = with_pad().replace(
+        post_processor=post_processors.TemplateProcessing(
+            "$A <|end|>", special_tokens={"<|end|>": 0}
+        )
+    )
+    tok.save(tmp_path / "ours", roles={"eos": "<|end|>"})
+    theirs = auto(tmp_path / "ours")
+    theirs.add_special_tokens({"pad_token": "<|pad|>", "extra_special_tokens": ["<|new|>"]})
+    theirs.chat_template = {"default": "a", "rag": "b"}
+    theirs.model_max_length = 77
+    theirs.save_pretrained(tmp_path / "theirs")
+    again = jeton.load(tmp_path / "theirs")
+    assert again.roles == {"eos": "<|end|>", "pad": "<|pad|>"}
+    assert again.chat_template == {"default": "a", "rag": "b"}
+    assert again.model_max_length == 77
+    assert again.special_tokens["<|new|>"] == theirs.convert_tokens_to_ids("<|new|>")
+    again.save(tmp_path / "again")
+    for path in (tmp_path / "theirs").rglob("*.*"):
+        if path.is_file() and path.name != "tokenizer.json":
+            copy = tmp_path / "again" / path.relative_to(tmp_path / "theirs")
+            assert copy.read_bytes() == path.read_bytes(), path.name
+    last = auto(tmp_path / "again")
+    for text in [*TEXTS, "<|new|>x"]:
+        assert last(text)["input_ids"] == theirs(text)["input_ids"]
+        assert (
+            again.encode(text, special="allow", add_special_tokens=True) == last(text)["input_ids"]
+        )
+
+
+OLD_FILES: dict[str, dict[str, Any]] = {
+    "a map says more than the configuration": {
+        "tokenizer_config.json": {"eos_token": "<|a|>", "pad_token": "<|b|>"},
+        "special_tokens_map.json": {"eos_token": "<|c|>"},
+    },
+    "a configuration that lists tokens says more than the map": {
+        "tokenizer_config.json": {
+            "eos_token": "<|a|>",
+            "added_tokens_decoder": {"294": {"content": "<|a|>", "special": True}},
+        },
+        "special_tokens_map.json": {"eos_token": "<|c|>", "pad_token": "<|d|>"},
+    },
+    "a list of added tokens": {
+        "tokenizer_config.json": {"eos_token": "<|b|>"},
+        "added_tokens.json": {"<|b|>": 295, "<|a|>": 294, "<|end|>": 0},
+    },
+    "tokens with options": {
+        "tokenizer_config.json": {},
+        "special_tokens_map.json": {
+            "pad_token": {"content": "<|p|>", "lstrip": True, "rstrip": False, "single_word": False}
+        },
+    },
+    "tokens of a model": {
+        "tokenizer_config.json": {
+            "extra_special_tokens": {"image_token": "<|i|>"},
+            "boi_token": "<|j|>",
+            "eos_token": "<|a|>",
+        },
+    },
+    "further special tokens": {
+        "tokenizer_config.json": {"additional_special_tokens": ["<|a|>", "<|b|>"]},
+    },
+}
+
+
+@pytest.mark.parametrize("row", OLD_FILES)
+def test_files_of_all_ages_are_read_alike(row: str, tmp_path: Path) -> None:
+    byte_level().save(tmp_path)
+    (tmp_path / "special_tokens_map.json").unlink()
+    for name, content in OLD_FILES[row].items():
+        extra = {"tokenizer_class": "PreTrainedTokenizerFast"} if "config" in name else {}
+        (tmp_path / name).write_text(json.dumps({**content, **extra}))
+    theirs, ours = auto(tmp_path), jeton.load(tmp_path)
+    expected = {name: token for name, token in theirs.special_tokens_map.items() if token}
+    assert {
+        f"{role}_token".replace("_token_token", "_token"): it for role, it in ours.roles.items()
+    } == expected
+    tokens = {token.content: token.id for token in ours.added_tokens}
+    assert tokens == {str(it): id for id, it in theirs.added_tokens_decoder.items()}
+    for text in [" <|a|><|b|>x", "<|c|> <|d|>", "x <|p|> y", "<|i|><|j|>", *TEXTS]:
+        found = theirs(text, add_special_tokens=False)["input_ids"]
+        assert ours.encode(text, special="allow") == found, text
+    ours.save(tmp_path / "again")
+    for name in OLD_FILES[row]:
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / name).read_bytes()
+
+
+PUBLISHED: dict[str, tuple[str, int, list[str]]] = {
+    # Name: its file, the largest id, and the names that share an id with another one.
+    "r50k_base": ("r50k_base.tiktoken", 50_256, []),
+    "cl100k_base": ("cl100k_base.tiktoken", 100_276, []),
+    "o200k_base": ("o200k_base.tiktoken", 200_018, []),
+    "o200k_harmony": ("o200k_base.tiktoken", 201_087, ["<|reserved_200018|>"]),
+    "llama3": ("llama3_ranks.model", 128_255, []),
+    "llama3.1": ("llama3_ranks.model", 128_255, []),
+}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_published_encoding_has_no_more_ids_in_a_folder(name: str, tmp_path: Path) -> None:
+    """Gaps between ids stay gaps, and a second name of an id is no token of its own."""
+    file, largest, second_names = PUBLISHED[name]
+    tok = jeton.load(needed(VOCABULARIES / file), encoding=name)
+    assert tok.max_id == largest
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", FormatWarning)
+        tok.save(tmp_path / "folder")
+        fast = tok.as_transformers()
+    told = [str(it.message) for it in caught if it.category is FormatWarning]
+    if second_names:
+        named = f'does not hold the special token "{second_names[0]}"'
+        assert told == [
+            f"folder {named} (say so again when it is loaded)",
+            f"transformers' tokenizer {named}: it has one name per id",
+        ]
+    else:
+        assert told == []
+    again = jeton.load(tmp_path / "folder")
+    assert again.vocab_size == tok.vocab_size
+    assert again.max_id == largest
+    for theirs in (fast, auto(tmp_path / "folder")):
+        assert len(theirs) == tok.vocab_size
+        assert max(theirs.get_vocab().values()) == largest
+        for token, id in tok.special_tokens.items():
+            if token not in second_names:
+                assert theirs.convert_tokens_to_ids(token) == id
+
+
+def test_a_role_of_a_second_name_is_saved_by_the_first(tmp_path: Path) -> None:
+    tok = jeton.load(needed(VOCABULARIES / "o200k_base.tiktoken"), encoding="o200k_harmony")
+    tok = tok.replace(roles={"pad": "<|reserved_200018|>"})
+    tok.save(tmp_path, lossy=True)
+    again = jeton.load(tmp_path)
+    assert again.roles["pad"] == "<|endofprompt|>"
+    assert again.role_ids["pad"] == tok.role_ids["pad"] == 200_018
+    assert len(auto(tmp_path)) == again.vocab_size == 201_088
+    again.with_added_tokens(["<|more|>"]).save(tmp_path / "more")
+    assert len(auto(tmp_path / "more")) == 201_089
+
+
+def classes() -> dict[str, Any]:
+    """All tokenizers that transformers knows by name."""
+    from transformers.models.auto import tokenization_auto
+
+    names = {name for name in dir(transformers) if "Tokenizer" in name}
+    names |= {name for name in tokenization_auto.TOKENIZER_MAPPING_NAMES.values() if name}
+    found = {name: tokenization_auto.tokenizer_class_from_name(name) for name in sorted(names)}
+    base = transformers.tokenization_utils_base.PreTrainedTokenizerBase
+    return {name: it for name, it in found.items() if isinstance(it, type) and issubclass(it, base)}
+
+
+def test_the_classes_that_build_stages_of_their_own_are_known() -> None:
+    backend = transformers.TokenizersBackend
+    # AutoTokenizer takes the backend for the bases of Python's, too.
+    as_it_stands = {"PreTrainedTokenizer", "PreTrainedTokenizerBase"}
+    other = dict.fromkeys(("normalizer", "pre_tokenizer", "post_processor"))
+    for name, kind in classes().items():
+        own = not issubclass(kind, backend) or kind.__init__ is not backend.__init__
+        found = builds_other_stages({"tokenizer_class": name}, json.dumps({**other, "model": {}}))
+        assert found == (own and name not in as_it_stands), name
+
+
+def qwen2() -> jeton.Tokenizer:
+    tok = jeton.BPETrainer(300, pattern="qwen2", special_tokens=["<|endoftext|>"]).train(TEXTS * 9)
+    return tok.replace(normalizer=normalizers.NFC())
+
+
+def gpt2(**options: Any) -> jeton.Tokenizer:
+    tokens = ["<|endoftext|>", "<|a|>"]
+    tok = jeton.BPETrainer(300, pattern="gpt2", special_tokens=tokens).train(TEXTS * 9)
+    return tok.replace(pre_tokenizer=pre_tokenizers.ByteLevel(add_prefix_space=False), **options)
+
+
+def starcoder() -> jeton.Tokenizer:
+    digits = pre_tokenizers.Digits(individual_digits=True)
+    return gpt2().replace(
+        pre_tokenizer=pre_tokenizers.Sequence(
+            [digits, pre_tokenizers.ByteLevel(add_prefix_space=False)]
+        )
+    )
+
+
+def whisper() -> jeton.Tokenizer:
+    tok = gpt2()
+    frame = post_processors.TemplateProcessing(
+        "<|a|> $A <|endoftext|>", special_tokens=tok.special_tokens
+    )
+    return tok.replace(post_processor=frame)
+
+
+def untaught() -> jeton.Tokenizer:
+    """GPT-2's stages, without the token that its class takes for all roles."""
+    return byte_level("gpt2").replace(
+        pre_tokenizer=pre_tokenizers.ByteLevel(add_prefix_space=False)
+    )
+
+
+def cased_bert() -> jeton.Tokenizer:
+    return bert().replace(normalizer=normalizers.BertNormalizer(lowercase=False))
+
+
+FOLDERS: dict[str, tuple[Any, dict[str, Any], bool]] = {
+    # What makes it, its configuration, and whether the class builds what the file has.
+    "GPT-2": (gpt2, {"tokenizer_class": "GPT2Tokenizer"}, True),
+    "GPT-2, before version 5": (
+        gpt2,
+        {"tokenizer_class": "GPT2TokenizerFast", "add_prefix_space": False},
+        True,
+    ),
+    "GPT-2 with another space": (
+        gpt2,
+        {"tokenizer_class": "GPT2Tokenizer", "add_prefix_space": True},
+        False,
+    ),
+    "StarCoder": (starcoder, {"tokenizer_class": "GPT2Tokenizer"}, False),
+    "a token that GPT-2's class would add": (
+        untaught,
+        {"tokenizer_class": "GPT2Tokenizer"},
+        False,
+    ),
+    "and that the folder names": (
+        untaught,
+        {
+            "tokenizer_class": "GPT2Tokenizer",
+            **dict.fromkeys(("bos_token", "eos_token", "unk_token"), "<|end|>"),
+        },
+        True,
+    ),
+    "Whisper": (whisper, {"tokenizer_class": "WhisperTokenizer"}, False),
+    "Qwen 2": (qwen2, {"tokenizer_class": "Qwen2Tokenizer"}, True),
+    "Qwen 2 without a normalizer": (
+        lambda: qwen2().replace(normalizer=None),
+        {"tokenizer_class": "Qwen2Tokenizer"},
+        False,
+    ),
+    "BERT without a class": (bert, {"do_lower_case": True}, True),
+    "BERT": (bert, {"tokenizer_class": "BertTokenizer"}, True),
+    "BERT without a frame": (
+        lambda: bert().replace(post_processor=None),
+        {"tokenizer_class": "BertTokenizerFast"},
+        False,
+    ),
+    "BERT that keeps upper case": (cased_bert, {"tokenizer_class": "BertTokenizer"}, False),
+    "and says so": (
+        cased_bert,
+        {"tokenizer_class": "BertTokenizer", "do_lower_case": False},
+        True,
+    ),
+    "Llama with byte-level stages": (gpt2, {"tokenizer_class": "LlamaTokenizerFast"}, False),
+    "a class of somebody's own": (starcoder, {"tokenizer_class": "MyTokenizer"}, True),
+}
+
+
+@pytest.mark.parametrize("row", FOLDERS)
+def test_a_saved_folder_is_read_as_its_file_means_it(row: str, tmp_path: Path) -> None:
+    make, config, same = FOLDERS[row]
+    made = make()
+    made.save(tmp_path / "published")
+    (tmp_path / "published" / "tokenizer_config.json").write_text(json.dumps(config))
+    (tmp_path / "published" / "special_tokens_map.json").unlink()
+    tok = jeton.load(tmp_path / "published")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", FormatWarning)
+        tok.save(tmp_path / "again", lossy=True)
+    again = json.loads((tmp_path / "again" / "tokenizer_config.json").read_text())
+    name = config.get("tokenizer_class")
+    said = [str(it.message) for it in caught if it.category is FormatWarning]
+    if same:
+        assert again == config and said == []
+    else:
+        assert said == [
+            f"again names the class {AS_IT_STANDS}, not {name}, by which transformers 5 builds "
+            "stages of its own in place of those of tokenizer.json"
+        ]
+        assert again["tokenizer_class"] == AS_IT_STANDS
+        assert again.get("padding_side") == ("left" if name == "LlamaTokenizerFast" else None)
+    theirs = auto(tmp_path / "again")
+    assert len(theirs) == tok.vocab_size
+    for text in [*TEXTS, "The 1234 weathers it's e\u0301", " 12  ab\n\n c"]:
+        for add in (False, True):
+            found = theirs(text, add_special_tokens=add)["input_ids"]
+            assert tok.encode(text, special="allow", add_special_tokens=add) == found, text
+
+
+def test_changed_stages_are_read_beside_a_model_that_names_a_class(tmp_path: Path) -> None:
+    """A folder without a class is read by that of the model which lies beside."""
+    jeton.WordPieceTrainer(60).train(TEXTS).save(tmp_path / "bert")
+    (tmp_path / "bert" / "tokenizer_config.json").write_text('{"do_lower_case": true}')
+    tok = jeton.load(tmp_path / "bert").replace(normalizer=normalizers.NFC())
+    tok.save(tmp_path / "changed")
+    (tmp_path / "changed" / "config.json").write_text('{"model_type": "bert"}')
+    theirs = auto(tmp_path / "changed")
+    assert theirs("The Weather")["input_ids"] == tok.encode("The Weather", add_special_tokens=True)

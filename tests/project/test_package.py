@@ -1,0 +1,273 @@
+"""What `import jeton` brings and costs, and which names are public."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+import jeton
+
+PUBLIC = [
+    "AddedToken",
+    "BPETrainer",
+    "BatchEncoding",
+    "CharTrainer",
+    "Chunk",
+    "CountedText",
+    "DecodeStream",
+    "Encoding",
+    "JetonError",
+    "PaddedBatch",
+    "Progress",
+    "TokenBatch",
+    "Tokenizer",
+    "Truncated",
+    "UnigramTrainer",
+    "WordCounts",
+    "WordLevelTrainer",
+    "WordPieceTrainer",
+    "__version__",
+    "analysis",
+    "cache_limit",
+    "chat",
+    "components",
+    "cost",
+    "data",
+    "edit",
+    "errors",
+    "learn",
+    "load",
+    "names",
+    "nn",
+    "patch_transformers",
+    "patterns",
+    "samples",
+    "sentencepiece",
+    "set_cache_limit",
+    "textbook",
+    "tiktoken",
+]
+
+
+def test_public_names() -> None:
+    assert sorted(jeton.__all__) == PUBLIC
+    for name in PUBLIC:
+        assert getattr(jeton, name) is not None
+
+
+def test_public_names_of_a_tokenizer() -> None:
+    assert [name for name in dir(jeton.Tokenizer) if not name.startswith("_")] == [
+        "added_tokens",
+        "approximation",
+        "as_sentencepiece",
+        "as_tiktoken",
+        "as_transformers",
+        "bytes_to_id",
+        "chat",
+        "chat_template",
+        "chunk",
+        "chunk_batch",
+        "config",
+        "count",
+        "count_batch",
+        "count_messages",
+        "counted_text",
+        "decode",
+        "decode_batch",
+        "decode_bytes",
+        "decode_stream",
+        "decoder",
+        "digest",
+        "encode",
+        "encode_array",
+        "encode_array_with_spans",
+        "encode_batch",
+        "encode_batch_with_spans",
+        "encode_stream",
+        "encode_with_spans",
+        "encoding_plan",
+        "exceeds",
+        "explain",
+        "fit_messages",
+        "from_json",
+        "from_ranks",
+        "gotchas",
+        "id_of",
+        "id_to_bytes",
+        "max_id",
+        "merges",
+        "model",
+        "model_max_length",
+        "nbest",
+        "normalizer",
+        "padded_vocab_size",
+        "padding",
+        "parse",
+        "parse_stream",
+        "play",
+        "post_process",
+        "post_processor",
+        "pre_tokenizer",
+        "replace",
+        "role_ids",
+        "roles",
+        "save",
+        "scores",
+        "spans_of",
+        "special_tokens",
+        "split_at",
+        "to_json",
+        "token_bytes",
+        "token_spelling",
+        "truncate",
+        "truncation",
+        "usage",
+        "vocab",
+        "vocab_size",
+        "with_added_tokens",
+    ]
+
+
+def test_everything_public_is_documented() -> None:
+    for name in PUBLIC:
+        thing = getattr(jeton, name)
+        assert name == "__version__" or thing.__doc__, name
+    for name in dir(jeton.Tokenizer):
+        assert name.startswith("_") or getattr(jeton.Tokenizer, name).__doc__, name
+
+
+def examples_of(owner: type) -> Iterator[tuple[type, str]]:
+    """The members of a class whose docstrings hold examples."""
+    for name in dir(owner):
+        told = inspect.getdoc(inspect.getattr_static(owner, name)) or ""
+        if ">>> " in told and (name == "__call__" or not name.startswith("_")):
+            yield owner, name
+
+
+# `--doctest-modules` leaves out methods that are named as of another module, as those of
+# `Tokenizer` are, and cached properties.
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [
+        *examples_of(jeton.Tokenizer),
+        *examples_of(jeton.chat.Chat),
+        *examples_of(jeton.chat.ParseStream),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value.__name__,
+)
+def test_examples_of_methods(owner: type, name: str) -> None:
+    if name == "as_transformers":
+        pytest.importorskip("transformers")
+    text = inspect.getdoc(inspect.getattr_static(owner, name)) or ""
+    example = doctest.DocTestParser().get_doctest(text, {}, name, None, None)
+    result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example)
+    assert result.attempted and not result.failed
+
+
+def test_a_tokenizer_without_init_is_no_crash() -> None:
+    tokenizer = jeton.Tokenizer.__new__(jeton.Tokenizer)
+    with pytest.raises(AttributeError, match="__init__"):
+        tokenizer.encode("text")
+
+
+def test_errors_name_the_tokenizer() -> None:
+    with pytest.raises(TypeError, match=r"Tokenizer\.encode\(\) missing 1"):
+        jeton.CharTrainer().train("abc").encode()  # type: ignore[call-arg]
+
+
+def test_a_tokenizer_is_made_once() -> None:
+    tokenizer = jeton.CharTrainer().train("abc")
+    with pytest.raises(TypeError, match="never changes"):
+        tokenizer.__init__(tokenizer.model)  # type: ignore[misc]
+    assert tokenizer.decode(tokenizer.encode("cab")) == "cab"
+
+
+def test_import_is_light() -> None:
+    script = """
+import sys
+from collections.abc import Iterator
+before = set(sys.modules)
+import jeton, json
+print(json.dumps(sorted(set(sys.modules) - before)))
+"""
+    done = subprocess.run([sys.executable, "-S", "-c", _with_path(script)], capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
+    loaded = set(json.loads(done.stdout))
+    heavy = {
+        "asyncio", "http", "multiprocessing", "socket", "ssl", "subprocess", "tempfile",
+        "unittest", "urllib.request",
+    }  # fmt: skip
+    assert loaded & heavy == set()
+    assert {name.split(".")[0] for name in loaded} - set(sys.stdlib_module_names) == {"jeton"}
+    assert {name for name in loaded if name.startswith("jeton.")} == {
+        "jeton._core",
+        "jeton.arguments",
+        "jeton.components",
+        "jeton.components.assembly",
+        "jeton.components.component",
+        "jeton.encoding",
+        "jeton.encoding.argument_types",
+        "jeton.encoding.base_tokenizer",
+        "jeton.encoding.base_tokenizer.change",
+        "jeton.encoding.base_tokenizer.core",
+        "jeton.encoding.base_tokenizer.decode",
+        "jeton.encoding.base_tokenizer.encode",
+        "jeton.encoding.base_tokenizer.save",
+        "jeton.encoding.base_tokenizer.settings",
+        "jeton.encoding.base_tokenizer.stages",
+        "jeton.encoding.base_tokenizer.tokens",
+        "jeton.encoding.other_names",
+        "jeton.errors",
+        "jeton.files",
+        "jeton.forks",
+        "jeton.former_paths",
+        "jeton.loading",
+        "jeton.loading.settings",
+        "jeton.loading.sources",
+        "jeton.results",
+        "jeton.results.encoding",
+        "jeton.results.padding",
+        "jeton.results.vocabulary",
+        "jeton.tokenizer",
+        "jeton.tokenizer.call",
+        "jeton.tokenizer.chat",
+        "jeton.tokenizer.chunk",
+        "jeton.tokenizer.explain",
+        "jeton.tokenizer.loading",
+        "jeton.tokenizer.other_libraries",
+        "jeton.tokenizer.play",
+    }
+
+
+def _with_path(script: str) -> str:
+    return f"import sys; sys.path[:0] = {[path for path in sys.path if path]!r}\n{script}"
+
+
+def test_what_is_imported_when_used() -> None:
+    script = """
+import jeton
+assert set(jeton.__all__) <= set(dir(jeton))
+assert jeton.components.models.BPE and jeton.BPETrainer
+assert jeton.CharTrainer().train("abc").decoder == jeton.components.decoders.Fuse()
+for module in (jeton, jeton.components):
+    try:
+        module.nothing
+    except AttributeError as error:
+        assert "nothing" in str(error)
+    else:
+        raise AssertionError
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+@pytest.mark.parametrize("name", ["encode", "decode", "count"])
+def test_wrong_keywords_are_refused(name: str) -> None:
+    tok = jeton.CharTrainer().train("abc")
+    with pytest.raises(TypeError, match="skip_special"):
+        getattr(tok, name)("abc", skip_special=True)

@@ -1,0 +1,138 @@
+"""The site of docs/: its navigation, its reference, and what its copy button copies."""
+
+from __future__ import annotations
+
+import codeop
+import doctest
+import importlib
+import pkgutil
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import jeton
+import search_order
+from browser import BROWSER
+from guide import FENCED, steps
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+NAVIGATION = set(re.findall(r'"([\w/.-]+\.md)"', (ROOT / "zensical.toml").read_text("utf-8")))
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    assert {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")} == NAVIGATION
+
+
+def documented() -> set[str]:
+    """What the pages of the reference name, and the public names of modules that they name."""
+    names = set()
+    for page in (DOCS / "reference").rglob("*.md"):
+        for name in re.findall(r"^::: ([\w.]+)", page.read_text("utf-8"), re.MULTILINE):
+            names.add(name.rpartition(".")[2])
+            if "options" not in page.read_text("utf-8"):
+                try:
+                    names.update(getattr(pkgutil.resolve_name(name), "__all__", ()))
+                except (AttributeError, ImportError):
+                    pytest.skip(f"{name} stands on a package that is not installed")
+    return names
+
+
+@pytest.mark.parametrize(
+    "module", ["jeton", "jeton.data", "jeton.edit", "jeton.analysis", "jeton.cost"]
+)
+def test_every_public_name_is_in_the_reference(module: str) -> None:
+    public = set(importlib.import_module(module).__all__)
+    packages = {name for name in public if isinstance(getattr(jeton, name, None), type(jeton))}
+    assert public - documented() - packages == set()
+
+
+def test_every_method_of_a_tokenizer_is_in_the_reference() -> None:
+    public = {name for name in dir(jeton.Tokenizer) if not name.startswith("_")}
+    assert public - documented() == set(), "it goes to a page in docs/reference/tokenizer"
+
+
+def test_search_finds_the_course_before_internals() -> None:
+    items = [
+        {"title": title, "path": path}
+        for title, path in [
+            ("Byte pair encoding", ["Internals", "Algorithms"]),
+            ("BPETrainer", ["Reference", "Trainers"]),
+            ("2. Byte pair encoding", ["Course"]),
+            ("jeton", []),
+        ]
+    ]
+    assert [item["title"] for item in search_order.ordered(items)] == [
+        "2. Byte pair encoding",
+        "jeton",
+        "Reference: BPETrainer",
+        "Internals: Byte pair encoding",
+    ]
+
+
+@pytest.fixture(scope="module")
+def browser_page() -> Iterator[Any]:
+    api = pytest.importorskip("playwright.sync_api")
+    if BROWSER is None:
+        pytest.skip("no browser here (chromium, chromium-browser or google-chrome)")
+    with api.sync_playwright() as run:
+        browser = run.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.add_script_tag(path=DOCS / "assets/copy.js")
+        yield page
+        browser.close()
+
+
+PAGES = [
+    page
+    for page in sorted(DOCS.rglob("*.md"))
+    if any(block["kind"] != "python" for block in FENCED.finditer(page.read_text("utf-8")))
+]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+def test_what_is_copied_is_what_test_docs_runs(page: Path, browser_page: Any) -> None:
+    """What the button copies, pasted at a prompt, is the statements and commands of the block."""
+    for block in FENCED.finditer(page.read_text("utf-8")):
+        if block["kind"] == "pycon":
+            copied = browser_page.evaluate("typedPython", block["code"])
+            examples = doctest.DocTestParser().get_examples(block["code"])
+            assert [it.rstrip() for it in statements(copied)] == [
+                it.source.rstrip() for it in examples
+            ]
+        elif block["kind"] == "console":
+            copied = browser_page.evaluate("typedCommands", block["code"])
+            assert copied == "\n".join(command for command, _ in steps(block["code"]))
+            checked = subprocess.run(["bash", "-n"], input=copied, text=True, capture_output=True)
+            assert checked.returncode == 0, f"{copied}\n{checked.stderr}"
+
+
+def statements(pasted: str) -> Iterator[str]:
+    """The statements that Python's prompt takes from lines that are pasted there."""
+    lines: list[str] = []
+    for line in [*pasted.split("\n"), ""]:
+        if not (lines or line.strip()):
+            continue
+        lines.append(line)
+        if codeop.compile_command("\n".join(lines)) is not None:
+            yield "\n".join(lines)
+            lines = []
+    assert not lines, f"the prompt waits for the end of {lines}"
+
+
+SESSION = """>>> for word in ["a"]:
+...     print(word)
+a
+>>> [1,
+...  2]
+[1, 2]
+"""
+
+
+def test_a_block_of_a_session_ends_in_an_empty_line(browser_page: Any) -> None:
+    copied = browser_page.evaluate("typedPython", SESSION)
+    assert copied == 'for word in ["a"]:\n    print(word)\n\n[1,\n 2]\n'
