@@ -25,7 +25,7 @@ def page() -> str:
 
 def _beginning() -> Iterator[str]:
     yield '.TH JETON 1 "" jeton "User commands"'
-    yield from (".SH NAME", r"jeton \- tokenizers: text to ids and back")
+    yield from (".SH NAME", r"jeton \- tokenizers: text to token ids and back")
     yield from (".SH SYNOPSIS", ".B jeton", r"\fICOMMAND\fR [\fIOPTIONS\fR] \fIARGUMENTS\fR")
     yield ".SH DESCRIPTION"
     yield from _prose(main.help or "")
@@ -67,7 +67,7 @@ def _end() -> Iterator[str]:
             yield from _option(option, click.Context(command))
     yield from (
         ".SH EXIT STATUS",
-        "0 when all went well, 1 for an error, 2 for a command line that makes no sense, 130 after",
+        "0 when all went well, 1 for an error, 2 for a command line that is wrong, 130 after",
         "Ctrl\\-C, 141 when the reader of a pipe has gone, 143 after SIGTERM.",
         ".SH ENVIRONMENT",
     )

@@ -37,15 +37,21 @@ class TransformersPatch:
     Attributes:
         encoded_by_jeton: How many tokenizers were loaded that encode with jeton.
         refused: Why the others do not, in the order in which they were loaded.
+        is_undone: Whether `undo` was called.
     """
 
     def __init__(self, undo: Callable[[], None]) -> None:
         self.encoded_by_jeton = 0
         self.refused: list[str] = []
         self._undo = undo
+        self.is_undone = False
 
     def undo(self) -> None:
-        """Lets `AutoTokenizer` load as before. Tokenizers that were loaded do not change."""
+        """Lets `AutoTokenizer` load as before, also if another patch came later, which stays.
+
+        Tokenizers that were loaded do not change. To undo a patch twice has no effect.
+        """
+        self.is_undone = True
         self._undo()
 
     def __enter__(self) -> TransformersPatch:
@@ -95,6 +101,8 @@ def patch_transformers() -> TransformersPatch:
 
     def from_pretrained(cls: Any, *args: Any, **options: Any) -> Any:
         fast = before.__func__(cls, *args, **options)
+        if patch.is_undone:
+            return fast
         try:
             fast._tokenizer = _Backend(*_proved(getattr(fast, "_tokenizer", None)))
         except JetonError as error:
@@ -161,7 +169,7 @@ def _row(tok: Tokenizer, text: str, *, adds: bool) -> Any:
     )
 
 
-class _Encoding:
+class _PatchedEncoding:
     """An encoding with jeton's ids; what is seldom asked for comes from the library."""
 
     def __init__(self, backend: _Backend, text: str, ids: list[int], adds: bool) -> None:
@@ -243,10 +251,12 @@ class _Backend:
             and all(isinstance(text, str) for text in texts)
         )
 
-    def _encoded(self, texts: Any, adds: bool) -> list[_Encoding]:
+    def _encoded(self, texts: Any, adds: bool) -> list[_PatchedEncoding]:
         assert self.ours is not None
         rows = self.ours(list(texts), add_special_tokens=adds, special="allow")["input_ids"]
-        return [_Encoding(self, text, ids, adds) for text, ids in zip(texts, rows, strict=True)]
+        return [
+            _PatchedEncoding(self, text, ids, adds) for text, ids in zip(texts, rows, strict=True)
+        ]
 
     def _changed(self) -> None:
         try:

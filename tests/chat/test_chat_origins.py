@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from chat_cases import byte_level
-from jeton.chat.messages import Input, sent_messages
+from jeton.chat.messages import TemplateInput, sent_messages
 from jeton.chat.parts import data_in, raw, runs_of
 from jeton.chat.rendering import rendered
 from jeton.chat.showing import pieces
@@ -128,7 +128,7 @@ def test_the_text_is_that_of_transformers(name: str) -> None:
         if "%" in content or "{" in content:
             text = content
         theirs = _or_error(lambda text=text: utils._compile_jinja_template(HEAD + template).render(messages=seen(text)))  # fmt: skip
-        given = Input(Trust())
+        given = TemplateInput(Trust())
         ours = _or_error(
             lambda text=text, given=given: rendered(
                 HEAD + template,
@@ -207,7 +207,7 @@ METHODS = [
 @pytest.mark.parametrize(("method", "arguments"), METHODS)
 @pytest.mark.parametrize("text", ["", "x", "xbéßbx", "  a b\tb \r\n xbx \n", "ǆb ŉ İ b", "aΣ b"])
 def test_methods_give_what_those_of_str_give(method: str, arguments: Any, text: str) -> None:
-    data, template = Input(Trust()).other("tools", text), text[: len(text) // 2]
+    data, template = TemplateInput(Trust()).other("tools", text), text[: len(text) // 2]
     mixed = Traced(template) + data[len(text) // 2 :]
     for traced in (Traced(text), data or Traced(""), mixed):
         got, expected = getattr(traced, method)(*arguments), getattr(text, method)(*arguments)

@@ -15,7 +15,7 @@ import pytest
 
 import jeton
 from jeton.chat.encoding import ControlTokens, encoded, encoded_ids
-from jeton.chat.messages import Input, sent_messages
+from jeton.chat.messages import TemplateInput, sent_messages
 from jeton.chat.origins import TEMPLATE, Origin
 from jeton.chat.parts import raw, runs_of
 from jeton.chat.rendering import rendered
@@ -78,7 +78,7 @@ def check(seed: int) -> bool:
     statement = chance.choice(STATEMENTS).format(a=expression(chance, 3))
     template = "{% set m = messages[0] %}" + statement
     given = message(chance)
-    seen = Input(Trust())
+    seen = TemplateInput(Trust())
     try:
         sent = seen.messages(sent_messages([given]))
         ours: str | None = rendered(template, sent, None, {}, seen.characters)

@@ -48,7 +48,7 @@ def test_the_other_kinds(run: Run) -> None:
     out = run("learn", "wordpiece", "--rule", "released", "--merges", "1").stdout
     assert "Merge 1: ##u + ##g = ##ug" in out
     out = run("learn", "unigram", "--size", "10").stdout
-    assert "Round 1: estimate" in out and "prune to" in out and "The best way to cut ▁hug" in out
+    assert "Round 1: estimate" in out and "prune to" in out and "The best way to split ▁hug" in out
     assert "ĠcafÃ©" in run("learn", "bytes", "un café").stdout
     assert "×" in run("learn", "unigram").stdout
 

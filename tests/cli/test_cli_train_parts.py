@@ -17,7 +17,7 @@ import pytest
 import jeton
 from jeton.cli import progress, train_progress
 from jeton.cli.train_options import in_options, settings
-from jeton.cli.train_progress import JsonLines, TerminalLine, watcher
+from jeton.cli.train_progress import TerminalLine, TrainJsonLines, watcher
 from jeton.cli.train_targets import check_ending, companion, rehearse, save
 from jeton.components import normalizers
 from jeton.corpora.corpus import Progress
@@ -65,7 +65,7 @@ def screen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_json_lines(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
-    watch = JsonLines()
+    watch = TrainJsonLines()
     rows: list[tuple[float, Progress, dict[str, Any] | None]] = [
         (0.0, Progress("counting", 0, 100, 0), {"done": 0, "rate": 0.0, "left": None}),
         (0.9, Progress("counting", 10, 100, 30), None),
@@ -88,7 +88,7 @@ def test_json_lines(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_json_lines_of_a_pipe(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
-    watch = JsonLines()
+    watch = TrainJsonLines()
     for text in range(1, 150):
         clock.now += 0.01
         watch(Progress("counting", 0, 0, text))

@@ -59,7 +59,7 @@ def test_sizes_are_those_of_python(run: Run, here: Path, corpus: str) -> None:
     told = run("train", corpus, "-o", "b.json").stderr
     assert "--vocab-size 30,000 was not reached" in told
     shown = " ".join(run("train", "--help").stdout.split())
-    assert "[default: 30000; of Unigram, 8000]" in shown
+    assert "[default: 30000; for Unigram, 8000]" in shown
 
 
 @pytest.mark.parametrize(
@@ -72,5 +72,5 @@ def test_the_style_of_a_unigram_is_told(
     result = run("train", corpus, "-o", name, *options)
     assert f"style: {style}, as a {Path(name).suffix} holds it" in result.stderr
     assert result.stdout == f"{name}\n"
-    assert "which style is trained" in " ".join(run("train", "--help").stdout.split())
+    assert "the ending also sets the style" in " ".join(run("train", "--help").stdout.split())
     assert "style" not in run("train", corpus, "-o", f"2{name}", *options, "--quiet").stderr

@@ -482,17 +482,19 @@ def test_a_vast_text_among_others_is_refused(
     # A text that the file holds once may be that of many rows.
     parquet.write_table(pa.table({"text": ["ab" * 4_000] * 3_000}), path)
     assert path.stat().st_size < 10_000
-    sizes = [column.nbytes for column in corpus.Table(path, "text", "strict").columns(1_000)]
+    sizes = [
+        column.nbytes for column in corpus.ParquetColumn(path, "text", "strict").columns(1_000)
+    ]
     assert len(sizes) > 10 and max(sizes) < 300 * 8_000
     assert prepare(path, TOK, tmp_path / "out").documents == 3_000
     # So fewer rows are decoded at a time where it is long.
     monkeypatch.setattr(corpus, "_LONGEST_CELL", 100_000)
-    table = corpus.Table(path, "text", "strict")
+    table = corpus.ParquetColumn(path, "text", "strict")
     assert max(column.nbytes for column in table.columns(20_000)) < 110_000
     assert [*table.texts(1 << 30)] == ["ab" * 4_000] * 3_000
     messages = [[{"role": "user", "content": "ab" * 4_000}]] * 99
     parquet.write_table(pa.table({"messages": messages}), tmp_path / "b.parquet")
-    assert conversations._Table(tmp_path / "b.parquet", ["messages"])._max_rows == 12
+    assert conversations._ParquetColumns(tmp_path / "b.parquet", ["messages"])._max_rows == 12
 
 
 def test_a_damaged_name_of_a_column(tmp_path: Path) -> None:

@@ -56,6 +56,12 @@ def test_ids_and_masks_are_those_of_chat(tmp_path: Path, layout: Any) -> None:
     assert Manifest.read(tmp_path / "out") == manifest
 
 
+def test_the_manifest_has_the_name_of_the_tokenizer(tmp_path: Path) -> None:
+    path = lines(tmp_path / "in.jsonl", RECORDS)
+    manifest = prepare(path, TOK, tmp_path / "out", messages=CHATML, name="mine")
+    assert manifest.tokenizer["name"] == "mine"
+
+
 @pytest.mark.parametrize("layout", sorted(set(layouts.LAYOUTS) - set(LAYOUTS)))
 def test_layouts_without_room_for_a_mask_say_which_have(tmp_path: Path, layout: Any) -> None:
     with pytest.raises(ArgumentError, match="jeton, datatrove and parquet have"):

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from jeton.cli import prepare_progress
-from jeton.corpora.token_blocks.blocks import Block, Progress
+from jeton.corpora.token_blocks.blocks import Block, SourcePosition
 from jeton.data import PrepareProgress, layouts
 from jeton.data.preparing.document_keys import Keyed
 from jeton.data.preparing.journal import Consumed, Journal
-from jeton.data.preparing.sinks import ByHash, Cut, Plain, Sink, hash_limit, parted
+from jeton.data.preparing.sinks import ByHash, CutAtToken, Plain, Sink, hash_limit, parted
 from jeton.errors import FileError, FormatError
 
 RUN = {"jeton": "1", "tokenizer": "d", "options": {"layout": "jeton"}, "inputs": {"train": []}}
@@ -111,8 +111,8 @@ def blocks(lengths: list[int], keys: list[int], cuts: list[int]) -> list[Block]:
         firsts = [
             number for number, end in enumerate(ends) if start <= end - lengths[number] < stop
         ]
-        before = Progress((start,)) if start in {0, *ends.tolist()} else None
-        after = Progress((stop,)) if stop in ends else None
+        before = SourcePosition((start,)) if start in {0, *ends.tolist()} else None
+        after = SourcePosition((stop,)) if stop in ends else None
         known = np.array([keys[number] for number in firsts], np.uint64)
         found.append(Block(flat[start:stop], here, known, before, after))
     return found
@@ -177,7 +177,7 @@ def test_documents_with_a_small_key_validate(tmp_path: Path, cuts: list[int]) ->
 @pytest.mark.parametrize("cuts", CUTS)
 def test_one_cut_parts_a_document(tmp_path: Path, cuts: list[int], share: Fraction) -> None:
     train, val = two(tmp_path)
-    sink = Cut(train, val, share, tmp_path, "uint16", None)
+    sink = CutAtToken(train, val, share, tmp_path, "uint16", None)
     through(sink, blocks(LENGTHS, KEYS, cuts), [train, val])
     at = int(15 * (1 - share))
     before, behind = parted(np.array(LENGTHS), at)
@@ -270,7 +270,7 @@ def test_progress_as_bars(command: None, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("sys.stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.setattr("jeton.cli.progress.Progress.DELAY", 0.0)
+    monkeypatch.setattr("jeton.cli.progress.ProgressBar.DELAY", 0.0)
     with prepare_progress.shown(False) as watch:
         assert watch is not None
         watch(step("encoding", 40_000_000, 100_000_000))

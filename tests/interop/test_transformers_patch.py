@@ -131,14 +131,24 @@ def test_what_differs_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     folder = folder_of(tok, tmp_path / "tok")
     other = jeton.BPETrainer(300).train(samples.read_all().values())
     monkeypatch.setattr(jeton.Tokenizer, "from_json", staticmethod(lambda text: other))
-    with jeton.patch_transformers() as patch, pytest.warns(FormatWarning, match="are others than"):
+    with jeton.patch_transformers() as patch, pytest.warns(FormatWarning, match="differ from"):
         fast = transformers.AutoTokenizer.from_pretrained(folder)
     assert patch.encoded_by_jeton == 0 and "differ from jeton's" in patch.refused[0]
     assert fast("hello")["input_ids"] == tok.encode("hello")
 
 
-def test_a_patch_inside_of_another_is_undone_first() -> None:
+def test_patches_are_undone_in_any_order(tmp_path: Path) -> None:
+    folder_of(jeton.BPETrainer(300).train(["the theory of the weather"]), tmp_path)
     before = transformers.AutoTokenizer.__dict__["from_pretrained"]
     with jeton.patch_transformers(), jeton.patch_transformers():
         pass
+    assert transformers.AutoTokenizer.__dict__["from_pretrained"] is before
+    first, second = jeton.patch_transformers(), jeton.patch_transformers()
+    first.undo()
+    loaded(tmp_path)
+    assert (first.encoded_by_jeton, second.encoded_by_jeton) == (0, 1)
+    second.undo()
+    loaded(tmp_path)
+    assert (first.encoded_by_jeton, second.encoded_by_jeton) == (0, 1)
+    first.undo()
     assert transformers.AutoTokenizer.__dict__["from_pretrained"] is before

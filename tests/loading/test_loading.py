@@ -41,14 +41,14 @@ def no_network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def made_up(monkeypatch: pytest.MonkeyPatch) -> registry.Source:
+def made_up(monkeypatch: pytest.MonkeyPatch) -> registry.PublishedFile:
     """A known name of a file of 256 ranks."""
-    source = registry.Source(
+    source = registry.PublishedFile(
         "made_up.tiktoken",
         hashlib.sha256(BYTES).hexdigest(),
         "https://example.org/made_up",
     )
-    known = dict(registry.KNOWN) | {"made_up": registry.Known((source,))}
+    known = dict(registry.KNOWN) | {"made_up": registry.KnownTokenizer((source,))}
     monkeypatch.setattr(registry, "KNOWN", known)
     return source
 
@@ -163,7 +163,7 @@ def test_gpt2_is_found_under_all_its_names(tmp_path: Path) -> None:
 
 
 def test_a_known_file_is_fetched_once_and_kept(
-    made_up: registry.Source, monkeypatch: pytest.MonkeyPatch
+    made_up: registry.PublishedFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fetched: list[str] = []
 
@@ -185,14 +185,14 @@ def test_a_known_file_is_fetched_once_and_kept(
     assert len(fetched) == 2
 
 
-def test_offline_says_where_to_put_the_file(made_up: registry.Source) -> None:
+def test_offline_says_where_to_put_the_file(made_up: registry.PublishedFile) -> None:
     with pytest.raises(DownloadError, match=r"offline.*https://example.org/made_up.*JETON_DATA"):
         jeton.load("made_up")
     with pytest.raises(DownloadError, match="not published openly"):
         jeton.load("llama3", offline=False)
 
 
-def test_a_folder_is_held_to_the_hash(made_up: registry.Source, tmp_path: Path) -> None:
+def test_a_folder_is_held_to_the_hash(made_up: registry.PublishedFile, tmp_path: Path) -> None:
     with pytest.raises(MissingFileError, match=r"made_up is made of made_up\.tiktoken"):
         jeton.load("made_up", folder=tmp_path)
     (tmp_path / made_up.name).write_bytes(BYTES + b"QUI= 256\n")

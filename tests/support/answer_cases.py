@@ -401,6 +401,38 @@ BROKEN: dict[str, tuple[str, str, str, str]] = {
         "<tool_call>get_weather\n<arg_key>days</arg_key>\n<arg_value>many</arg_value>\n</tool_call>",
         "malformed", "many",
     ),
+    "a key that comes twice": (
+        "hermes",
+        '<tool_call>{"name": "get_weather", "arguments": {"city": "A", "city": "B"}}</tool_call>',
+        "malformed", '"city": "B"',
+    ),
+    "an argument that comes twice": (
+        "qwen-coder",
+        "<tool_call>\n<function=get_weather>\n<parameter=city>\nA\n</parameter>\n"
+        "<parameter=city>\nB\n</parameter>\n</function>\n</tool_call>",
+        "malformed", '"city": "B"',
+    ),
+    "no number of JSON": (
+        "hermes", '<tool_call>{"name": "get_weather", "arguments": {"days": NaN}}</tool_call>',
+        "malformed", "NaN",
+    ),
+    "a number that is too large": (
+        "hermes", '<tool_call>{"name": "get_weather", "arguments": {"days": 1e999}}</tool_call>',
+        "malformed", "1e999",
+    ),
+    "a number of Python that is too large": (
+        "lfm2", "<|tool_call_start|>[get_weather(days=1e999)]<|tool_call_end|>", "malformed",
+        "1e999",
+    ),
+    "half of a surrogate pair": (
+        "hermes",
+        '<tool_call>{"name": "get_weather", "arguments": {"city": "B\\ud800"}}</tool_call>',
+        "malformed", '"city": "B\\ufffd',
+    ),
+    "three quotes": (
+        "lfm2", "<|tool_call_start|>[get_weather(city='''a''')]<|tool_call_end|>",
+        "malformed", "'''a'''",
+    ),
     "Python that is none": (
         "lfm2", "<|tool_call_start|>[get_weather(city=)]<|tool_call_end|>", "malformed", "city=)"
     ),

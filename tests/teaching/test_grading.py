@@ -11,7 +11,7 @@ from graded import MUTANTS, SOLUTION
 from jeton.errors import FileError, FormatError
 from jeton.learn import grading
 from jeton.learn.grading import TASKS, grade, template
-from jeton.learn.grading_process import Answers
+from jeton.learn.grading_process import LearnerProcess
 
 __all__ = ["here", "run"]
 
@@ -113,7 +113,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_the_process_ends_with_the_grading(tmp_path: Path) -> None:
-    with Answers(written(tmp_path, SOLUTION)) as answers:
+    with LearnerProcess(written(tmp_path, SOLUTION)) as answers:
         process = answers._process
         assert process is not None and answers.ask("decode", ([b"a"],)).value == "a"
     assert process.poll() is not None

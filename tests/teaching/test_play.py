@@ -24,7 +24,7 @@ pytest.importorskip("starlette")
 httpx = pytest.importorskip("httpx")
 
 from jeton.play import Page  # noqa: E402  (needs the packages above)
-from jeton.play.documents import MAX_TEXT, Documents  # noqa: E402
+from jeton.play.documents import MAX_TEXT, TabTexts  # noqa: E402
 from jeton.play.guard import Guard  # noqa: E402
 from jeton.play.ids import numbers_of  # noqa: E402
 from jeton.play.shelf import MAX_CARDS, Shelf  # noqa: E402
@@ -156,7 +156,7 @@ def test_every_address_of_this_machine_is_answered(tok: jeton.Tokenizer) -> None
 
 @pytest.mark.parametrize("port", [-1, 65536, 10**12])
 def test_invalid_ports_are_refused(port: int) -> None:
-    with pytest.raises(jeton.errors.ArgumentError, match="ports are 0 to 65535"):
+    with pytest.raises(jeton.errors.ArgumentError, match="port must be 0 to 65535"):
         Page({}, port=port)
 
 
@@ -199,7 +199,7 @@ def test_edits_give_the_tokens_of_the_whole(page: Page, tok: jeton.Tokenizer) ->
 
 
 def test_a_surrogate_that_stands_alone_keeps_its_place() -> None:
-    document = Documents().whole("a", 1, "x\ud800y\udc00")
+    document = TabTexts().whole("a", 1, "x\ud800y\udc00")
     assert (document.text, len(document)) == ("x�y�", 4)
 
 
@@ -266,7 +266,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("encode", {"document": "a", "version": 1, "cards": {}, "text": ""}, "no list"),
     ("encode", {"document": "a" * 1000, "version": 1, "cards": [1], "text": ""}, "name of a text"),
     ("train", {"kind": "BPE", "size": 300, "text": ["a"]}, "no string"),
-    ("chat", {"card": 1, "messages": "[" * 100_000, "template": "chatml"}, "no JSON"),
+    ("chat", {"card": 1, "messages": "[" * 100_000, "template": "chatml"}, "not JSON"),
     ("load", {"name": "/etc/passwd"}, "no name that jeton knows"),
     ("load", {"name": "org/name"}, "no name that jeton knows"),
     ("steps", {"card": 1, "text": "a" * 5000}, "too many to explain"),
@@ -278,7 +278,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("train", {"kind": "BPE", "size": 300, "text": " "}, "no text"),
     ("decode", {"card": 1, "ids": "[1, -2]"}, "never negative"),
     ("decode", {"card": 1, "ids": "99999999"}, "99999999"),
-    ("chat", {"card": 1, "messages": "{", "template": "chatml"}, "no JSON"),
+    ("chat", {"card": 1, "messages": "{", "template": "chatml"}, "not JSON"),
     ("chat", {"card": 1, "messages": [], "template": "{% for"}, ""),
     ("window", {"document": "unknown", "cards": [1], "start": 0, "stop": 1}, "no longer here"),
 ]
@@ -395,7 +395,7 @@ def test_cards_of_one_name_are_told_apart(tok: jeton.Tokenizer) -> None:
 
 
 def test_texts_of_closed_tabs_are_forgotten() -> None:
-    documents = Documents()
+    documents = TabTexts()
     for name in ("a", "b", "c"):
         documents.whole(name, 1, "x" * (MAX_TEXT // 2))
     with pytest.raises(jeton.errors.ArgumentError, match="no longer here"):

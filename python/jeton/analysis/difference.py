@@ -266,7 +266,7 @@ _SPACES: Final = np.array(
 
 
 @dataclass(frozen=True, eq=False)
-class _Cuts:
+class _BatchCuts:
     """Tokens of a batch.
 
     Attributes:
@@ -289,7 +289,7 @@ class _Side:
         self.counts = np.zeros(tok.max_id + 1, np.int64)
         self.total = self.inexact = 0
 
-    def cuts(self, batch: list[str], text: _Text) -> _Cuts:
+    def cuts(self, batch: list[str], text: _Text) -> _BatchCuts:
         rows, spans = self.tok.encode_batch_with_spans(batch)
         ids, offsets = rows.ids.astype(np.int64), np.asarray(rows.offsets, np.int64)
         self.counts += np.bincount(ids, minlength=len(self.counts))
@@ -298,7 +298,7 @@ class _Side:
         self.inexact += sum(line != back for line, back in zip(batch, again, strict=True))
         of_line = np.repeat(np.arange(len(batch)), np.diff(offsets))
         at = np.minimum(text.moved[spans[:, 0] + text.starts[of_line]], text.ends[of_line])
-        return _Cuts(ids, at, offsets)
+        return _BatchCuts(ids, at, offsets)
 
     def pieces(self, ids: Any) -> tuple[bytes, ...]:
         return tuple(self.tokens[int(id)] for id in ids)
@@ -315,8 +315,8 @@ class _Side:
 
 def _count_stretches(
     text: _Text,
-    a: _Cuts,
-    b: _Cuts,
+    a: _BatchCuts,
+    b: _BatchCuts,
     found: Counter[tuple[str, tuple[int, ...], tuple[int, ...]]],
 ) -> int:
     """Counts the stretches of a batch that differ; gives how many lines have some."""

@@ -18,7 +18,7 @@ import jeton._core as _core
 from jeton.analysis import measures
 from jeton.analysis.comparison import Comparison
 from jeton.analysis.evaluation import Evaluation
-from jeton.analysis.measured_tokenizer import Judged, Tally, WordKinds, cause_of, count
+from jeton.analysis.measured_tokenizer import CorpusTally, Judged, WordKinds, cause_of, count
 from jeton.analysis.texts import Corpus, Errors, Sample, Watched, ahead, aligned, corpora_of
 from jeton.analysis.values import Curve, Measured, Value
 from jeton.analysis.values_without_text import Morphemes, checked_morphemes, overall_values
@@ -167,8 +167,8 @@ def _run(
     morphemes = checked_morphemes(morphemes)
     lines = aligned({} if parallel is None else parallel)
     pivot = _pivot(pivot, lines)
-    texts = [_Texts(corpus) for corpus in corpora_of(corpora, field, errors)]
-    languages = [_Texts(corpus) for corpus in corpora_of(lines, None, errors, "parallel")]
+    texts = [_CountedCorpus(corpus) for corpus in corpora_of(corpora, field, errors)]
+    languages = [_CountedCorpus(corpus) for corpus in corpora_of(lines, None, errors, "parallel")]
     for name in lines:
         if any(it.corpus.name == name for it in texts):
             raise ArgumentError(f"parallel: {name!r} is a corpus, too; give one another name")
@@ -198,7 +198,7 @@ def _pivot(pivot: Any, lines: Mapping[str, Sequence[str]]) -> str | None:
     return str(pivot)
 
 
-class _Texts:
+class _CountedCorpus:
     """A corpus with all that is counted of it."""
 
     words: WordKinds
@@ -206,7 +206,7 @@ class _Texts:
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
         self.sample = Sample()
-        self.tallies: dict[str, Tally] = {}
+        self.tallies: dict[str, CorpusTally] = {}
 
     def read(self, everyone: Sequence[Judged], watched: Watched) -> None:
         """Reads the corpus once."""
@@ -223,7 +223,7 @@ class _Texts:
         are_all = not self.sample.left_out and self.corpus.characters <= _LINES
 
         for judged in everyone:
-            tally = self.tallies[judged.name] = Tally(judged.counter.take())
+            tally = self.tallies[judged.name] = CorpusTally(judged.counter.take())
             tally.words(judged, self.words)
             tally.sample(judged, parts)
             tally.lines(judged, lines, are_all=are_all)
@@ -246,8 +246,8 @@ def _lines(parts: Iterable[str]) -> Iterable[str]:
 
 def _evaluation(
     judged: Judged,
-    texts: Sequence[_Texts],
-    languages: Sequence[_Texts],
+    texts: Sequence[_CountedCorpus],
+    languages: Sequence[_CountedCorpus],
     sample: Sample,
     curve: list[tuple[int, int]],
     pivot: str | None,
@@ -256,7 +256,7 @@ def _evaluation(
     name, size = judged.name, len(judged.ids)
     found = {it.corpus.name: _measured(judged, it.tallies[name], [it], it.sample) for it in texts}
     tallies = [it.tallies[name] for it in texts]
-    total = Tally.sum(tallies, sample, size)
+    total = CorpusTally.sum(tallies, sample, size)
     found["all"] = _measured(judged, total, texts, sample)
     spoken = {
         it.corpus.name: _measured(judged, it.tallies[name], [it], it.sample) for it in languages
@@ -279,7 +279,9 @@ def _evaluation(
     )
 
 
-def _measured(judged: Judged, tally: Tally, texts: Sequence[_Texts], sample: Sample) -> Measured:
+def _measured(
+    judged: Judged, tally: CorpusTally, texts: Sequence[_CountedCorpus], sample: Sample
+) -> Measured:
     corpora = [it.corpus for it in texts]
     counts, (_, splits) = tally.counts, judged.shapes
     tokens, used = int(counts.sum()), int(np.count_nonzero(counts))
@@ -328,7 +330,7 @@ def _measured(judged: Judged, tally: Tally, texts: Sequence[_Texts], sample: Sam
     return Measured(values, dict(tally.examples))
 
 
-def _of_words(tally: Tally, texts: Sequence[_Texts]) -> dict[str, Value]:
+def _of_words(tally: CorpusTally, texts: Sequence[_CountedCorpus]) -> dict[str, Value]:
     hows = {it.words.how for it in texts}
     how = hows.pop() if len(hows) == 1 else WordKinds.HOW
     found = {
@@ -342,7 +344,7 @@ def _of_words(tally: Tally, texts: Sequence[_Texts]) -> dict[str, Value]:
 
 
 def _parallel(
-    spoken: Mapping[str, Measured], languages: Sequence[_Texts], pivot: str | None
+    spoken: Mapping[str, Measured], languages: Sequence[_CountedCorpus], pivot: str | None
 ) -> list[float]:
     """Adds what is measured on aligned lines to each language; gives the costs of all."""
     costs = []
@@ -362,7 +364,9 @@ def _parallel(
 _RANKS = 64
 
 
-def _curves(judged: Judged, total: Tally, curve: Sequence[tuple[int, int]]) -> dict[str, Curve]:
+def _curves(
+    judged: Judged, total: CorpusTally, curve: Sequence[tuple[int, int]]
+) -> dict[str, Curve]:
     ordered = np.sort(total.counts[total.counts > 0])[::-1]
     ranks = np.unique(np.geomspace(1, max(1, len(ordered)), _RANKS).astype(np.int64))[
         : len(ordered)
@@ -390,7 +394,7 @@ _LONGEST = 32
 _LENGTH = f"bytes, {_LONGEST} or more as {_LONGEST}"
 
 
-def _lossy(judged: Judged, tallies: Iterable[Tally]) -> tuple[str, ...]:
+def _lossy(judged: Judged, tallies: Iterable[CorpusTally]) -> tuple[str, ...]:
     """What is lost, of the corpora and of lines that are hard to give back."""
     causes: Counter[str] = Counter()
     tried = 0

@@ -16,11 +16,11 @@ from typing import Final, Literal
 import jeton._core as _core
 from jeton.arguments import checked_errors
 from jeton.corpora.corpus import (
+    ParquetColumn,
     Progress,
-    Table,
     batches,
     check_watch,
-    is_table,
+    kind_of,
     paths_or_texts,
     size_of,
 )
@@ -33,7 +33,6 @@ Corpus = str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]]
 
 _BATCH_CHARACTERS: Final = 1_000_000
 _READ: Final = 1 << 20
-_JSON_LINES: Final = (".jsonl", ".ndjson")
 
 
 class Lines:
@@ -115,11 +114,11 @@ class Lines:
     def _of_files(self) -> Iterator[Iterable[str]]:
         """The documents, each as texts that end where a line ends."""
         for path in self._paths:
-            name = path.with_suffix("") if path.suffix.lower() in (".gz", ".zst") else path
-            if is_table(path):
-                for text in Table(path, "text", self._errors).texts(_BATCH_CHARACTERS):
+            kind = kind_of(path)
+            if kind == "table":
+                for text in ParquetColumn(path, "text", self._errors).texts(_BATCH_CHARACTERS):
                     yield [text]
-            elif name.suffix.lower() in _JSON_LINES:
+            elif kind == "records":
                 for number, line in enumerate(_lines_of(path, self._errors), 1):
                     yield [_of_json(path, number, line)]
             else:

@@ -1,7 +1,7 @@
 """A tokenizer while it is measured: its tokens as arrays, and what it makes of a corpus.
 
-Look here for what is counted of the lines of a sample (`Tally.lines`) and of the kinds of words
-(`Tally.words`), and for how corpora are added up.
+Look here for what is counted of the lines of a sample (`CorpusTally.lines`) and of the kinds of
+words (`CorpusTally.words`), and for how corpora are added up.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from jeton.errors import EncodeError, JetonError
 from jeton.results.encoding import TokenBatch
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["Judged", "Tally", "WordKinds", "cause_of", "count"]
+__all__ = ["CorpusTally", "Judged", "WordKinds", "cause_of", "count"]
 
 Counts = npt.NDArray[np.int64]
 
@@ -126,7 +126,7 @@ class WordKinds:
 
 
 @dataclass
-class Tally:
+class CorpusTally:
     """What one tokenizer makes of one corpus, in numbers that add up."""
 
     counts: Counts
@@ -175,7 +175,7 @@ class Tally:
                 self.examples[cause] = _differing(line, gave)
 
     @classmethod
-    def sum(cls, tallies: Iterable[Tally], sample: Sample, size: int) -> Tally:
+    def sum(cls, tallies: Iterable[CorpusTally], sample: Sample, size: int) -> CorpusTally:
         """The tally of several corpora together, of which this is the sample."""
         joined = cls(np.zeros(size, np.int64))
         found: dict[str, npt.NDArray[np.uint32]] = {}

@@ -20,7 +20,7 @@ __all__ = [
     "OPERATORS",
     "SUMS",
     "WORDS",
-    "Cuts",
+    "PieceCuts",
     "cuts_of",
     "within",
 ]
@@ -78,7 +78,7 @@ WORDS: Final = (
 """Common English words, in lower case."""
 
 
-class Cuts:
+class PieceCuts:
     """Where a tokenizer cuts a piece of a text.
 
     Attributes:
@@ -109,12 +109,12 @@ class Cuts:
         return [b - a for a, b in itertools.pairwise([0, *self.inside, self.length])]
 
 
-def cuts_of(tok: Tokenizer, pieces: Sequence[Piece]) -> list[Cuts]:
+def cuts_of(tok: Tokenizer, pieces: Sequence[Piece]) -> list[PieceCuts]:
     """Where a tokenizer cuts each piece."""
     batch, spans = tok.encode_batch_with_spans([text for text, _, _ in pieces])
     ids, places, offsets = batch.ids.tolist(), spans.tolist(), batch.offsets.tolist()
     return [
-        Cuts(piece, ids[start:end], places[start:end])
+        PieceCuts(piece, ids[start:end], places[start:end])
         for piece, (start, end) in zip(pieces, itertools.pairwise(offsets), strict=True)
     ]
 

@@ -107,7 +107,7 @@ def sweep(
         >>> first < last
         True
     """
-    run = _Run(
+    run = _SweepRun(
         _checked_sizes(sizes),
         _checked_families(families),
         check_text("pattern", pattern),
@@ -151,7 +151,7 @@ def _checked_families(families: object) -> tuple[str, ...]:
 
 
 @dataclass
-class _Run:
+class _SweepRun:
     """A sweep that is being made."""
 
     sizes: tuple[int, ...]

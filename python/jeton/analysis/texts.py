@@ -21,7 +21,7 @@ from typing import Any, Final, Literal, TypeVar
 
 import jeton._core as _core
 from jeton.arguments import check_text, checked_path
-from jeton.corpora.corpus import Progress, Table, is_table, paths_or_texts, size_of
+from jeton.corpora.corpus import ParquetColumn, Progress, kind_of, paths_or_texts, size_of
 from jeton.display.human_readable import counted
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, JetonError
 from jeton.files import digest_of
@@ -201,13 +201,14 @@ class Corpus:
             yield
         done = 0
         for path in self._paths:
-            if is_table(path):
-                texts = self._of_table(path)
-            elif self._field is not None or _is_json_lines(path):
-                texts = self._of_records(path)
-            else:
-                yield from self._of_text(path)
-                texts = iter(())
+            match kind_of(path, self._field):
+                case "table":
+                    texts = self._of_table(path)
+                case "records":
+                    texts = self._of_records(path)
+                case "text":
+                    yield from self._of_text(path)
+                    texts = iter(())
             for text in texts:
                 self._add(text, len(text.encode()))
                 yield
@@ -277,17 +278,12 @@ class Corpus:
                     yield self._clean(found, line)
 
     def _of_table(self, path: Path) -> Iterator[str]:
-        yield from Table(path, self._field or "text", self._errors).texts(_READ)
+        yield from ParquetColumn(path, self._field or "text", self._errors).texts(_READ)
         found = digest_of(path)
         self._hash_file(found.bytes, bytes.fromhex(found.sha256))
 
     def _hash_file(self, size: int, sha256: bytes) -> None:
         self._hash.update(b"file %d %s\n" % (size, sha256.hex().encode()))
-
-
-def _is_json_lines(path: Path) -> bool:
-    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".zst")]
-    return bool(suffixes) and suffixes[-1] in (".jsonl", ".ndjson")
 
 
 def _field_of(record: str, name: str, place: str) -> str:

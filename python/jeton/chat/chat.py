@@ -16,7 +16,7 @@ from jeton.chat.encoding import Encoded, encoded, encoded_ids
 from jeton.chat.given import PLAIN, Given
 from jeton.chat.limits import current
 from jeton.chat.loss_masks import Answers
-from jeton.chat.messages import Input, Sent, sent_messages
+from jeton.chat.messages import Sent, TemplateInput, sent_messages
 from jeton.chat.origins import Origin
 from jeton.chat.parts import raw, runs_of
 from jeton.chat.prefixes import Prefixes, Step, compared
@@ -118,7 +118,7 @@ class Request:
         return Given(
             template,
             Renderer(current().isolate if self.isolate is None else self.isolate),
-            Input(trust),
+            TemplateInput(trust),
             sent,
             self._continued(),
             tools=tools,

@@ -17,7 +17,7 @@ from jeton.chat.origins import UNKNOWN
 from jeton.chat.parts import raw, runs_of
 from jeton.chat.probes import Frames, frames_of
 from jeton.chat.renderer import Renderer
-from jeton.chat.source import GAP, Source
+from jeton.chat.source import GAP, TemplateText
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 from jeton.loading.settings import CONFIG
 
@@ -140,7 +140,7 @@ def _configured(tok: BaseTokenizer) -> set[str]:
     return {*configured}
 
 
-def _written(source: Source, tokens: Iterable[str]) -> set[str]:
+def _written(source: TemplateText, tokens: Iterable[str]) -> set[str]:
     """The tokens that a template writes literally, or around a value, as `<|user|>`."""
     literals = source.literals
     text = "\1".join(literals)

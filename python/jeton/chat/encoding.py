@@ -51,7 +51,7 @@ class ControlTokens:
 
 
 @dataclass
-class _Tokens:
+class _AddedTokens:
     """The added tokens of a tokenizer, ready to be looked for."""
 
     specials: dict[int, AddedToken]
@@ -74,7 +74,7 @@ class _Tokens:
     """The control tokens of chats, by their template, what the caller asked for, what it wrote."""
 
     @classmethod
-    def of(cls, tok: BaseTokenizer) -> _Tokens:
+    def of(cls, tok: BaseTokenizer) -> _AddedTokens:
         tokens = tok.added_tokens
         normalizes = tok.normalizer is not None
         by_spelling: dict[str, AddedToken] = {}
@@ -101,9 +101,9 @@ class _Tokens:
 
 
 @once_per_tokenizer
-def known_tokens(tok: BaseTokenizer) -> _Tokens:
+def known_tokens(tok: BaseTokenizer) -> _AddedTokens:
     """The added tokens of a tokenizer, read once."""
-    return _Tokens.of(tok)
+    return _AddedTokens.of(tok)
 
 
 def guarding(tok: BaseTokenizer, names: frozenset[str]) -> BaseTokenizer:
@@ -189,7 +189,7 @@ def encoded_ids(control: ControlTokens, text: str, runs: Runs) -> list[int]:
 
 
 def _specials_in(
-    text: str, ids: list[int], spans: list[tuple[int, int]], tokens: _Tokens
+    text: str, ids: list[int], spans: list[tuple[int, int]], tokens: _AddedTokens
 ) -> list[tuple[AddedToken, tuple[int, int], tuple[int, int]]]:
     """The special tokens among ids, with their spans and where in these they are spelled.
 
@@ -212,7 +212,7 @@ def _by_stretches(
     tok: BaseTokenizer,
     text: str,
     places: _Places,
-    tokens: _Tokens,
+    tokens: _AddedTokens,
     late: list[tuple[AddedToken, int, int]],
 ) -> Encoded:
     ids: list[int] = []
@@ -240,7 +240,7 @@ def _unknown(tok: BaseTokenizer) -> set[str]:
 
 
 def _control_tokens(
-    text: str, places: _Places, tokens: _Tokens, late: list[tuple[AddedToken, int, int]]
+    text: str, places: _Places, tokens: _AddedTokens, late: list[tuple[AddedToken, int, int]]
 ) -> list[tuple[AddedToken, int, int]]:
     """The control tokens with the ranges that they take, in order."""
     found = list(late)
@@ -260,7 +260,9 @@ def _control_tokens(
     return apart
 
 
-def _spelled(text: str, places: _Places, tokens: _Tokens) -> Iterator[tuple[AddedToken, int, int]]:
+def _spelled(
+    text: str, places: _Places, tokens: _AddedTokens
+) -> Iterator[tuple[AddedToken, int, int]]:
     """Added tokens in what may hold control tokens: the longest of those that begin first."""
     for start, end in places.stretches():
         at = start
@@ -284,7 +286,7 @@ def _is_alone(text: str, start: int, end: int) -> bool:
 
 def _encode_stretch(
     tok: BaseTokenizer,
-    tokens: _Tokens,
+    tokens: _AddedTokens,
     text: str,
     start: int,
     end: int,
@@ -309,7 +311,7 @@ def _encode_stretch(
     spans += within[first:last]
 
 
-def _with_mark(tok: BaseTokenizer, tokens: _Tokens, stretch: str) -> tuple[BaseTokenizer, str]:
+def _with_mark(tok: BaseTokenizer, tokens: _AddedTokens, stretch: str) -> tuple[BaseTokenizer, str]:
     """A tokenizer that gives the same ids, and a special token of it that a text does not hold.
 
     A stretch beside it is no beginning of a text, and no end: no space is put in front of it.

@@ -42,7 +42,7 @@ class Fitted:
 
 
 @dataclass(frozen=True)
-class _Unit:
+class _DropUnit:
     """Messages that are dropped together."""
 
     all: frozenset[int]
@@ -111,7 +111,7 @@ def _checked(keep: Any, count: int) -> frozenset[int]:
     return frozenset(found)
 
 
-def _units(sent: Sequence[Sent], kept: frozenset[int]) -> list[_Unit]:
+def _units(sent: Sequence[Sent], kept: frozenset[int]) -> list[_DropUnit]:
     """What may be dropped, in that order: older turns, then calls of the last turn."""
     starts = [at for at, it in enumerate(sent) if it.role == "user"]
     bounds = [*starts, len(sent)] if starts[:1] == [0] else [0, *starts, len(sent)]
@@ -122,12 +122,12 @@ def _units(sent: Sequence[Sent], kept: frozenset[int]) -> list[_Unit]:
     units = []
     for turn in turns[:-1]:
         calls = [at for group in _calls(sent, turn) for at in group]
-        units.append(_Unit(frozenset(turn), frozenset(calls)))
+        units.append(_DropUnit(frozenset(turn), frozenset(calls)))
     # What the model is about to answer stays: the last call may only be dropped if a message
     # follows its results.
     groups = _calls(sent, turns[-1]) if turns else []
     last = len(sent) - 1
-    units += [_Unit(frozenset(it), frozenset()) for it in groups if last not in it]
+    units += [_DropUnit(frozenset(it), frozenset()) for it in groups if last not in it]
     return [it for it in units if it.all and not it.all & kept]
 
 

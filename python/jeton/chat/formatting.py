@@ -14,7 +14,7 @@ from jinja2.exceptions import SecurityError
 from jeton.chat.costs import widths
 from jeton.chat.limits import PIECE, spend, weight
 from jeton.chat.origins import Origin, least_trusted
-from jeton.chat.parts import Parts, data_in, origins_in, plain, raw
+from jeton.chat.parts import TextParts, data_in, origins_in, plain, raw
 from jeton.chat.printing import printed, represented
 
 __all__ = ["braces", "percent"]
@@ -26,20 +26,20 @@ _DIRECTIVE = re.compile(
 )
 
 
-def percent(pattern: str, values: Any) -> Parts:
+def percent(pattern: str, values: Any) -> TextParts:
     """`pattern % values`."""
     items = list(values) if isinstance(values, tuple) else [values]
     text = raw(pattern) % plain(values)
     followed = _followed(pattern, values, items)
     if followed is None or followed.text != text:
-        followed = Parts()
+        followed = TextParts()
         followed.add_of(text, data_in((pattern, values)))
     return followed
 
 
-def _followed(pattern: str, values: Any, items: list[Any]) -> Parts | None:
+def _followed(pattern: str, values: Any, items: list[Any]) -> TextParts | None:
     """The text by its parts; `None` for patterns that are not taken apart."""
-    parts = Parts()
+    parts = TextParts()
     at = 0
     for match in _DIRECTIVE.finditer(raw(pattern)):
         parts.add_slice(pattern, at, match.start())
@@ -60,7 +60,7 @@ def _followed(pattern: str, values: Any, items: list[Any]) -> Parts | None:
         if match[0] in ("%s", f"%({match['key']})s"):
             parts.extend(printed(value))
         else:
-            directive = Parts()
+            directive = TextParts()
             directive.add_slice(pattern, match.start(), at)
             without_key = re.sub(r"\([^()]*\)", "", match[0], count=1)
             origin = least_trusted(itertools.chain(origins_in(value), directive.origins()))
@@ -69,7 +69,7 @@ def _followed(pattern: str, values: Any, items: list[Any]) -> Parts | None:
     return parts
 
 
-def braces(environment: Any, pattern: str, args: Any, kwargs: Any) -> Parts:
+def braces(environment: Any, pattern: str, args: Any, kwargs: Any) -> TextParts:
     """`pattern.format(*args, **kwargs)`; fields are looked up as the sandbox does."""
     weight(args)
     weight(kwargs)
@@ -83,12 +83,12 @@ class _Braces:
         self.kwargs = kwargs
         self.next: int | None = 0
 
-    def formatted(self, pattern: str, origin: Origin | None, depth: int) -> Parts:
+    def formatted(self, pattern: str, origin: Origin | None, depth: int) -> TextParts:
         """The text of a pattern that one origin wrote, or of a specification within it."""
         if depth < 0:
             raise ValueError("Max string recursion exceeded")
         spend(PIECE * (pattern.count("{") + pattern.count("}")))
-        parts = Parts()
+        parts = TextParts()
         for literal, name, spec, conversion in string.Formatter().parse(pattern):
             parts.add_of(literal, origin)
             if name is not None:
@@ -97,7 +97,7 @@ class _Braces:
 
     def replaced(
         self, name: str, conversion: str | None, spec: str, origin: Origin | None, depth: int
-    ) -> Parts:
+    ) -> TextParts:
         """What stands for one field."""
         spend(PIECE)
         value = self.field(name)
@@ -106,7 +106,7 @@ class _Braces:
         elif conversion == "r":
             converted = represented(value)
         elif conversion == "a":
-            converted = Parts()
+            converted = TextParts()
             converted.add_of(ascii(plain(value)), data_in(value))
         elif conversion:
             raise ValueError(f"Unknown conversion specifier {conversion!s}")
@@ -118,7 +118,7 @@ class _Braces:
         spend(widths(wanted.text))
         shown = plain(value) if converted is None else converted.text
         origins = origins_in(value) if converted is None else converted.origins()
-        result = Parts()
+        result = TextParts()
         result.add_of(
             format(shown, wanted.text), least_trusted(itertools.chain(origins, wanted.origins()))
         )

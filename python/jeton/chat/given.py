@@ -13,7 +13,7 @@ from typing import Any, Final
 from jeton.chat.call_arguments import with_parsed_arguments
 from jeton.chat.kept_tools import KeptTools, kept_tools
 from jeton.chat.message_fields import TEXTS, is_text
-from jeton.chat.messages import Group, Input, Sent
+from jeton.chat.messages import Group, Sent, TemplateInput
 from jeton.chat.parts import raw
 from jeton.chat.probes import prints_arguments_as_text, takes_parts
 from jeton.chat.renderer import Renderer
@@ -46,7 +46,7 @@ class Given:
         self,
         template: str,
         renderer: Renderer,
-        values: Input,
+        values: TemplateInput,
         sent: list[Sent],
         continued: str | None,
         *,

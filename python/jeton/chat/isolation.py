@@ -22,7 +22,7 @@ from jeton.chat.limits import LimitError, current, limits
 from jeton.chat.origins import Kind, Origin
 from jeton.chat.parts import raw, runs_of
 from jeton.chat.rendering import rendered
-from jeton.chat.source import Source, source_of
+from jeton.chat.source import TemplateText, source_of
 from jeton.chat.template_date import day_shown, stopped
 from jeton.chat.traced import traced
 from jeton.errors import ArgumentError, FormatError, UnsupportedError
@@ -71,7 +71,7 @@ def rendered_apart(
     return _asked((raw(template), messages, continued, dict(variables), given), _text)
 
 
-def source_apart(template: str) -> Source:
+def source_apart(template: str) -> TemplateText:
     """What a template says, as `source_of` gives it, from a process of its own.
 
     Raises:
@@ -119,7 +119,7 @@ def _text(answer: dict[str, Any]) -> str:
     raise UnsupportedError(_NONSENSE)
 
 
-def _source(answer: dict[str, Any]) -> Source:
+def _source(answer: dict[str, Any]) -> TemplateText:
     """What an answer says of a template.
 
     Raises:
@@ -130,7 +130,7 @@ def _source(answer: dict[str, Any]) -> Source:
         if not isinstance(texts, list) or not all(isinstance(it, str) for it in texts):
             raise UnsupportedError(_NONSENSE)
     assert literals is not None and names is not None
-    return Source(tuple(literals), frozenset(names))
+    return TemplateText(tuple(literals), frozenset(names))
 
 
 def _origin(kind: Any, message: Any, role: Any, field: Any, trusted: Any, generated: Any) -> Origin:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from jeton.chat.limits import spend, written_of
 from jeton.chat.origins import Origin
-from jeton.chat.parts import Parts, TracedFloat, TracedInt, data_in, plain, raw, runs_of
+from jeton.chat.parts import TextParts, TracedFloat, TracedInt, data_in, plain, raw, runs_of
 from jeton.chat.traced import joined, whole
 
 __all__ = ["to_json"]
@@ -45,12 +45,12 @@ def _json(value: Any, ensure_ascii: bool, indent: Any, separators: Any, sort_key
     item, key = separators
     step = " " * indent if isinstance(indent, int) else indent
     encode = encode_basestring_ascii if ensure_ascii else encode_basestring
-    writer = _Writer(encode, step, item, key, bool(sort_keys))
+    writer = _JsonWriter(encode, step, item, key, bool(sort_keys))
     writer.write(value, "\n", None)
     return whole(writer)
 
 
-class _Writer(Parts):
+class _JsonWriter(TextParts):
     __slots__ = ("encode", "item", "key", "sort_keys", "step")
 
     def __init__(

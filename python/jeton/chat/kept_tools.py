@@ -11,7 +11,7 @@ import marshal
 from typing import Any, Final
 
 from jeton.chat.limits import Known, measured
-from jeton.chat.messages import Input
+from jeton.chat.messages import TemplateInput
 from jeton.chat.trust import Trust
 
 __all__ = ["KeptTools", "kept_tools"]
@@ -26,12 +26,12 @@ class KeptTools:
     Attributes:
         value: The tools, with their origins.
         characters: How many characters they have.
-        groups: The fields with text in them, as those of `Input`.
+        groups: The fields with text in them, as those of `TemplateInput`.
         known: What is known of them.
     """
 
     def __init__(self, key: bytes) -> None:
-        given = Input(Trust())
+        given = TemplateInput(Trust())
         self._key = key
         self.value = given.other("tools", marshal.loads(key))
         self.characters = given.characters

@@ -30,7 +30,7 @@ __all__ = ["Answers"]
 
 
 @dataclass(frozen=True)
-class _Part:
+class _MessagePart:
     """What a message says at one place: its tokens, with nothing of other messages between."""
 
     message: int
@@ -50,7 +50,7 @@ class _Part:
 class _Alone:
     """A message as the last one of a short chat."""
 
-    chat: _Chat
+    chat: _MaskedChat
     before: list[Any]
     """The messages in front of it."""
 
@@ -61,7 +61,7 @@ class _Alone:
                 yield start, end, origin
 
 
-class _Chat(Protocol):
+class _MaskedChat(Protocol):
     """A chat, as far as a mask depends on it."""
 
     text: str
@@ -95,9 +95,9 @@ class Answers:
 
     def __init__(
         self,
-        chat: _Chat,
+        chat: _MaskedChat,
         messages: list[Any],
-        chat_of: Callable[[list[Any], bool], _Chat],
+        chat_of: Callable[[list[Any], bool], _MaskedChat],
         writers: Writers,
         *,
         control: Collection[int],
@@ -151,7 +151,7 @@ class Answers:
     def _is_said(self, origin: Origin) -> bool:
         return origin.kind == "message" and origin.role in self._roles and origin.field != "role"
 
-    def _parts_of(self, writers: Writers) -> list[_Part]:
+    def _parts_of(self, writers: Writers) -> list[_MessagePart]:
         """What the messages say, in the order of the text."""
         runs, run_of = writers.runs, self._run_of
         messages = np.array([-1 if it.message is None else it.message for _, it in runs], np.int64)
@@ -164,7 +164,7 @@ class Answers:
             if speaker[first] >= 0:
                 start, last = int(places[first]), int(places[behind - 1])
                 fields = (runs[run_of[at]][1].field for at in (start, last))
-                parts.append(_Part(int(speaker[first]), start, last + 1, *fields))
+                parts.append(_MessagePart(int(speaker[first]), start, last + 1, *fields))
         return parts
 
     def _printed_again(self) -> set[int]:
@@ -194,7 +194,7 @@ class Answers:
                         found.add(at)
         return found
 
-    def _ends(self, stops: dict[_Part, int]) -> dict[_Part, int]:
+    def _ends(self, stops: dict[_MessagePart, int]) -> dict[_MessagePart, int]:
         """The last token of each part, from the first control token behind what it says.
 
         An answer may be closed by control tokens of its own, as a call of a tool is. If more follow
@@ -202,7 +202,7 @@ class Answers:
         """
         ids = self._chat.ids
         ends_texts = self._end in np.array(ids)[self._is_control]
-        known, ends = {self._end}, dict[_Part, int]()
+        known, ends = {self._end}, dict[_MessagePart, int]()
         for part, first in sorted(stops.items(), key=lambda stop: stop[0].is_call):
             closing = list(
                 itertools.takewhile(self._is_control.__getitem__, range(first, len(ids)))
@@ -222,7 +222,7 @@ class Answers:
             return False
         return not self._chat.text[slice(*self._chat.spans[at])].isspace()
 
-    def _in_text(self, part: _Part, stop: int) -> bool:
+    def _in_text(self, part: _MessagePart, stop: int) -> bool:
         """Whether text ends a part, rather than the control token at `stop`."""
         if stop >= len(self._chat.ids) or not self._is_control[stop]:
             return True
@@ -232,7 +232,7 @@ class Answers:
         last = self._end_in_text(part, stop)
         return last is not None and last < stop - 1
 
-    def _end_in_text(self, part: _Part, stop: int) -> int | None:
+    def _end_in_text(self, part: _MessagePart, stop: int) -> int | None:
         """The last token in front of `stop` of the text that ends a part: what the template writes
         behind it in a chat that ends with it. `None` if that is not what follows here."""
         alone = self._alone(part.message)
@@ -246,7 +246,7 @@ class Answers:
         starts = [span[0] for span in self._chat.spans[part.end : stop]]
         return part.end - 1 + bisect.bisect_left(starts, start + len(behind))
 
-    def _end_alone(self, part: _Part, first: int, *, ends_texts: bool) -> int | None:
+    def _end_alone(self, part: _MessagePart, first: int, *, ends_texts: bool) -> int | None:
         """The control token that ends a turn, as a chat shows that ends with it.
 
         It is the end of text, if the template writes any; or else what ends a turn of the user; or
@@ -305,7 +305,7 @@ class Answers:
             at = text.find(self._prompt, behind)
         return found
 
-    def _first_of_answer(self, part: _Part) -> int:
+    def _first_of_answer(self, part: _MessagePart) -> int:
         """The first token of an answer that the model writes: it may be text of the template."""
         spans = self._chat.spans
         begin = self._begin_of_answer(part)
@@ -315,7 +315,7 @@ class Answers:
                 first -= 1
         return first
 
-    def _begin_of_answer(self, part: _Part) -> int | None:
+    def _begin_of_answer(self, part: _MessagePart) -> int | None:
         """Where the model begins to write: behind the part of the answer that the generation prompt
         has, or where another answer would begin."""
         run = int(self._run_of[part.start])
@@ -399,7 +399,7 @@ class Answers:
         ends = {end - len(shared) for _, end in with_it.spans if end > len(shared)}
         return prompt, sorted((it for it in ends if prompt[:it].strip()), reverse=True)
 
-    def _without_standing_prompt(self, asked: _Chat) -> str:
+    def _without_standing_prompt(self, asked: _MaskedChat) -> str:
         """The question without the generation prompt, of a template that always writes one.
 
         It writes none between two questions.
@@ -431,7 +431,7 @@ class Answers:
         """The first message of the user."""
         return self._chat.roles.index("user") if "user" in self._chat.roles else None
 
-    def _first_question(self, *, prompt: bool) -> _Chat | None:
+    def _first_question(self, *, prompt: bool) -> _MaskedChat | None:
         """The chat up to the first message of the user."""
         if self._first_asked is None:
             return None
@@ -451,14 +451,14 @@ class Answers:
                     break
         return self._made_alone[message]
 
-    def _said_until(self, part: _Part) -> int:
+    def _said_until(self, part: _MessagePart) -> int:
         """Where a part ends, in characters: its last token may hold more."""
         run = bisect.bisect_left(self._starts, self._chat.spans[part.end - 1][1]) - 1
         while not self._said[run]:
             run -= 1
         return self._starts[run + 1]
 
-    def _chat_of(self, messages: list[Any], *, prompt: bool = False) -> _Chat | None:
+    def _chat_of(self, messages: list[Any], *, prompt: bool = False) -> _MaskedChat | None:
         """The chat of other messages, if the template takes them."""
         try:
             return self._make(messages, prompt)

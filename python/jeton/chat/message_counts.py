@@ -111,7 +111,7 @@ def counted(
     if model is not None:
         check_kind("model", model, str, "the name of a model")
     listed = _listed(messages)
-    parts = _Parts(tokens_per_part)
+    parts = _MediaParts(tokens_per_part)
     for number, message in enumerate(listed):
         parts.find(number, message)
     if model is not None and not model.startswith("gpt-oss"):
@@ -179,7 +179,7 @@ def _listed(messages: Any) -> list[Any]:
 
 
 @dataclass
-class _Parts:
+class _MediaParts:
     """The parts of messages that are no text: images, audio, files."""
 
     each: int | None
@@ -316,7 +316,7 @@ class _Sum:
 
 
 def _by_arithmetic(
-    tok: BaseTokenizer, model: str, messages: list[Any], tools: Any, reply: bool, parts: _Parts
+    tok: BaseTokenizer, model: str, messages: list[Any], tools: Any, reply: bool, parts: _MediaParts
 ) -> MessageCount:
     base = _base(model)
     encoding = registry.name_for_model(base)

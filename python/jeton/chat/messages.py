@@ -18,7 +18,7 @@ from jeton.chat.traced import Traced
 from jeton.chat.trust import KNOWN_ROLES, REASONING, Path, Trust
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["Group", "Input", "Sent", "sent_messages"]
+__all__ = ["Group", "Sent", "TemplateInput", "sent_messages"]
 
 _MOST_DEPTH: Final = 100
 _MEDIA: Final = re.compile(r"content\[\d+\]\.(?!(text|type|content|thinking)\b)")
@@ -83,7 +83,7 @@ document, a variable."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _CallPlace:
     """Where in a call a value is."""
 
     kind: Kind
@@ -94,9 +94,9 @@ class _Place:
     role: str | None
     path: Path
 
-    def inside(self, step: str | int) -> _Place:
+    def inside(self, step: str | int) -> _CallPlace:
         """The place of what a value holds."""
-        return _Place(self.kind, self.message, self.number, self.role, (*self.path, step))
+        return _CallPlace(self.kind, self.message, self.number, self.role, (*self.path, step))
 
     @property
     def field(self) -> str:
@@ -111,7 +111,7 @@ class _Place:
         return self.kind, self.message, self.path[: 2 if is_item else 1]
 
 
-class Input:
+class TemplateInput:
     """Turns the values of a call into what a template sees.
 
     Attributes:
@@ -132,7 +132,7 @@ class Input:
         seen: dict[str, Any] = {}
         for name, value in message.fields.items():
             if value is not None:
-                place = _Place("message", at, message.number, message.role, (name,))
+                place = _CallPlace("message", at, message.number, message.role, (name,))
                 seen[self._text(name, place)] = self._value(value, place)
         reasoning = next((seen[name] for name in REASONING if name in seen), None)
         if reasoning is not None:
@@ -141,20 +141,22 @@ class Input:
 
     def other(self, kind: Kind, value: Any, name: str | None = None) -> Any:
         """The tools, the documents, or a variable, which has a name."""
-        return self._value(value, _Place(kind, None, None, None, () if name is None else (name,)))
+        return self._value(
+            value, _CallPlace(kind, None, None, None, () if name is None else (name,))
+        )
 
-    def _text(self, text: str, place: _Place) -> str:
+    def _text(self, text: str, place: _CallPlace) -> str:
         text = str.__str__(text)
         self.characters += len(text)
         return Traced(text, ((len(text), self._origin(text, place)),)) if text else ""
 
-    def _origin(self, value: Any, place: _Place) -> Origin:
+    def _origin(self, value: Any, place: _CallPlace) -> Origin:
         trusted = self.trust.covers(place.kind, place.number, place.role, place.path)
         if place.kind == "message" and place.path == ("role",):
             trusted = trusted or value in KNOWN_ROLES
         return Origin(place.kind, place.message, place.role, place.field, trusted)
 
-    def _value(self, value: Any, place: _Place, depth: int = 0) -> Any:
+    def _value(self, value: Any, place: _CallPlace, depth: int = 0) -> Any:
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, (str, int, float)):
@@ -192,5 +194,5 @@ class Input:
         return self._value(f"<{type(value).__name__}>", place, depth + 1)
 
 
-def _described(place: _Place) -> Origin:
+def _described(place: _CallPlace) -> Origin:
     return Origin(place.kind, place.message, place.role, place.field)

@@ -16,7 +16,7 @@ from jeton.chat.origins import TEMPLATE, UNKNOWN, Origin, Runs, least_trusted
 
 __all__ = [
     "SCALARS",
-    "Parts",
+    "TextParts",
     "TracedFloat",
     "TracedInt",
     "cut",
@@ -117,7 +117,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-class Parts:
+class TextParts:
     """A text in the making: its parts, each with who wrote it. `whole` makes a text of them.
 
     What is added counts as work of the template, each part once.
@@ -158,7 +158,7 @@ class Parts:
         self.texts.append(str.__getitem__(text, slice(start, stop)))
         self.runs += cut(runs_of(text), start, stop)
 
-    def extend(self, others: Parts) -> None:
+    def extend(self, others: TextParts) -> None:
         """Adds the parts of another text."""
         self.texts += others.texts
         self.runs += others.runs

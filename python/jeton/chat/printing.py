@@ -9,14 +9,14 @@ from markupsafe import Markup
 
 from jeton.chat.limits import weight
 from jeton.chat.origins import UNKNOWN
-from jeton.chat.parts import SCALARS, Parts, TracedFloat, TracedInt, data_in, plain, raw
+from jeton.chat.parts import SCALARS, TextParts, TracedFloat, TracedInt, data_in, plain, raw
 
 __all__ = ["printed", "represented"]
 
 
-def printed(value: Any) -> Parts:
+def printed(value: Any) -> TextParts:
     """`str(value)` with its origins."""
-    parts = Parts()
+    parts = TextParts()
     if isinstance(value, str):
         parts.add(value)
     elif isinstance(value, (TracedInt, TracedFloat)):
@@ -28,15 +28,15 @@ def printed(value: Any) -> Parts:
     return parts
 
 
-def represented(value: Any) -> Parts:
+def represented(value: Any) -> TextParts:
     """`repr(value)` with its origins."""
     weight(value)
-    parts = Parts()
+    parts = TextParts()
     _represent(value, parts)
     return parts
 
 
-def _represent(value: Any, parts: Parts) -> None:
+def _represent(value: Any, parts: TextParts) -> None:
     if isinstance(value, Markup):
         parts.add_of(repr(plain(value)), data_in(value))
     elif isinstance(value, str):
@@ -76,7 +76,7 @@ def _represent(value: Any, parts: Parts) -> None:
         parts.add_of(str(value), UNKNOWN)
 
 
-def _sequence(opening: str, items: Any, closing: str, parts: Parts) -> None:
+def _sequence(opening: str, items: Any, closing: str, parts: TextParts) -> None:
     parts.add_of(opening, None)
     for number, item in enumerate(items):
         parts.add_of(", " if number else "", None)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from jeton.chat.limits import LimitError
-from jeton.chat.messages import Input, sent_messages
+from jeton.chat.messages import TemplateInput, sent_messages
 from jeton.chat.origins import ANSWERING
 from jeton.chat.parts import raw
 from jeton.chat.renderer import Renderer
@@ -120,7 +120,7 @@ def text_of(
     renderer: Renderer, template: str, messages: Iterable[Mapping[str, Any]], variables: Variables
 ) -> str | None:
     """The text of a conversation, if the template takes it."""
-    given = Input(Trust())
+    given = TemplateInput(Trust())
     try:
         seen = given.messages(sent_messages(messages))
         return raw(renderer.answer(template, seen, None, dict(variables), given.characters))

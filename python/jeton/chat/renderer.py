@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from jeton.chat.limits import current, limits
 from jeton.chat.rendering import rendered
-from jeton.chat.source import Source, source_of
+from jeton.chat.source import TemplateText, source_of
 
 __all__ = ["Renderer", "questions"]
 
@@ -73,13 +73,13 @@ class Renderer:
         with limits(seconds=max(left, _LEAST_SECONDS)):
             return self.text(template, messages, continued, variables, given)
 
-    def source(self, template: str) -> Source:
+    def source(self, template: str) -> TemplateText:
         """What a template says, as `source_of` gives it."""
         return _source_apart(template) if self.apart else source_of(template)
 
 
 @functools.lru_cache(maxsize=64)
-def _source_apart(template: str) -> Source:
+def _source_apart(template: str) -> TemplateText:
     from jeton.chat.isolation import source_apart
 
     return source_apart(template)

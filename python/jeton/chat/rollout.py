@@ -31,7 +31,7 @@ _MAX_COMPARED: Final = 2_000
 """The most ids in which each difference is listed; in more, one from first to last is."""
 
 
-class _Chat(Protocol):
+class _RolloutChat(Protocol):
     """A chat, as far as a rollout depends on it."""
 
     text: str
@@ -53,7 +53,7 @@ class _Chat(Protocol):
     def tokenizer(self) -> BaseTokenizer: ...
 
 
-ChatOf = Callable[[list[Any], bool], _Chat]
+ChatOf = Callable[[list[Any], bool], _RolloutChat]
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Rollout:
         (True, [])
     """
 
-    def __init__(self, chat: _Chat, chat_of: ChatOf, messages: list[Any]) -> None:
+    def __init__(self, chat: _RolloutChat, chat_of: ChatOf, messages: list[Any]) -> None:
         self.ids: list[int] = list(chat.ids)
         self.sampled: list[tuple[int, int]] = []
         self.answers: list[Parsed] = []
@@ -159,14 +159,14 @@ class Rollout:
 
     def _continued(
         self, answer: Parsed, new: list[Any], prompt: bool
-    ) -> tuple[list[Any], _Chat, _Place]:
+    ) -> tuple[list[Any], _RolloutChat, _Place]:
         """The messages up to the answer, the chat with what follows, and where the answer is in it.
 
         The answer is the first of its shapes that the template takes. If the template writes what
         follows in front of the words of the answer, the chat has the answer without words.
         """
         refusal: JetonError | None = None
-        found: tuple[list[Any], _Chat, _Place] | None = None
+        found: tuple[list[Any], _RolloutChat, _Place] | None = None
         for message in _messages_of(answer):
             said = [*self.messages, message]
             try:
@@ -184,7 +184,7 @@ class Rollout:
             raise refusal
         return found
 
-    def _alone(self, messages: list[Any]) -> _Chat | None:
+    def _alone(self, messages: list[Any]) -> _RolloutChat | None:
         """The chat that ends with an answer, if the template takes that."""
         try:
             return self._chat_of(messages, False)
@@ -245,7 +245,7 @@ class _Place:
     is_in_order: bool
 
 
-def _place(chat: _Chat, alone: _Chat | None, count: int) -> _Place:
+def _place(chat: _RolloutChat, alone: _RolloutChat | None, count: int) -> _Place:
     """The place of message `count - 1` in a chat.
 
     A template may write a part of the answer again, as the name of a tool in front of its result.
@@ -274,7 +274,7 @@ def _place(chat: _Chat, alone: _Chat | None, count: int) -> _Place:
 
 
 def _behind_answer(
-    chat: _Chat, place: _Place, written: list[int], answer: Parsed
+    chat: _RolloutChat, place: _Place, written: list[int], answer: Parsed
 ) -> tuple[int, bool]:
     """The index of the token that follows an answer, and whether the answer has its own end."""
     first = bisect.bisect_left(chat.spans, place.end, key=operator.itemgetter(0))
@@ -292,7 +292,7 @@ def _behind_answer(
     return ends[0], answer.finish == "complete"
 
 
-def _behind_text(chat: _Chat, first: int, behind: int) -> int:
+def _behind_text(chat: _RolloutChat, first: int, behind: int) -> int:
     """The index of the token that follows an answer, in a chat whose turns end with none."""
     for at in range(first, behind):
         if chat.ids[at] in chat.control_tokens.values():

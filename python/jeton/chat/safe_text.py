@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from jeton.chat.limits import spend
 from jeton.chat.origins import TEMPLATE, Runs
-from jeton.chat.parts import Parts, raw, runs_of
+from jeton.chat.parts import TextParts, raw, runs_of
 from jeton.chat.traced import Traced, joined, whole
 
 __all__ = ["FOLLOWED", "SafeTraced", "added", "followed", "safe", "unmarked"]
@@ -63,7 +63,7 @@ def _escaped(text: str) -> str:
     """A text as HTML shows it; what is marked already stays."""
     if isinstance(text, Markup):
         return unmarked(text)
-    parts, shown, at = Parts(), raw(text), 0
+    parts, shown, at = TextParts(), raw(text), 0
     for length, origin in runs_of(text):
         spend(length)
         parts.add_of(raw(escape(shown[at : at + length])), origin)

@@ -10,14 +10,14 @@ from jinja2 import nodes
 
 from jeton.chat.environment import Sandbox
 
-__all__ = ["GAP", "Source", "source_of"]
+__all__ = ["GAP", "TemplateText", "source_of"]
 
 GAP: Final = "\0"
 """Stands in literal text for a value that only running tells."""
 
 
 @dataclass(frozen=True)
-class Source:
+class TemplateText:
     """What a template says."""
 
     literals: tuple[str, ...]
@@ -27,7 +27,7 @@ class Source:
 
 
 @functools.lru_cache(maxsize=64)
-def source_of(template: str) -> Source:
+def source_of(template: str) -> TemplateText:
     """What a template says that compiles.
 
     >>> source_of("{{ '<|' + role + '|>' }}").literals
@@ -37,7 +37,7 @@ def source_of(template: str) -> Source:
     found: dict[str, None] = {}
     _collect(tree, found)
     names = frozenset(name.name for name in tree.find_all(nodes.Name) if name.ctx == "load")
-    return Source(tuple(found), names)
+    return TemplateText(tuple(found), names)
 
 
 def _collect(node: nodes.Node, found: dict[str, None]) -> None:

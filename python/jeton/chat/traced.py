@@ -12,7 +12,7 @@ from typing import Any, Final, SupportsIndex
 from jeton.chat.formatting import braces, percent
 from jeton.chat.limits import PIECE, spend
 from jeton.chat.origins import TEMPLATE, Origin, Runs
-from jeton.chat.parts import Parts, cut, data_in, raw, runs_of
+from jeton.chat.parts import TextParts, cut, data_in, raw, runs_of
 
 __all__ = ["Traced", "joined", "marked", "traced", "whole"]
 
@@ -56,7 +56,7 @@ def joined(parts: Iterable[str]) -> str:
     return traced("".join(parts), [run for part in parts for run in runs_of(part)])
 
 
-def whole(parts: Parts) -> str:
+def whole(parts: TextParts) -> str:
     """A text of its parts."""
     return traced(parts.text, parts.runs)
 

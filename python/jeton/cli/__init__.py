@@ -1,6 +1,6 @@
 """The command line: `jeton train`, `encode`, `decode`, `count`, `inspect`, `convert`, `list` …
 
-One file a command. What they share: `command.py` for errors and colour, `documents.py` for what
+One file per command. What they share: `command.py` for errors and colour, `documents.py` for what
 they read, `token_files.py` for ids in files, `terminal.py` for what they show.
 """
 
@@ -25,8 +25,8 @@ __all__ = ["main"]
 GROUPS = {
     "Begin": ("demo", "learn", "play", "samples", "list"),
     "Use a tokenizer": ("encode", "decode", "count", "cost", "inspect", "chat"),
-    "Make one": ("train", "convert", "edit", "fetch"),
-    "Judge them": ("check", "compare", "diff", "report", "sweep"),
+    "Make a tokenizer": ("train", "convert", "edit", "fetch"),
+    "Judge tokenizers": ("check", "compare", "diff", "report", "sweep"),
     "Prepare data": ("prepare", "data"),
 }
 """The commands, under the headings of `jeton --help`."""
@@ -36,14 +36,14 @@ COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 _FILES = {"list": "list_names"}
 """The files that have another name than their command: a module `list` would hide Python's own."""
 
-HELP = """Tokenizers: text to ids and back.
+HELP = """Tokenizers: text to token ids and back.
 
-TOKENIZER, wherever it stands, is a known name (jeton-4k, gpt2, o200k_base …), a file or a folder;
-the content of a file says which format it has.
+TOKENIZER is a known name (jeton-4k, gpt2, o200k_base …), a file or a folder. The content of a file
+shows which format it has.
 
 \b
 Examples:
-  jeton demo                                     what this is, in seconds
+  jeton demo                                     what jeton does, in seconds
   jeton learn                                    how it works, step by step
   jeton inspect jeton-4k "How is this split?"    the tokens of a text
   jeton encode gpt2 --text "Hello, world"        its ids

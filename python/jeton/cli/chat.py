@@ -16,7 +16,7 @@ from jeton.cli.printing import put, say, use_colour
 from jeton.cli.streams import refuse_endless
 from jeton.cli.targets import FilePath, check_inputs
 from jeton.cli.terminal import show, table
-from jeton.cli.tokenizers import Source, tokenizer_options
+from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
 from jeton.errors import FileError, FormatError, MissingFileError
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ __all__ = ["chat", "conversation_of", "template_text", "variables_of"]
 HELP = """Show a conversation as a model sees it, and who wrote what.
 
 MESSAGES is a file of JSON, or - for standard input: a list of messages, each with a role and a
-content, or an object with "messages" and, if there are, "tools" and "documents". What they spell of
-control tokens is text; the template's own control tokens are control tokens.
+content, or an object with "messages" and, if there are, "tools" and "documents". Control
+tokens in messages stay text; only those of the template are control tokens.
 
 \b
 Examples:
@@ -53,13 +53,13 @@ def variables_of(_: click.Context, __: click.Parameter, values: tuple[str, ...])
     return given
 
 
-@click.command(cls=Command, help=HELP, short_help="A conversation as ids, and who wrote what.")
+@click.command(cls=Command, help=HELP, short_help="Show a chat as ids, and who wrote what.")
 @tokenizer_options
 @click.argument("messages", type=FilePath())
 @click.option(
     "--template",
     metavar="NAME|FILE",
-    help="A template by name (chatml, llama3 …), or a file of Jinja. Default: the tokenizer's own.",
+    help="A template by name (chatml, llama3 …), or a Jinja file.  [default: the tokenizer's]",
 )
 @click.option("--add-generation-prompt", is_flag=True, help="End where the model's answer begins.")
 @click.option("--continue-final-message", is_flag=True, help="Leave the last message open.")
@@ -68,7 +68,7 @@ def variables_of(_: click.Context, __: click.Parameter, values: tuple[str, ...])
     "trusted",
     multiple=True,
     metavar="FIELD",
-    help="Where control tokens count: a role, content, messages[0].content, tools. Repeatable.",
+    help="Allow control tokens in a role, content, messages[0].content or tools. Repeatable.",
 )
 @click.option(
     "--set",
@@ -76,17 +76,17 @@ def variables_of(_: click.Context, __: click.Parameter, values: tuple[str, ...])
     multiple=True,
     callback=variables_of,
     metavar="NAME=VALUE",
-    help="A variable of the template; VALUE is JSON, or text. Repeatable.",
+    help="A variable of the template; VALUE is JSON or text. Repeatable.",
 )
 @format_option(
     "show",
     "text",
     "ids",
     "json",
-    help="What is written: the chat for people; its text; its ids; both with spans and origins.",
+    help="The chat for people, its text, its ids, or all of it as JSON.",
 )
 def chat(
-    source: Source,
+    source: TokenizerSource,
     messages: str,
     template: str | None,
     add_generation_prompt: bool,

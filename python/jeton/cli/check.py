@@ -15,22 +15,23 @@ from jeton.cli.command import Command, format_option
 from jeton.cli.documents import invalid_option
 from jeton.cli.findings import plain, rules_table, shown
 from jeton.cli.printing import say
-from jeton.cli.progress import Progress
+from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
-from jeton.cli.tokenizers import Source, tokenizer_options
+from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
 from jeton.errors import ArgumentError
 
 __all__ = ["check"]
 
-HELP = """Look for what is wrong with a tokenizer before a model is trained on it.
+HELP = """Find faults of a tokenizer before you train a model with it.
 
-Tokens that no text can give, with the text that was tried; gaps and copies; bytes without a token;
-special tokens that text can spell; scraps of mark-up and of damaged text; what each format would
-lose. With --corpus, tokens that it never uses; with --embeddings, rows that look untrained.
+Finds tokens that no text can produce, with the text that was tried; gaps and duplicates; bytes
+without a token; special tokens that text can spell; remains of mark-up and of damaged text; and
+what each file format would lose. With --corpus, also tokens that it never uses; with --embeddings,
+rows that look untrained.
 
-Exit codes: 0 when nothing as grave as --fail-on was found, 1 when something was (or an error ended
-the check), 2 for a command line that makes no sense. With --baseline FILE, a result that --format
-json wrote, only what is new counts.
+Exit codes: 0 if there is no finding as severe as --fail-on, 1 if there is (or if the check
+failed), 2 for a wrong command line. With --baseline FILE, a result of --format json, only new
+findings count.
 
 \b
 Examples:
@@ -58,7 +59,7 @@ def _rule(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -> tupl
     return names
 
 
-@click.command(cls=Command, help=HELP, short_help="What is wrong with a tokenizer.")
+@click.command(cls=Command, help=HELP, short_help="Find faults of a tokenizer.")
 @tokenizer_options
 @click.option(
     "--corpus",
@@ -74,7 +75,7 @@ def _rule(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -> tupl
     metavar="FILE",
     help="Find rows that look untrained in a model's safetensors.",
 )
-@click.option("--tensor", metavar="NAME", help="The table of inputs, if its name is unusual.")
+@click.option("--tensor", metavar="NAME", help="The name of the embedding, if it is unusual.")
 @format_option(
     "table",
     "plain",
@@ -89,31 +90,35 @@ def _rule(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -> tupl
     type=click.Choice(["error", "warning", "note", "never"]),
     default="error",
     show_default=True,
-    help="How grave a finding must be for exit code 1.",
+    help="How severe a finding must be for exit code 1.",
 )
 @click.option(
-    "--only", multiple=True, metavar="RULE", callback=_rule, help="Only this rule. Repeatable."
+    "--only",
+    multiple=True,
+    metavar="RULE",
+    callback=_rule,
+    help="Check only this rule. Repeatable.",
 )
 @click.option(
-    "--ignore", multiple=True, metavar="RULE", callback=_rule, help="Not this rule. Repeatable."
+    "--ignore", multiple=True, metavar="RULE", callback=_rule, help="Skip this rule. Repeatable."
 )
 @click.option(
     "--baseline",
     type=FilePath(),
     metavar="FILE",
-    help="An earlier result (JSON): only what is new.",
+    help="An earlier result (JSON), to show only what is new.",
 )
-@click.option("--all", "everything", is_flag=True, help="Every token of every finding.")
+@click.option("--all", "everything", is_flag=True, help="Show every token of every finding.")
 @click.option(
     "--rules",
     is_flag=True,
     is_eager=True,
     expose_value=False,
     callback=_list_rules,
-    help="List the rules, and stop.",
+    help="List the rules.",
 )
 def check(
-    source: Source,
+    source: TokenizerSource,
     corpus: tuple[str, ...],
     invalid: Literal["strict", "replace"],
     embeddings: str | None,
@@ -135,7 +140,7 @@ def check(
     tok = source.load()
     usage = None
     if corpus:
-        with Progress("counting", None) as progress:
+        with ProgressBar("counting", None) as progress:
             files = [Path(path) for path in corpus]
             usage = tok.usage(files, errors=invalid, watch=progress.follow)
     health = check_health(

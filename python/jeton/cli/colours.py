@@ -14,13 +14,13 @@ from jeton.cli.terminal import width_of
 from jeton.display.human_readable import visible_pieces
 from jeton.display.palette import TERMINAL, hues
 
-__all__ = ["LEGEND", "Piece", "flow", "paint"]
+__all__ = ["LEGEND", "ColouredToken", "flow", "paint"]
 
 LEGEND = "· space   → tab   ⏎ line end   図‹1/2› part of a character   ‹e2› odd byte"
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ColouredToken:
     """A token to show."""
 
     data: bytes
@@ -29,7 +29,7 @@ class Piece:
     pale: bool = False
 
 
-def paint(shown: str, piece: Piece, hue: int) -> str:
+def paint(shown: str, piece: ColouredToken, hue: int) -> str:
     """A token in its hue, or in the colours of a special token or of one that is not learnt."""
     shown = isolated(shown)
     if piece.pale:
@@ -39,7 +39,7 @@ def paint(shown: str, piece: Piece, hue: int) -> str:
     return styled(shown, fg=16, bg=TERMINAL[hue])
 
 
-def flow(pieces: Iterable[Piece], width: int, colour: bool, indent: str = "  ") -> str:
+def flow(pieces: Iterable[ColouredToken], width: int, colour: bool, indent: str = "  ") -> str:
     """Tokens one after another, broken into lines of `width` columns and after line ends."""
     lines = [indent]
     used = len(indent)

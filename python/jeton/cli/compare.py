@@ -22,21 +22,21 @@ from jeton.cli.named_arguments import (
     pivot_option,
     tokenizers_by_name,
 )
-from jeton.cli.progress import Progress
+from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
 from jeton.errors import FormatError
 
 __all__ = ["compare"]
 
-HELP = """Tokenizers beside each other on the same text: compression, fertility, entropy, what is
-lost, digits, code, and what each language pays.
+HELP = """Compare tokenizers on the same text: compression, fertility, entropy, lost text, digits,
+code, and what each language pays.
 
-Every measure has a formula and a source (docs: Measures of tokenizers). What was not measured is
-shown as -; the best of each row is marked with *. A tokenizer that loses text is marked with †, and
-its compression does not compare with that of others.
+Every measure has a formula and a source (docs: Measures of tokenizers). * marks the best of each
+row, - what was not measured. † marks a tokenizer that loses text: its compression cannot be
+compared with that of the others.
 
-A tokenizer and a corpus may have a name, as in news=news/; `--parallel` takes files whose line N
-says the same.
+Tokenizers and corpora can have names, as in news=news/. --parallel takes translations: line N of
+each file says the same.
 
 \b
 Examples:
@@ -48,7 +48,7 @@ Examples:
 """
 
 
-@click.command(cls=Command, help=HELP, short_help="Tokenizers beside each other, measured.")
+@click.command(cls=Command, help=HELP, short_help="Measure tokenizers side by side.")
 @click.argument("tokenizers", nargs=-1, required=True, metavar="TOKENIZER...")
 @corpus_option
 @parallel_option
@@ -57,23 +57,23 @@ Examples:
     "--morphemes",
     type=FilePath(),
     metavar="FILE",
-    help="Words in their morphemes, a line each, as in un|believ|able.",
+    help="Words split into morphemes, one per line, as in un|believ|able.",
 )
-@click.option("--field", metavar="NAME", help="The field of JSON lines that holds the text.")
+@click.option("--field", metavar="NAME", help="The field of JSON Lines that holds the text.")
 @invalid_option
 @format_option(
     "table",
     "markdown",
     "csv",
     "json",
-    help="A table for people or for a page, a line a value, or JSON with everything.",
+    help="A table, Markdown, one line per value (CSV), or JSON with everything.",
 )
 @output_option
 @click.option(
     "--baseline",
     type=FilePath(),
     metavar="FILE",
-    help="An earlier result (JSON): what has changed since.",
+    help="An earlier result (JSON), to show what has changed.",
 )
 @force_option
 def compare(
@@ -100,7 +100,7 @@ def compare(
     check_target(output, inputs=read, force=force, stream=True)
     before = None if baseline is None else Comparison.load(baseline)
     toks = {name: jeton.load(path) for name, path in named.items()}
-    with Progress("measuring", None) as progress:
+    with ProgressBar("measuring", None) as progress:
         found = measure(
             toks,
             {name: Path(path) for name, path in texts.items()},

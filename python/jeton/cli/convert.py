@@ -14,7 +14,7 @@ from jeton.cli.command import Command, echo_note
 from jeton.cli.printing import put, say
 from jeton.cli.targets import FilePath, check_target, force_option, publish, workshop
 from jeton.cli.terminal import shorten, table
-from jeton.cli.tokenizers import Source, tokenizer_options
+from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
 from jeton.cli.verify import Check, compare, library_of, pattern_of, sample_texts
 from jeton.components import models
 from jeton.display.human_readable import visible
@@ -25,20 +25,19 @@ __all__ = ["convert"]
 
 HELP = """Convert a tokenizer, and verify the result.
 
-The name of TARGET says the format, in capitals or not: .json is a tokenizer.json,
-.tiktoken is ranks, .model is SentencePiece or, for byte-level BPE, ranks; vocab.json is GPT-2's
-pair with merges.txt beside it; .txt is BERT's list, vocab.txt; tekken.json is Mistral's, and
-.gguf llama.cpp's. A TARGET without an ending, or a folder that is there, is a folder as
-transformers reads it. With --into, TARGET is a copy of a model of llama.cpp with the tokenizer in
-it.
+The name of TARGET sets the format: .json is a tokenizer.json, .tiktoken is ranks, .model is
+SentencePiece or, for byte-level BPE, ranks; vocab.json is GPT-2's pair with merges.txt beside it;
+.txt is BERT's list, vocab.txt; tekken.json is Mistral's, and .gguf llama.cpp's. A TARGET without
+an ending, or an existing folder, is a folder as transformers reads it. With --into, TARGET is a
+copy of a model of llama.cpp with the tokenizer in it.
 
-What was written is read back and compared on sample text: the text that ships with jeton and
-strings made to be difficult. The library that the format belongs to reads the file too and must
-agree, where it is installed: tokenizers for .json, vocab.json and vocab.txt, tiktoken for ranks,
-sentencepiece for its models, mistral-common for tekken.json; a line for each comparison says what
-was compared. A file that differs is not kept. If a format cannot hold something exactly, that is
-an error which names it; --approximate writes what comes nearest, where it can. A warning names
-what a format leaves open, such as the pattern of ranks.
+The file is read back and compared on sample text: the text that ships with jeton, and difficult
+strings. If the library of the format is installed, it reads the file too, and must agree:
+tokenizers for .json, vocab.json and vocab.txt, tiktoken for ranks, sentencepiece for its models,
+mistral-common for tekken.json. One line per comparison says what was compared. A file that differs
+is not kept. If a format cannot hold something exactly, the error names it; --approximate then
+writes the nearest equivalent, if there is one. A warning names what a format does not hold, such
+as the pattern of ranks.
 
 \b
 Examples:
@@ -50,25 +49,25 @@ Examples:
 """
 
 
-@click.command(cls=Command, help=HELP, short_help="From one format to another, verified.")
+@click.command(cls=Command, help=HELP, short_help="Convert to another format, verified.")
 @tokenizer_options
 @click.argument("target", type=FilePath())
 @force_option
 @click.option(
     "--approximate",
     is_flag=True,
-    help="Write what comes nearest, and say how many texts differ: SentencePiece's Unigram and "
+    help="Write the nearest equivalent, and say how many texts differ: SentencePiece's Unigram and "
     "character maps as tokenizer.json, or Unigram back as .model.",
 )
 @click.option(
     "--into",
     metavar="MODEL",
     type=FilePath(),
-    help="For a .gguf: write a copy of this model with the tokenizer in place of its own. The "
+    help="For a .gguf: write a copy of this model with the tokenizer instead of its own. The "
     "tensors stay as they are.",
 )
 def convert(
-    source: Source,
+    source: TokenizerSource,
     target: str,
     force: bool,
     approximate: bool,

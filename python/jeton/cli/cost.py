@@ -19,9 +19,9 @@ from jeton import saved_json
 from jeton.chat.message_counts import has_encoding, is_fine_tuned
 from jeton.cli.chat import conversation_of
 from jeton.cli.command import Command, echo_note, format_option
-from jeton.cli.documents import STDIN, Document, Reader, batches, input_options, input_size
+from jeton.cli.documents import STDIN, InputDocument, Reader, batches, input_options, input_size
 from jeton.cli.printing import put, say, use_colour
-from jeton.cli.progress import Progress
+from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath, check_inputs
 from jeton.cli.terminal import show
 from jeton.corpora import corpus
@@ -32,16 +32,16 @@ from jeton.loading import registry
 
 __all__ = ["cost"]
 
-HELP = """What files cost as prompts of a model: each one, and in total.
+HELP = """Show what files cost as prompts of a model, each and in total.
 
-MODEL is the name of a model of OpenAI, Anthropic or Google, or one of a table of your own
-(--prices). FILES are files of text, folders and patterns, compressed by gzip or Zstandard or not;
-each file is one request, or each line with --lines or --field, or each row of Parquet. Prices are
-for a million tokens, of the day that is shown; one that is older than 90 days is said to be stale.
-`jeton list prices` shows all of them.
+MODEL is a model of OpenAI, Anthropic or Google, or one in a table of your own (--prices). FILES
+are text files, folders and patterns, also compressed by gzip or Zstandard. Each file is one
+request; with --lines or --field each line is, and in Parquet each row. Prices are per million
+tokens, as of the date shown; a price older than 90 days is marked as stale. `jeton list prices`
+shows all of them.
 
-Tokens are counted with the model's own tokenizer. Where that is not public (Claude, Gemini),
---tokenizer says which other one counts, and the number is an estimate.
+Tokens are counted with the model's own tokenizer. If that is not public (Claude, Gemini), name
+another one with --tokenizer; the number is then an estimate.
 
 \b
 Examples:
@@ -54,7 +54,7 @@ Examples:
 
 
 @dataclass
-class Tally:
+class RequestTally:
     """The tokens of some requests: of those at the usual prices, and of those with long prompts."""
 
     documents: int = 0
@@ -70,7 +70,7 @@ class Tally:
         for at, number in enumerate((tokens, cached, written)):
             sums[at] += number
 
-    def add(self, other: Tally) -> None:
+    def add(self, other: RequestTally) -> None:
         """Adds what was counted elsewhere."""
         self.documents += other.documents
         self.usual = [a + b for a, b in zip(self.usual, other.usual, strict=True)]
@@ -95,40 +95,40 @@ class Bill:
     model: str
     price: Price
     tokenizer: str
-    tallies: dict[str, Tally]
+    tallies: dict[str, RequestTally]
     notes: list[str]
     exact: bool = True
 
-    def total(self) -> Tally:
+    def total(self) -> RequestTally:
         """All files."""
-        everything = Tally()
+        everything = RequestTally()
         for tally in self.tallies.values():
             everything.add(tally)
         return everything
 
 
-@click.command(cls=Command, help=HELP, short_help="What files cost as prompts of a model.")
+@click.command(cls=Command, help=HELP, short_help="Show what files cost as prompts.")
 @click.argument("model")
 @input_options
 @click.option(
     "--tokenizer",
     type=FilePath(),
     metavar="TOKENIZER",
-    help="Count with this one.  [default: the model's own]",
+    help="Count with this tokenizer.  [default: the model's own]",
 )
 @click.option(
     "--output-tokens",
     type=click.IntRange(min=0, max=1 << 40),
     default=0,
     metavar="N",
-    help="The tokens of each answer.",
+    help="How many tokens each answer has.",
 )
 @click.option(
     "--cached-tokens",
     type=click.IntRange(min=0, max=1 << 40),
     default=0,
     metavar="N",
-    help="How many of each prompt's tokens are read from the provider's cache.",
+    help="How many tokens of each prompt come from the provider's cache.",
 )
 @click.option(
     "--messages",
@@ -139,20 +139,20 @@ class Bill:
     "--tokens-per-part",
     type=click.IntRange(min=0, max=1 << 40),
     metavar="N",
-    help="With --messages: what each image or other part counts that is not text, as an estimate.",
+    help="With --messages: estimated tokens of each image or other part that is not text.",
 )
 @click.option(
     "--prices",
     type=FilePath(),
     metavar="FILE",
-    help="A table of prices, JSON or TOML, in the place of jeton's.",
+    help="A table of prices, JSON or TOML, instead of jeton's.",
 )
 @format_option(
     "table",
     "json",
     "csv",
     "plain",
-    help="What is written: plain is cost, tokens and file, parted by tabs.",
+    help="A table for people, JSON, CSV, or lines of cost, tokens and file with tabs.",
 )
 def cost(
     model: str,
@@ -175,7 +175,9 @@ def cost(
     check_inputs(files)
     own = tokenizer_of(model, prices=table)
     tok, name = _tokenizer(model, own, tokenizer)
-    bill = Bill(model, asked.price, name, {path: Tally() for path in files}, list(asked.notes))
+    bill = Bill(
+        model, asked.price, name, {path: RequestTally() for path in files}, list(asked.notes)
+    )
     if own is None or not (name == own or has_encoding(tok, own)):
         bill.exact = False
         whose = "not public" if is_private(model) else own or "not known"
@@ -184,7 +186,7 @@ def cost(
         bill.exact = False
         bill.notes.append(f"estimated: the tokenizer of {model} is taken for {own}")
     lengths = _of_messages(tok, model, bill, tokens_per_part) if messages else _of_texts(tok)
-    with Progress("counting", input_size(files)) as progress:
+    with ProgressBar("counting", input_size(files)) as progress:
         for group in batches(reader.documents(files, progress)):
             if messages:
                 group = [document for document in group if document.text.strip()]
@@ -198,7 +200,7 @@ def cost(
     _WRITERS[form](bill, reader.by_line or several)
 
 
-def _too_many_cached(document: Document, tokens: int, cached: int) -> ArgumentError:
+def _too_many_cached(document: InputDocument, tokens: int, cached: int) -> ArgumentError:
     said = document.text if len(document.text) <= 40 else document.text[:39] + "…"
     return ArgumentError(
         f"--cached-tokens is {cached:,}, more than the {tokens:,} of a request in "
@@ -224,7 +226,7 @@ def _tokenizer(model: str, own: str | None, given: str | None) -> tuple[jeton.To
     return jeton.load(name), name
 
 
-Lengths = Callable[[list[Document]], Iterable[int]]
+Lengths = Callable[[list[InputDocument]], Iterable[int]]
 
 
 def _of_texts(tok: jeton.Tokenizer) -> Lengths:
@@ -236,7 +238,7 @@ def _of_messages(
 ) -> Lengths:
     by_name = registry.name_for_model(model.lower()) is not None or is_private(model)
 
-    def length(document: Document) -> int:
+    def length(document: InputDocument) -> int:
         given = conversation_of(
             document.text, document.place, "--lines reads each line as a conversation"
         )
@@ -269,7 +271,7 @@ def _write_table(bill: Bill, by_line: bool) -> None:
     about = "" if bill.exact else "~"
     places = places_of(_total(bill, tally) for tally in bill.tallies.values())
 
-    def cost_of(tally: Tally) -> str:
+    def cost_of(tally: RequestTally) -> str:
         return about + money(_total(bill, tally), bill.price.currency, places=places)
 
     def add(title: str, footer: str, style: str | None = None) -> None:
@@ -312,11 +314,11 @@ def _heading(bill: Bill) -> Iterator[Any]:
         yield Text(f"price of {where}", "dim")
 
 
-def _total(bill: Bill, tally: Tally) -> Decimal:
+def _total(bill: Bill, tally: RequestTally) -> Decimal:
     return sum(tally.amounts(bill.price), Decimal())
 
 
-def _record(bill: Bill, tally: Tally) -> dict[str, Any]:
+def _record(bill: Bill, tally: RequestTally) -> dict[str, Any]:
     tokens, cached, written = tally.tokens()
     parts = tally.amounts(bill.price)
     return {

@@ -12,11 +12,11 @@ from jeton import saved_json
 from jeton.cli.command import Command, format_option
 from jeton.cli.documents import Reader, batches, input_options, input_size
 from jeton.cli.printing import say, styled
-from jeton.cli.progress import Progress
+from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import check_inputs
 from jeton.cli.terminal import table
 from jeton.cli.tokenizers import (
-    Source,
+    TokenizerSource,
     encoding_options,
     note_on_special_tokens,
     tokenizer_options,
@@ -26,8 +26,8 @@ __all__ = ["count"]
 
 HELP = """Count tokens, per file and in total.
 
-Columns: tokens, bytes, bytes per token (higher is shorter), file. With --lines or --field there
-is a column for documents.
+Shows tokens, bytes and bytes per token of each file; more bytes per token are fewer tokens. With
+--lines or --field it also shows the number of documents.
 
 \b
 Examples:
@@ -39,14 +39,14 @@ Examples:
 
 
 @dataclass
-class Tally:
+class FileTally:
     """What was counted in one file."""
 
     documents: int = 0
     tokens: int = 0
     bytes: int = 0
 
-    def add(self, other: Tally) -> None:
+    def add(self, other: FileTally) -> None:
         """Adds what was counted elsewhere."""
         self.documents += other.documents
         self.tokens += other.tokens
@@ -58,15 +58,17 @@ class Tally:
         return self.bytes / self.tokens if self.tokens else None
 
 
-@click.command(cls=Command, help=HELP, short_help="How many tokens.")
+@click.command(cls=Command, help=HELP, short_help="Count tokens.")
 @tokenizer_options
 @input_options
 @encoding_options
-@click.option("--total", is_flag=True, help="Only the number of tokens of everything.")
-@click.option("--each", is_flag=True, help="The number of tokens of each document, one a line.")
+@click.option("--total", is_flag=True, help="Print only the total number of tokens.")
+@click.option(
+    "--each", is_flag=True, help="Print the number of tokens of each document, one per line."
+)
 @format_option("table", "jsonl", help="A table for people, or a JSON object for each file.")
 def count(
-    source: Source,
+    source: TokenizerSource,
     paths: tuple[str, ...],
     reader: Reader,
     options: dict[str, Any],
@@ -79,16 +81,16 @@ def count(
     check_inputs(paths)
     tok = source.load()
     note_on_special_tokens(tok, options)
-    tallies: dict[str, Tally] = {path: Tally() for path in paths}
+    tallies: dict[str, FileTally] = {path: FileTally() for path in paths}
     stdout = sys.stdout.buffer
-    with Progress("counting", input_size(paths)) as progress:
+    with ProgressBar("counting", input_size(paths)) as progress:
         for group in batches(reader.documents(paths, progress)):
             counts = tok.count_batch([document.text for document in group], **options)
             for document, tokens in zip(group, counts, strict=True):
-                tallies[document.source].add(Tally(1, tokens, document.size))
+                tallies[document.source].add(FileTally(1, tokens, document.size))
                 if each:
                     stdout.write(b"%d\n" % tokens)
-    everything = Tally()
+    everything = FileTally()
     for tally in tallies.values():
         everything.add(tally)
     if total:
@@ -108,7 +110,7 @@ def count(
         say(table(rows, ">>>><" if per_line else ">>><", indent=""))
 
 
-def _row(name: str, tally: Tally) -> tuple[str, ...]:
+def _row(name: str, tally: FileTally) -> tuple[str, ...]:
     ratio = tally.bytes_per_token
     return (
         f"{tally.tokens:,}",
@@ -119,7 +121,7 @@ def _row(name: str, tally: Tally) -> tuple[str, ...]:
     )
 
 
-def _record(path: str, tally: Tally) -> dict[str, Any]:
+def _record(path: str, tally: FileTally) -> dict[str, Any]:
     return {
         "file": path,
         "documents": tally.documents,

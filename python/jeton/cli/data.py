@@ -9,12 +9,12 @@ from typing import Any
 import click
 
 import jeton
-from jeton.cli.colours import LEGEND, Piece, flow
+from jeton.cli.colours import LEGEND, ColouredToken, flow
 from jeton.cli.command import Command, Group
 from jeton.cli.prepare import folder_option, told
 from jeton.cli.prepare_progress import saying_it_goes_on, shown
 from jeton.cli.printing import put, say, styled, use_colour
-from jeton.cli.progress import Progress, progress_option
+from jeton.cli.progress import ProgressBar, progress_option
 from jeton.cli.targets import FilePath
 from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
 from jeton.errors import FormatError
@@ -22,18 +22,17 @@ from jeton.errors import FormatError
 __all__ = ["data"]
 
 
-@click.group(cls=Group, help="Look at a token set, verify it, put parts of one together.")
+@click.group(cls=Group, help="Show, verify and merge token sets.")
 def data() -> None: ...
 
 
-VERIFY = """Hold a set against its manifest, and name what is damaged.
+VERIFY = """Compare a token set with its manifest, and name damaged files.
 
-The size and the SHA-256 of every file in FOLDER are compared with what was written. Exit code 1
-says that something is damaged.
-"""
+Compares the size and the SHA-256 of every file in FOLDER with those that were written. Exits with
+1 if something is damaged. """
 
 
-@data.command(cls=Command, help=VERIFY, short_help="Whether all files are what was written.")
+@data.command(cls=Command, help=VERIFY, short_help="Check all files for damage.")
 @click.argument("folder", type=FilePath(path_type=Path))
 def verify(folder: Path) -> None:
     from jeton.data import Manifest
@@ -41,7 +40,7 @@ def verify(folder: Path) -> None:
 
     manifest = Manifest.read(folder)
     total = sum(file.bytes for file in manifest.files.values())
-    with Progress("verifying", total) as progress:
+    with ProgressBar("verifying", total) as progress:
         damages = verified(folder, watch=lambda _, size: progress.advance(size))
     for damage in damages:
         say(f"{folder / damage.file}: {damage.what}")
@@ -52,7 +51,7 @@ def verify(folder: Path) -> None:
     say(f"{folder}: {files:,} files, {human_bytes(total)}: all as they were written")
 
 
-SHOW = """Show what a set is; or, with --at, decode a window of its tokens.
+SHOW = """Show what is in a token set; or, with --at, decode a window of its tokens.
 
 \b
 Examples:
@@ -62,7 +61,7 @@ Examples:
 """
 
 
-@data.command(cls=Command, help=SHOW, short_help="What a set is, and what stands where.")
+@data.command(cls=Command, help=SHOW, short_help="What is in a set.")
 @click.argument("folder", type=FilePath(path_type=Path))
 @click.option("--at", type=int, metavar="N", help="The first token; below 0, from the end.")
 @click.option(
@@ -70,16 +69,19 @@ Examples:
     type=click.IntRange(min=1),
     default=200,
     show_default=True,
-    help="How many tokens are shown.",
+    help="How many tokens to show.",
 )
 @click.option(
     "--split", default="train", show_default=True, help="Which part of the set: train or val."
 )
 @click.option(
-    "--tokenizer", metavar="TOKENIZER", type=FilePath(), help="If none was saved with the set."
+    "--tokenizer",
+    metavar="TOKENIZER",
+    type=FilePath(),
+    help="The tokenizer, if none was saved with the set.",
 )
-@click.option("--ids", is_flag=True, help="The ids, and not what they stand for.")
-@click.option("--text", is_flag=True, help="The text, just as it is.")
+@click.option("--ids", is_flag=True, help="Show only ids.")
+@click.option("--text", is_flag=True, help="Show only the text, unchanged.")
 def show(
     folder: Path,
     at: int | None,
@@ -113,7 +115,7 @@ def show(
     specials = set(tok.special_tokens.values())
     learnt = [True] * len(window) if mask is None else mask
     pieces = [
-        Piece(tok.token_spelling(id), id, id in specials, not on)
+        ColouredToken(tok.token_spelling(id), id, id in specials, not on)
         for id, on in zip(window.tolist(), learnt, strict=True)
     ]
     last = f"{at + len(window) - 1:,}"
@@ -190,9 +192,9 @@ def _documents(manifest: Any) -> str:
     return f"{manifest.documents:,}, and {manifest.empty_documents:,} empty{bad}"
 
 
-MERGE = """Put together the parts of a set, each of which is verified first.
+MERGE = """Merge the parts of a token set, after verifying each.
 
-The files are those that one machine would have made, byte for byte.
+The result is the same, byte for byte, as if one machine had prepared everything.
 
 \b
 Example:
@@ -200,13 +202,18 @@ Example:
 """
 
 
-@data.command(cls=Command, help=MERGE, short_help="One set of the parts of several machines.")
+@data.command(cls=Command, help=MERGE, short_help="Merge parts from several machines.")
 @click.argument("parts", nargs=-1, required=True, type=FilePath(path_type=Path))
 @folder_option
 @click.option(
-    "--tokenizer", metavar="TOKENIZER", type=FilePath(), help="If none was saved with the parts."
+    "--tokenizer",
+    metavar="TOKENIZER",
+    type=FilePath(),
+    help="The tokenizer, if none was saved with the parts.",
 )
-@click.option("--memory", default="1GB", show_default=True, help="What shuffling may take.")
+@click.option(
+    "--memory", default="1GB", show_default=True, help="How much memory shuffling may use."
+)
 @progress_option
 def merge(
     parts: tuple[Path, ...], folder: Path, tokenizer: str | None, memory: str, progress: str

@@ -15,20 +15,20 @@ from jeton.cli.documents import read_standard_input
 from jeton.cli.printing import for_terminal
 from jeton.cli.targets import FilePath, check_inputs, check_target, force_option
 from jeton.cli.token_files import output, read_array, read_ids
-from jeton.cli.tokenizers import Source, tokenizer_options
+from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
 from jeton.display.human_readable import counted
 from jeton.errors import FormatError
 
 __all__ = ["decode"]
 
-HELP = """Decode token ids: the text, byte for byte.
+HELP = """Decode token ids to text, byte for byte.
 
-FILES hold ids in any form that `jeton encode` writes, told apart by their content: numbers with
-white space between them (each line is a document), JSON Lines, or a .npy array. Without FILES,
-or for -, standard input is read; --ids takes ids from the command line.
+FILES hold ids in any format that `jeton encode` writes; their content shows which: numbers with
+white space between them (each line is a document), JSON Lines, or a .npy array. Without FILES, or
+for -, it reads standard input; --ids takes ids from the command line.
 
-Documents follow one another as they are, so one document comes back exactly; with --lines each
-ends with a line end, as it does after `jeton encode --lines`.
+Nothing is added between documents, so one document comes back exactly. With --lines, each ends
+with a line end, as `jeton encode --lines` read it.
 
 \b
 Examples:
@@ -40,7 +40,7 @@ Examples:
 """
 
 
-@click.command(cls=Command, help=HELP, short_help="Token ids back to text.")
+@click.command(cls=Command, help=HELP, short_help="Decode token ids to text.")
 @tokenizer_options
 @click.argument("paths", nargs=-1, type=FilePath(), metavar="[FILES]...")
 @click.option(
@@ -49,7 +49,7 @@ Examples:
     "target",
     type=FilePath(),
     metavar="FILE",
-    help="Write here, once all went well.",
+    help="The file to write.",
 )
 @click.option("--ids", metavar="IDS", help="Decode these ids, with spaces or commas between them.")
 @click.option("--lines", is_flag=True, help="End each document with a line end.")
@@ -70,7 +70,7 @@ Examples:
 )
 @force_option
 def decode(
-    source: Source,
+    source: TokenizerSource,
     paths: tuple[str, ...],
     target: str | None,
     ids: str | None,

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 import jeton
 from jeton import samples
-from jeton.cli.colours import Piece, flow
+from jeton.cli.colours import ColouredToken, flow
 from jeton.cli.command import Command
 from jeton.cli.printing import say, styled, use_colour
 from jeton.cli.targets import FilePath, check_target, force_option, replacing
@@ -32,8 +32,8 @@ __all__ = ["demo"]
 
 HELP = """Train a tokenizer on text that ships with jeton, and show what it does.
 
-Nothing is downloaded. It takes a few seconds, and writes a tokenizer and a token file into
-./jeton-demo, where you can go on with them.
+Takes a few seconds and downloads nothing. Writes a tokenizer and a token file into ./jeton-demo,
+to try more things with.
 
 \b
 Examples:
@@ -56,7 +56,7 @@ WIDEST_BAR = 34
 
 
 @dataclass(frozen=True)
-class Measured:
+class SampleResult:
     """What one sample became."""
 
     name: str
@@ -65,13 +65,13 @@ class Measured:
     tokens: int
 
 
-@click.command(cls=Command, help=HELP, short_help="Train, encode, decode, compare: in seconds.")
+@click.command(cls=Command, help=HELP, short_help="See what jeton does, in seconds.")
 @click.option(
     "--vocab-size",
     default=3_000,
     show_default=True,
     type=click.IntRange(258, 1_000_000),
-    help="How many tokens to make.",
+    help="Size of the vocabulary.",
 )
 @click.option(
     "--out",
@@ -79,7 +79,7 @@ class Measured:
     default="jeton-demo",
     show_default=True,
     metavar="FOLDER",
-    help="Where to write.",
+    help="The folder to write.",
 )
 @force_option
 def demo(vocab_size: int, out: str, force: bool) -> None:
@@ -125,7 +125,7 @@ def demo(vocab_size: int, out: str, force: bool) -> None:
     _say("Every sample was encoded and decoded again. All came back, byte for byte.")
     say()
     measured = [
-        Measured(name, len(text), len(text.encode()), len(encoded[name]))
+        SampleResult(name, len(text), len(text.encode()), len(encoded[name]))
         for name, text in texts.items()
     ]
     _comparison(measured)
@@ -138,7 +138,7 @@ def demo(vocab_size: int, out: str, force: bool) -> None:
     say(
         table(
             [
-                (f'jeton inspect {path} "your own words"', "see them cut"),
+                (f'jeton inspect {path} "your own words"', "see them split"),
                 (f"jeton count {path} README.md", "tokens in a file"),
                 (f"jeton decode {path} {out}/tokens.npy", "the text again"),
                 ("jeton --help", "everything else"),
@@ -197,12 +197,14 @@ def _merging(tok: jeton.Tokenizer, word: bytes) -> Iterator[str]:
 
 
 def _row(tok: jeton.Tokenizer, pieces: list[bytes], colour: bool) -> str:
-    return flow((Piece(piece, tok.vocab[piece]) for piece in pieces), 10_000, colour, indent="")
+    return flow(
+        (ColouredToken(piece, tok.vocab[piece]) for piece in pieces), 10_000, colour, indent=""
+    )
 
 
 def _sentence(tok: jeton.Tokenizer) -> None:
     ids = tok.encode(SENTENCE)
-    pieces = [Piece(tok.token_spelling(id), id) for id in ids]
+    pieces = [ColouredToken(tok.token_spelling(id), id) for id in ids]
     say(flow(pieces, columns(), use_colour(sys.stdout)))
     say()
     _say(" ".join(map(str, ids)))
@@ -214,9 +216,9 @@ def _sentence(tok: jeton.Tokenizer) -> None:
     )
 
 
-def _comparison(measured: list[Measured]) -> None:
+def _comparison(measured: list[SampleResult]) -> None:
     """Bytes, characters and tokens of each sample, with bars on one scale."""
-    total = Measured(
+    total = SampleResult(
         "all",
         sum(sample.characters for sample in measured),
         sum(sample.bytes for sample in measured),

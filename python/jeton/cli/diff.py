@@ -14,18 +14,18 @@ from jeton.analysis import Difference, OnlyToken, Stretch
 from jeton.analysis import diff as compare
 from jeton.cli.command import Command, format_option
 from jeton.cli.documents import invalid_option
-from jeton.cli.progress import Progress
+from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
 from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
 from jeton.display.human_readable import counted, visible
 
 __all__ = ["diff"]
 
-HELP = """Where two tokenizers differ on a corpus.
+HELP = """Show where two tokenizers differ on a corpus.
 
-Tokens that only one of them has, with how often the corpus gives them; texts that they split
-otherwise, those that make the largest difference in tokens first; and the lines that differ most.
-In running text · is a space and │ separates tokens.
+Lists tokens that only one of them has, with how often they occur; texts that they split
+differently, those with the largest difference first; and the lines that differ most. · is a space,
+and │ separates tokens.
 
 \b
 Examples:
@@ -35,7 +35,7 @@ Examples:
 """
 
 
-@click.command(cls=Command, help=HELP, short_help="Where two tokenizers differ.")
+@click.command(cls=Command, help=HELP, short_help="Show where two tokenizers differ.")
 @click.argument("a", type=FilePath(), metavar="A")
 @click.argument("b", type=FilePath(), metavar="B")
 @click.option(
@@ -53,7 +53,7 @@ Examples:
     type=click.IntRange(0, 1_000_000),
     default=10,
     show_default=True,
-    help="How many of each kind are shown.",
+    help="How many of each kind to show.",
 )
 @format_option("table", "json", help="Tables for people, or JSON with everything.")
 @output_option
@@ -70,7 +70,7 @@ def diff(
 ) -> None:
     check_target(output, inputs=[a, b, *corpus], force=force, stream=True)
     tok_a, tok_b = jeton.load(a), jeton.load(b)
-    with Progress("comparing", None) as progress:
+    with ProgressBar("comparing", None) as progress:
         found = compare(
             tok_a,
             tok_b,

@@ -20,15 +20,15 @@ import click
 
 from jeton.cli import streams
 from jeton.cli.command import decorated, echo_note
-from jeton.cli.progress import Progress
+from jeton.cli.progress import ProgressBar
 from jeton.cli.streams import name_full_file, refuse_endless
 from jeton.cli.targets import FilePath
 from jeton.corpora.compressed import DAMAGED, decompressed
-from jeton.corpora.corpus import Table, is_table, is_text
+from jeton.corpora.corpus import ParquetColumn, is_table, kind_of
 from jeton.errors import FormatError
 
 __all__ = [
-    "Document",
+    "InputDocument",
     "Reader",
     "batches",
     "documents_option",
@@ -58,7 +58,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class InputDocument:
     """One text to encode."""
 
     text: str
@@ -89,7 +89,7 @@ class Reader:
         """Whether each line of a file is a document."""
         return self.lines or self.field is not None
 
-    def documents(self, paths: Iterable[str], progress: Progress) -> Iterator[Document]:
+    def documents(self, paths: Iterable[str], progress: ProgressBar) -> Iterator[InputDocument]:
         """The documents of all files, in order.
 
         Raises:
@@ -107,21 +107,21 @@ class Reader:
                         line = line.removesuffix(b"\n")
                         text = self._text(line, f"{path}:{number}")
                         if self.field is None:
-                            yield Document(text, path, len(line), number)
+                            yield InputDocument(text, path, len(line), number)
                         elif text.strip():
                             text = _field(text, self.field, f"{path}:{number}")
                             size = len(text.encode("utf-8", "surrogatepass"))
-                            yield Document(text, path, size, number)
+                            yield InputDocument(text, path, size, number)
                 else:
                     data = _whole(path, file, is_compressed)
-                    yield Document(self._text(data, path), path, len(data))
+                    yield InputDocument(self._text(data, path), path, len(data))
                     progress.advance(len(data))
 
-    def _of_table(self, path: str, progress: Progress) -> Iterator[Document]:
-        for text in Table(Path(path), self.field or "text", self.errors).texts(BATCH_BYTES):
+    def _of_table(self, path: str, progress: ProgressBar) -> Iterator[InputDocument]:
+        for text in ParquetColumn(Path(path), self.field or "text", self.errors).texts(BATCH_BYTES):
             size = len(text.encode("utf-8", "surrogatepass"))
             progress.advance(size)
-            yield Document(text, path, size)
+            yield InputDocument(text, path, size)
 
     def _text(self, data: bytes, place: str) -> str:
         try:
@@ -191,7 +191,7 @@ def _whole(path: str, file: BinaryIO, is_compressed: bool) -> bytes:
     return data
 
 
-def only_document(path: str, progress: Progress) -> Document:
+def only_document(path: str, progress: ProgressBar) -> InputDocument:
     """The text of a file, whatever bytes it holds.
 
     Raises:
@@ -213,9 +213,9 @@ def input_size(paths: Iterable[str]) -> int | None:
     return total
 
 
-def batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
+def batches(documents: Iterable[InputDocument]) -> Iterator[list[InputDocument]]:
     """Documents in groups of a few megabytes."""
-    batch: list[Document] = []
+    batch: list[InputDocument] = []
     size = 0
     for document in documents:
         batch.append(document)
@@ -239,7 +239,7 @@ documents_option = click.option(
     type=click.Choice(["file", "line"]),
     default="file",
     show_default=True,
-    help="What a document of a text file is.",
+    help="Whether a text file or each of its lines is a document.",
 )
 
 
@@ -248,7 +248,7 @@ def say_what_documents_are(inputs: Iterable[Path], field: str | None, documents:
     source = click.get_current_context().get_parameter_source("documents")
     if source is click.core.ParameterSource.COMMANDLINE:
         return
-    if any(is_text(path, field) for path in inputs):
+    if any(kind_of(path, field) == "text" for path in inputs):
         echo_note(f"each {documents} of text is a document (--documents line: each line is)")
 
 
@@ -285,8 +285,8 @@ def input_options(function: F) -> F:
         click.option(
             "--field",
             metavar="NAME",
-            help="Each line is a JSON object; the document is its field NAME. Of Parquet, the "
-            "column.  [default of Parquet: text]",
+            help="Each line is a JSON object, and the document its field NAME. In Parquet, the "
+            "column.  [default in Parquet: text]",
         ),
         invalid_option,
     ]

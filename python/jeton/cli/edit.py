@@ -14,7 +14,7 @@ import jeton
 from jeton.cli.command import Command, Group, decorated, echo_note
 from jeton.cli.documents import Reader, input_options, input_size
 from jeton.cli.printing import put, say
-from jeton.cli.progress import Progress
+from jeton.cli.progress import ProgressBar
 from jeton.cli.signals import undisturbed
 from jeton.cli.targets import (
     FilePath,
@@ -26,7 +26,7 @@ from jeton.cli.targets import (
     workshop,
 )
 from jeton.cli.terminal import table
-from jeton.cli.tokenizers import Source, tokenizer_options
+from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
 from jeton.edit import (
     Edited,
     add_special_tokens,
@@ -41,11 +41,11 @@ from jeton.errors import FileError
 
 __all__ = ["edit"]
 
-HELP = """Change a vocabulary: take tokens away, learn more, join two, name reserved ones.
+HELP = """Change a vocabulary: remove tokens, learn more, join two, rename reserved ones.
 
-The result is a new tokenizer; --map keeps which id became which. With --model FOLDER (a model of
-Hugging Face layout: config.json and safetensors) the model follows: OUTPUT is then a new folder
-with its embeddings moved, its configuration put right and the new tokenizer.
+The result is a new tokenizer; --map writes which old id became which new id. With --model FOLDER
+(config.json and safetensors, as Hugging Face has them) the model changes too: OUTPUT is then a new
+folder with the new tokenizer, moved embeddings and an updated configuration.
 
 \b
 Examples:
@@ -61,7 +61,7 @@ Examples:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@click.group(cls=Group, help=HELP, short_help="Change a vocabulary; models follow.")
+@click.group(cls=Group, help=HELP, short_help="Change a vocabulary, and its model.")
 def edit() -> None: ...
 
 
@@ -71,7 +71,7 @@ def _target_options(function: F) -> F:
     @functools.wraps(function)
     def command(
         *,
-        source: Source,
+        source: TokenizerSource,
         output: str,
         map_path: str | None,
         model: str | None,
@@ -91,7 +91,7 @@ def _target_options(function: F) -> F:
         tok = source.load()
         edited: Edited = function(tok=tok, **others)
         if model is not None:
-            with Progress("writing", None) as progress:
+            with ProgressBar("writing", None) as progress:
                 done = 0
 
                 def told(written: int, _: int) -> None:
@@ -130,28 +130,30 @@ def _target_options(function: F) -> F:
             help="The new tokenizer, in the format that its name says; or, with --model, a new "
             "folder.",
         ),
-        click.option("--map", "map_path", type=FilePath(), help="Write the map of ids, as JSON."),
-        click.option("--model", type=FilePath(), help="A model that is to follow."),
+        click.option(
+            "--map", "map_path", type=FilePath(), help="Write the map of old to new ids, as JSON."
+        ),
+        click.option("--model", type=FilePath(), help="The folder of a model to change too."),
         click.option(
             "--init",
             type=click.Choice(["mean", "zeros", "normal"]),
             default="mean",
             show_default=True,
-            help="Rows of new tokens: the mean of the old tokens that spelled them, zeros, or "
-            "drawn from a distribution fitted to the table.",
+            help="Embeddings of new tokens: the mean of the old tokens that spelled them, "
+            "zeros, or samples of a normal distribution fitted to the table.",
         ),
         click.option(
             "--multiple-of",
             type=click.IntRange(1),
             default=1,
             show_default=True,
-            help="The model's rows are rounded up to a multiple of this.",
+            help="Round the rows of the model's embedding up to a multiple of this.",
         ),
         click.option(
             "--drop-padding",
             is_flag=True,
-            help="Drop the model's rows behind the last token. Without it, a model has fewer rows "
-            "only if its vocabulary becomes smaller.",
+            help="Remove rows of the embedding after the last token. Without it, rows are "
+            "removed only if the vocabulary becomes smaller.",
         ),
         force_option,
     ]
@@ -185,20 +187,22 @@ def _tell(tok: jeton.Tokenizer, edited: Edited) -> None:
 
 
 def _texts(paths: Iterable[str], reader: Reader) -> Iterator[str]:
-    with Progress("reading", input_size(paths)) as progress:
+    with ProgressBar("reading", input_size(paths)) as progress:
         for document in reader.documents(paths, progress):
             yield document.text
 
 
-@edit.command(cls=Command, name="prune", short_help="Take tokens away.")
+@edit.command(cls=Command, name="prune", short_help="Remove tokens.")
 @tokenizer_options
 @input_options
 @_target_options
-@click.option("--size", type=click.IntRange(1), help="How many tokens stay.")
-@click.option("--min-count", type=click.IntRange(1), help="Tokens that occur less often go.")
-@click.option("--script", "scripts", multiple=True, help="Keep this script (Latin, Han, …).")
-@click.option("--drop", multiple=True, metavar="TOKEN", help="A token that goes.")
-@click.option("--keep", multiple=True, metavar="TOKEN", help="A token that stays.")
+@click.option("--size", type=click.IntRange(1), help="How many tokens to keep.")
+@click.option("--min-count", type=click.IntRange(1), help="Remove tokens that occur less often.")
+@click.option(
+    "--script", "scripts", multiple=True, help="Keep this script (Latin, Han, …); repeatable."
+)
+@click.option("--drop", multiple=True, metavar="TOKEN", help="Remove this token; repeatable.")
+@click.option("--keep", multiple=True, metavar="TOKEN", help="Keep this token; repeatable.")
 def _prune(
     tok: jeton.Tokenizer,
     paths: tuple[str, ...],
@@ -233,14 +237,16 @@ def _prune(
 @tokenizer_options
 @input_options
 @_target_options
-@click.option("-n", "--tokens", type=click.IntRange(1, 2**31), required=True, help="How many.")
+@click.option(
+    "-n", "--tokens", type=click.IntRange(1, 2**31), required=True, help="How many tokens to add."
+)
 def _extend(tok: jeton.Tokenizer, paths: tuple[str, ...], reader: Reader, tokens: int) -> Edited:
-    """Learn more tokens from FILES: training goes on from the old merges."""
+    """Learn more tokens from FILES, continuing from the old merges."""
     check_inputs(paths)
     return extend(tok, _texts(paths, reader), tokens)
 
 
-@edit.command(cls=Command, name="truncate", short_help="Drop the tokens learned last.")
+@edit.command(cls=Command, name="truncate", short_help="Remove the tokens learned last.")
 @tokenizer_options
 @click.argument("size", type=click.IntRange(1))
 @_target_options
@@ -270,12 +276,12 @@ def _add(tok: jeton.Tokenizer, tokens: tuple[str, ...]) -> Edited:
     return add_special_tokens(tok, tokens)
 
 
-@edit.command(cls=Command, name="rename", short_help="Give reserved tokens other names.")
+@edit.command(cls=Command, name="rename", short_help="Rename reserved tokens.")
 @tokenizer_options
 @click.argument("names", nargs=-1, required=True, metavar="OLD NEW...")
 @_target_options
 def _rename(tok: jeton.Tokenizer, names: tuple[str, ...]) -> Edited:
     """Give special tokens other names, each OLD the NEW behind it. Ids and weights stay."""
     if len(names) % 2:
-        raise click.UsageError("each OLD name must have a NEW one behind it")
+        raise click.UsageError("each OLD name needs a NEW one after it")
     return rename(tok, dict(zip(names[::2], names[1::2], strict=True)))

@@ -13,12 +13,12 @@ import numpy as np
 
 import jeton
 from jeton.cli.command import Command, echo_note
-from jeton.cli.documents import Document, Reader, batches, input_options, input_size
-from jeton.cli.progress import Progress
+from jeton.cli.documents import InputDocument, Reader, batches, input_options, input_size
+from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath, check_inputs, check_target, force_option
 from jeton.cli.token_files import FORMS, Form, NpyWriter, dtype_for, form_for, output
 from jeton.cli.tokenizers import (
-    Source,
+    TokenizerSource,
     encoding_options,
     note_on_special_tokens,
     tokenizer_options,
@@ -28,13 +28,12 @@ from jeton.errors import FileError
 
 __all__ = ["encode"]
 
-HELP = """Encode text: token ids, a line for each document.
+HELP = """Encode text to token ids, one line per document.
 
 TOKENIZER is a known name (gpt2, cl100k_base …), a file (tokenizer.json, ranks, a SentencePiece
-model, vocab.json with --merges, vocab.txt) or a folder that holds one. Without FILES, or for -,
-standard input is read; --text takes a text from the command line. A document is a whole file unless
---lines or --field says otherwise, or a row of Parquet. Files may be compressed by gzip or
-Zstandard.
+model, vocab.json with --merges, vocab.txt) or a folder that holds one. Without FILES, or for -, it
+reads standard input; --text takes a text from the command line. A document is a whole file, a line
+with --lines or --field, or a row of Parquet. Files can be compressed by gzip or Zstandard.
 
 \b
 Examples:
@@ -46,16 +45,16 @@ Examples:
   jeton encode tokenizer.json --field text data.jsonl -o ids.jsonl
 
 \b
-The forms of the output:
-  text   ids with spaces between them, a line for each document
+Formats:
+  text   ids with spaces between them, one line per document
   jsonl  {"ids": [15496, 11]} for each document; with --spans also where each
          token came from
-  npy    all ids in one numpy array: uint16 where every id of the tokenizer
-         fits, else uint32
+  npy    all ids in one numpy array: uint16 if all ids of the tokenizer fit,
+         otherwise uint32
 """
 
 
-@click.command(cls=Command, help=HELP, short_help="Text to token ids.")
+@click.command(cls=Command, help=HELP, short_help="Encode text to token ids.")
 @tokenizer_options
 @input_options
 @encoding_options
@@ -66,13 +65,13 @@ The forms of the output:
     "target",
     type=FilePath(),
     metavar="FILE",
-    help="Write here, once all went well.",
+    help="The file to write.",
 )
 @click.option(
     "--format",
     "form",
     type=click.Choice(FORMS),
-    help="How ids are written. By default as FILE ends: .npy, .jsonl; else text.",
+    help="How to write ids.  [default: by the ending of --output, or text]",
 )
 @click.option("--spans", is_flag=True, help="jsonl: add the span of each token, in characters.")
 @click.option(
@@ -83,7 +82,7 @@ The forms of the output:
 )
 @force_option
 def encode(
-    source: Source,
+    source: TokenizerSource,
     paths: tuple[str, ...],
     reader: Reader,
     options: dict[str, Any],
@@ -114,11 +113,11 @@ def encode(
     note_on_special_tokens(tok, options)
 
     with contextlib.ExitStack() as stack:
-        progress = stack.enter_context(Progress("encoding", input_size(paths)))
+        progress = stack.enter_context(ProgressBar("encoding", input_size(paths)))
         documents = (
             reader.documents(paths, progress)
             if text is None
-            else [Document(text, "--text", len(text.encode("utf-8", "surrogatepass")))]
+            else [InputDocument(text, "--text", len(text.encode("utf-8", "surrogatepass")))]
         )
         groups = batches(documents)
         file = stack.enter_context(output(target, force=force))
@@ -137,7 +136,7 @@ def encode(
 
 def _write_npy(
     tok: jeton.Tokenizer,
-    groups: Iterable[list[Document]],
+    groups: Iterable[list[InputDocument]],
     options: dict[str, Any],
     ids: NpyWriter,
     starts: BinaryIO | None,
@@ -162,7 +161,7 @@ Record = dict[str, list[Any]]
 
 
 def _records(
-    tok: jeton.Tokenizer, groups: Iterable[list[Document]], options: dict[str, Any]
+    tok: jeton.Tokenizer, groups: Iterable[list[InputDocument]], options: dict[str, Any]
 ) -> Iterator[Record]:
     for group in groups:
         for ids in tok.encode_batch([document.text for document in group], **options).tolist():
@@ -170,7 +169,7 @@ def _records(
 
 
 def _records_with_spans(
-    tok: jeton.Tokenizer, groups: Iterable[list[Document]], options: dict[str, Any]
+    tok: jeton.Tokenizer, groups: Iterable[list[InputDocument]], options: dict[str, Any]
 ) -> Iterator[Record]:
     for group in groups:
         for document in group:

@@ -16,14 +16,14 @@ from jeton.loading.download import sha256_of
 
 __all__ = ["fetch"]
 
-HELP = """Fetch the files of tokenizers, and say where they are.
+HELP = """Download tokenizers in advance, and say where their files are.
 
 NAME is a known name (gpt2, o200k_base …, as `jeton list` has them), the name of a model that uses
-one, or a repository of the Hugging Face hub (organisation/name). What is on this machine is not
-fetched again.
+one, or a repository of the Hugging Face hub (organisation/name). Files that
+are here already are not downloaded again.
 
-For a machine without a network: --folder puts copies into a folder, which is taken there and named
-by the environment variable JETON_DATA_DIR.
+For a machine without a network, --folder writes copies into a folder. Copy that folder to the
+machine, and set the environment variable JETON_DATA_DIR to it.
 
 \b
 Examples:
@@ -32,13 +32,13 @@ Examples:
 """
 
 
-@click.command(cls=Command, help=HELP, short_help="Fetch tokenizers before they are needed.")
+@click.command(cls=Command, help=HELP, short_help="Download tokenizers in advance.")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @click.option(
     "--folder",
     type=FilePath(),
     metavar="DIR",
-    help="Put copies there, under the names by which JETON_DATA_DIR is looked into.",
+    help="Write copies into this folder, for JETON_DATA_DIR.",
 )
 @force_option
 def fetch(names: tuple[str, ...], folder: str | None, force: bool) -> None:

@@ -1,4 +1,4 @@
-"""`jeton inspect`: what is in a tokenizer, and how it cuts a text."""
+"""`jeton inspect`: what is in a tokenizer, and how it splits a text."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 import jeton
-from jeton.cli.colours import LEGEND, Piece, flow, paint
+from jeton.cli.colours import LEGEND, ColouredToken, flow, paint
 from jeton.cli.command import Command, format_option
 from jeton.cli.documents import invalid_option, only_document
 from jeton.cli.printing import say, styled, use_colour
-from jeton.cli.progress import Progress
+from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath
 from jeton.cli.terminal import columns, heading, shorten, show, table
 from jeton.cli.token_use import token_use
 from jeton.cli.tokenizer_summary import tokenizer_summary
 from jeton.cli.tokenizers import (
-    Source,
+    TokenizerSource,
     encoding_options,
     note_on_special_tokens,
     tokenizer_options,
@@ -36,19 +36,20 @@ __all__ = ["inspect"]
 _MOST_SHOWN = 1_000
 """How many tokens are shown in running text: a few screens, however long the text is."""
 
-HELP = """Show what is in a tokenizer; or, with a text, how it cuts the text.
+HELP = """Show what is in a tokenizer, or how it splits a text.
 
-The first gives sizes, stages in order, special tokens, what the tokens are made of, the longest
-and the oddest. The second shows the tokens in alternating colours, white space visible, and a
-table with the id of each, the token as the vocabulary spells it, and its bytes in text. With
---corpus it shows how often tokens occur in files and folders, and which never do. With --gotchas
-it shows what in the text gives other tokens than it seems to: spaces at its ends, capitals,
-numbers, special tokens, what is lost, look-alikes, invisible characters.
+Without a text: its sizes, its stages in order, its special tokens, what its tokens consist of, and
+the longest and oddest ones. With --corpus: how often tokens occur in files and folders, and which
+never do.
+
+With a text: its tokens in alternating colours, with white space visible, and a table of ids,
+tokens and bytes. With --gotchas: what in the text leads to unexpected tokens, such as spaces at
+its ends, capitals, numbers, special tokens, look-alikes, invisible characters, and what is lost.
 
 \b
 Examples:
   jeton inspect gpt2
-  jeton inspect gpt2 "How is this cut?"
+  jeton inspect gpt2 "How is this split?"
   jeton inspect tokenizer.json --file story.txt
   jeton inspect tokenizer.json "<|user|> hi" --special allow
   jeton inspect gpt2 --corpus texts/
@@ -57,7 +58,7 @@ Examples:
 """
 
 
-@click.command(cls=Command, help=HELP, short_help="What is in a tokenizer; how it cuts a text.")
+@click.command(cls=Command, help=HELP, short_help="Show a tokenizer, or how it splits text.")
 @tokenizer_options
 @click.argument("text", required=False)
 @click.option("--file", type=FilePath(), metavar="FILE", help="Take the text from a file.")
@@ -70,15 +71,17 @@ Examples:
 )
 @invalid_option
 @click.option(
-    "--rows", default=48, show_default=True, metavar="N", help="Rows of the table, at most."
+    "--rows",
+    default=48,
+    show_default=True,
+    metavar="N",
+    help="Maximum number of rows of the table.",
 )
-@click.option(
-    "--gotchas", is_flag=True, help="Show what in the text is not as it seems, and what to do."
-)
-@format_option("show", "json", help="How gotchas are written: for people, or as one JSON object.")
+@click.option("--gotchas", is_flag=True, help="Show what in the text gives unexpected tokens.")
+@format_option("show", "json", help="With --gotchas: for people, or one JSON object.")
 @encoding_options
 def inspect(
-    source: Source,
+    source: TokenizerSource,
     text: str | None,
     file: str | None,
     corpus: tuple[str, ...],
@@ -98,7 +101,7 @@ def inspect(
         raise click.UsageError("--format goes with --gotchas.")
     path = "-" if text == "-" else file
     if path is not None:
-        with Progress("reading", None) as progress:
+        with ProgressBar("reading", None) as progress:
             document = only_document(path, progress)
             text = document.text
     tok = source.load()
@@ -139,7 +142,7 @@ def _show_text(tok: jeton.Tokenizer, text: str, options: dict[str, Any], limit: 
     tokens = [tok.token_spelling(id) for id in ids]
     # What no text shows, such as a control piece, is shown by its name.
     pieces = [
-        Piece(token if id in specials else tok.token_bytes(id) or token, id, id in specials)
+        ColouredToken(token if id in specials else tok.token_bytes(id) or token, id, id in specials)
         for id, token in zip(ids, tokens, strict=True)
     ]
     colour = use_colour(sys.stdout)
@@ -171,12 +174,12 @@ def _rows(
     ids: list[int],
     tokens: list[bytes],
     spans: list[tuple[int, int]],
-    pieces: list[Piece],
+    pieces: list[ColouredToken],
     width: int,
 ) -> str:
     """The table: number, id, token as the vocabulary spells it, span, and its bytes in text.
 
-    What a narrow terminal has no room for is cut.
+    What does not fit a narrow terminal is shortened.
     """
     header = ("", "id", "token", "span", "bytes")
     rows = [tuple(styled(name, dim=True) for name in header)]

@@ -10,7 +10,7 @@ from jeton.cli.command import Command, Group, decorated
 from jeton.cli.learn_views import View, read_text, view_options
 from jeton.cli.targets import FilePath, force_option
 from jeton.cli.tokenizers import (
-    Source,
+    TokenizerSource,
     encoding_options,
     note_on_special_tokens,
     tokenizer_options,
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 __all__ = ["learn"]
 
-HELP = """Watch the algorithms, step by step; guess, answer, and write your own.
+HELP = """Watch the algorithms step by step, answer exercises, and write your own.
 
-Without a command there is a menu. In a terminal → and ← step forward and back, p plays and pauses,
-? shows the other keys, q ends. Elsewhere, or with --all, all steps are printed; --html writes them
-as a page. Without TEXT, a worked example of the textbooks is shown.
+Without a command, shows a menu. In a terminal, → and ← step forward and back, p plays and pauses,
+? shows the other keys, and q quits. Elsewhere, or with --all, all steps are printed; --html writes
+them as a page. Without TEXT, shows an example from textbooks.
 
 \b
 Examples:
   jeton learn                               a menu
-  jeton learn bpe                           the example of the textbooks
+  jeton learn bpe                           an example from textbooks
   jeton learn bpe "a refrain from rain in a train" --no-end
   jeton learn wordpiece --counts hug:10 pug:5 pun:12 bun:4 hugs:5
   jeton learn unigram --size 10
@@ -50,16 +50,18 @@ _MERGES = click.IntRange(0, 200)
     cls=Group,
     help=HELP,
     invoke_without_command=True,
-    short_help="Watch the algorithms, step by step.",
+    short_help="Watch the algorithms step by step.",
 )
 @click.option(
-    "--exercise", "number", type=int, metavar="N", help="Ask question N, and explain the answer."
+    "--exercise", "number", type=int, metavar="N", help="Ask exercise N, and explain the answer."
 )
-@click.option("--exercises", "is_list", is_flag=True, help="List the questions.")
+@click.option("--exercises", "is_list", is_flag=True, help="List the exercises.")
 @click.option(
     "--grade", "graded", type=FilePath(), metavar="FILE", help="Grade your own functions."
 )
-@click.option("--new", type=FilePath(), metavar="FILE", help="Begin a file of your own functions.")
+@click.option(
+    "--new", type=FilePath(), metavar="FILE", help="Write a file of empty functions to fill in."
+)
 @click.pass_context
 def learn(
     ctx: click.Context, number: int | None, is_list: bool, graded: str | None, new: str | None
@@ -90,7 +92,7 @@ def _run(ctx: click.Context, command: click.Command, *arguments: str) -> None:
 @learn.command(cls=Command, hidden=True)
 @click.argument("path", type=FilePath())
 def grade(path: str) -> None:
-    """Grades the functions of a file."""
+    """Grade the functions of a file."""
     from jeton.cli.learn_grade import show_grades
 
     show_grades(path)
@@ -100,7 +102,7 @@ def grade(path: str) -> None:
 @click.argument("path", type=FilePath())
 @force_option
 def begin(path: str, force: bool) -> None:
-    """Writes a file of empty functions."""
+    """Write a file of empty functions."""
     from jeton.cli import learn_grade
 
     learn_grade.begin(path, force=force)
@@ -108,7 +110,7 @@ def begin(path: str, force: bool) -> None:
 
 @learn.command(cls=Command, hidden=True)
 def menu() -> None:
-    """Lists the lessons, and in a terminal runs one."""
+    """List the lessons, and in a terminal run one."""
     from jeton.cli import learn_menu
 
     arguments = learn_menu.choose()
@@ -117,10 +119,10 @@ def menu() -> None:
             learn.invoke(context)
 
 
-GUESS = """Guess the next merge of byte pair encoding, again and again.
+GUESS = """Guess the next merges of byte pair encoding.
 
-Words from the sample texts are shown in symbols; type the two that are merged next. The most
-frequent pair wins, and of equals the one seen first. An empty line ends the game.
+Shows words of the sample texts in symbols. Type the two symbols that are merged next: the most
+frequent pair, or of equally frequent ones the pair seen first. An empty line ends the game.
 
 \b
 Examples:
@@ -134,7 +136,7 @@ Examples:
     "--start",
     type=click.IntRange(0, 1 << 31),
     metavar="N",
-    help="Which words the game begins with; by default others each time.",
+    help="Begin with the words of game N.  [default: at random]",
 )
 def guess(start: int | None) -> None:
     from jeton.cli.learn_guess import play
@@ -145,7 +147,7 @@ def guess(start: int | None) -> None:
 @learn.command(cls=Command, hidden=True)
 @click.argument("number", type=int, required=False)
 def exercise(number: int | None) -> None:
-    """Asks an exercise, or lists them."""
+    """Ask an exercise, or list them."""
     from jeton.cli.learn_exercises import ask, list_exercises
 
     if number is None:
@@ -204,13 +206,19 @@ Examples:
 """
 
 
-@learn.command("bpe", cls=Command, help=BPE, short_help="Pairs that become tokens.")
+@learn.command("bpe", cls=Command, help=BPE, short_help="Pairs become tokens.")
 @_words_options
 @click.option("--merges", default=10, show_default=True, type=_MERGES, help="How many merges.")
 @click.option("--vocab-size", type=click.IntRange(1), help="How many tokens, instead of --merges.")
 @click.option("--end", default="</w>", show_default=True, help="The mark at the end of a word.")
-@click.option("--no-end", is_flag=True, help="No such mark.")
-@click.option("--tie-break", default="first", show_default=True, type=_TIES, help="Who wins a tie.")
+@click.option("--no-end", is_flag=True, help="No mark at the end of a word.")
+@click.option(
+    "--tie-break",
+    default="first",
+    show_default=True,
+    type=_TIES,
+    help="Which of equally frequent pairs wins.",
+)
 @view_options
 def bpe(
     text: tuple[str, ...],
@@ -251,7 +259,7 @@ def _merges_for(vocab_size: int, alphabet: set[str]) -> int:
     return vocab_size - len(alphabet)
 
 
-WORDPIECE = """Train WordPiece: pairs that go together more often than their parts would by chance.
+WORDPIECE = """Train WordPiece: merge pairs that occur together more often than by chance.
 
 \b
 Examples:
@@ -261,7 +269,7 @@ Examples:
 
 
 @learn.command(
-    "wordpiece", cls=Command, help=WORDPIECE, short_help="Pairs by score; longest match."
+    "wordpiece", cls=Command, help=WORDPIECE, short_help="Pairs by score; the longest match."
 )
 @_words_options
 @click.option("--merges", default=6, show_default=True, type=_MERGES, help="How many merges.")
@@ -303,7 +311,7 @@ def wordpiece(
     view.show(frames, _title("WordPiece", words))
 
 
-UNIGRAM = """Train Unigram: begin with too many pieces, estimate, prune; then the most probable way.
+UNIGRAM = """Train Unigram: begin with too many pieces, estimate, prune; then find the best path.
 
 \b
 Examples:
@@ -312,12 +320,12 @@ Examples:
 """
 
 
-@learn.command("unigram", cls=Command, help=UNIGRAM, short_help="Estimate, prune; the best path.")
+@learn.command("unigram", cls=Command, help=UNIGRAM, short_help="Prune pieces; find the best path.")
 @_words_options
 @click.option(
     "--size",
     type=click.IntRange(1, 2_000),
-    help="How many pieces there are in the end.  [default: a few more than characters]",
+    help="How many pieces to keep.  [default: a few more than characters]",
 )
 @view_options
 def unigram(
@@ -339,7 +347,7 @@ def unigram(
     view.show(frames, _title("Unigram", words))
 
 
-BYTES = """Show a text as bytes, and the characters by which GPT-2's files print them.
+BYTES = """Show a text as bytes, and the characters that GPT-2's files write for them.
 
 \b
 Examples:
@@ -348,7 +356,7 @@ Examples:
 """
 
 
-@learn.command("bytes", cls=Command, help=BYTES, short_help="UTF-8, and bytes_to_unicode.")
+@learn.command("bytes", cls=Command, help=BYTES, short_help="UTF-8, and how GPT-2 writes bytes.")
 @click.argument("text", nargs=-1)
 @click.option("--file", type=FilePath(), metavar="FILE", help="Take the text from a file.")
 @view_options
@@ -363,24 +371,24 @@ def bytes_(text: tuple[str, ...], file: str | None, view: View) -> None:
     view.show(frames, "Bytes")
 
 
-ENCODE = """Encode a text with any tokenizer: what every stage does to it, then every merge.
+ENCODE = """Encode a text with any tokenizer, and show every stage and every merge.
 
 \b
 Examples:
-  jeton learn encode gpt2 "How is this cut?"
+  jeton learn encode gpt2 "How is this split?"
   jeton learn encode tokenizer.json "<|user|> hi" --special allow --all
   date | jeton learn encode gpt2 -
 """
 
 
-@learn.command("encode", cls=Command, help=ENCODE, short_help="Every stage, and every merge.")
+@learn.command("encode", cls=Command, help=ENCODE, short_help="Every stage and every merge.")
 @tokenizer_options
 @click.argument("text", nargs=-1)
 @click.option("--file", type=FilePath(), metavar="FILE", help="Take the text from a file.")
 @encoding_options
 @view_options
 def encode(
-    source: Source,
+    source: TokenizerSource,
     text: tuple[str, ...],
     file: str | None,
     options: dict[str, Any],
@@ -391,7 +399,7 @@ def encode(
     view.check([*source.files, *_read(file)])
     given = read_text(text, file)
     if given is None:
-        raise click.UsageError('give a text, as in "How is this cut?", or --file.')
+        raise click.UsageError('give a text, as in "How is this split?", or --file.')
     tok = source.load()
     note_on_special_tokens(tok, options)
     told = tok.explain(given, **options)

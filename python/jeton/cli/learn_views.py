@@ -20,7 +20,7 @@ import click
 from jeton.cli.command import decorated, echo_note
 from jeton.cli.documents import only_document
 from jeton.cli.printing import own_colours, say, use_colour
-from jeton.cli.progress import Progress
+from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath, check_target, force_option, replacing
 from jeton.cli.terminal import columns
 
@@ -140,7 +140,7 @@ def read_text(words: Sequence[str], file: str | None) -> str | None:
     text: str | None = " ".join(words) if words else None
     path = "-" if text == "-" else file
     if path is not None:
-        with Progress("reading", None) as progress:
+        with ProgressBar("reading", None) as progress:
             document = only_document(path, progress)
             text = document.text
     if text is None:

@@ -1,4 +1,4 @@
-"""`jeton list`: the names that stand for tokenizers and for ways to cut text."""
+"""`jeton list`: known names of tokenizers, models and split patterns."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from jeton.loading import registry
 
 __all__ = ["list"]
 
-HELP = """Show the names that are known: tokenizers, models, patterns.
+HELP = """List the known names of tokenizers, models and patterns.
 
-A tokenizer's name stands wherever a command takes TOKENIZER; its files are fetched once, unless
-they are on this machine. A model's name stands for the tokenizer that it uses. A pattern's name
-goes with --pattern. `prices` are those of models, for `jeton cost`, shown only when they are asked
-for.
+Use the name of a tokenizer, or of a model that uses it, wherever a command takes TOKENIZER; its
+files are downloaded once. Use the name of a pattern with --pattern. `jeton list prices` lists the
+prices that `jeton cost` uses.
 
 \b
 Examples:
@@ -34,7 +33,7 @@ _KINDS = ("tokenizers", "models", "patterns", "prices")
 _SHOWN = _KINDS[:3]
 
 
-@click.command(cls=Command, help=HELP, short_help="Names of tokenizers, models and patterns.")
+@click.command(cls=Command, help=HELP, short_help="List known tokenizers and patterns.")
 @click.argument("kind", required=False, type=click.Choice(_KINDS))
 @format_option("table", "json", help="A table for people, or one JSON object.")
 def list(kind: str | None, form: str) -> None:

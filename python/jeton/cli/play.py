@@ -34,7 +34,7 @@ Examples:
 """
 
 
-@click.command(cls=Command, help=HELP, short_help="A page to play with tokenizers.")
+@click.command(cls=Command, help=HELP, short_help="Play with tokenizers in a browser.")
 @click.argument("tokenizers", nargs=-1, metavar="[TOKENIZER]...")
 @click.option("--file", type=FilePath(), metavar="FILE", help="Begin with the text of a file.")
 @click.option(

@@ -17,7 +17,7 @@ from jeton.cli.printing import put
 from jeton.cli.progress import progress_option
 from jeton.cli.targets import FilePath, check_target
 from jeton.cli.terminal import human_bytes
-from jeton.cli.tokenizers import Source, tokenizer_options
+from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
 
 __all__ = ["folder_option", "prepare", "told"]
 
@@ -27,10 +27,10 @@ LAYOUTS = ("jeton", "nanogpt", "llm.c", "megatron", "datatrove", "parquet")
 
 HELP = """Encode a corpus once, into files that a training loop reads.
 
-INPUT is files, folders or patterns: text, JSON lines (.jsonl, .ndjson) and Parquet, the first two
-also compressed by gzip or Zstandard; - is the standard input. A document is a file of text (a line
-with --documents line), a record or a row. Stopped or killed at any moment, the same command goes on
-and gives the same files, byte for byte.
+INPUT is files, folders or patterns: text, JSON Lines (.jsonl, .ndjson) and Parquet, the first two
+also compressed by gzip or Zstandard; - is standard input. A document is a text file (with
+--documents line, a line), a record or a row. If it is stopped or killed, the same command resumes
+and writes the same files, byte for byte.
 
 \b
 Examples:
@@ -46,15 +46,15 @@ Examples:
   jeton prepare ./model chats.jsonl -o tokens/ --messages messages \\
       --max-tokens 4096
 
-Conversations: --messages names the field of records that holds the messages. They go through a
-chat template, and a loss mask beside the tokens says which of them the model learns to write: those
-of the answers. Control tokens that a message spells are text.
+Conversations: --messages names the field with the messages. A chat template formats them, and a
+loss mask marks the tokens that the model learns to write, those of the answers. Control tokens in
+a message stay text.
 
 \b
 The layouts:
   jeton      train-00000.bin, …: flat tokens, where documents end; loss mask
   nanogpt    train.bin and val.bin
-  llm.c      train_000000.bin, …: behind a header
+  llm.c      train_000000.bin, …: a header, then tokens
   megatron   train.bin and train.idx
   datatrove  train/00000.ds, …; loss mask
   parquet    train-00000.parquet, …: a column input_ids; loss mask as labels
@@ -85,7 +85,7 @@ def folder_option(function: F) -> F:
         required=True,
         type=FilePath(),
         callback=_folder,
-        help="The folder to fill.",
+        help="The folder to write.",
     )(function)
 
 
@@ -101,7 +101,7 @@ def _validation(_: click.Context, __: click.Parameter, values: tuple[str, ...]) 
         return [Path(values[0])]
 
 
-@click.command(cls=Command, help=HELP, short_help="Files of tokens to train a model on.")
+@click.command(cls=Command, help=HELP, short_help="Encode a corpus into files to train on.")
 @tokenizer_options
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=FilePath())
 @folder_option
@@ -110,13 +110,13 @@ def _validation(_: click.Context, __: click.Parameter, values: tuple[str, ...]) 
     type=click.Choice(LAYOUTS),
     default="jeton",
     show_default=True,
-    help="Which of the layouts above the files have.",
+    help="Which of the layouts above to write.",
 )
 @click.option(
     "--shard-tokens",
     type=click.IntRange(min=1),
     metavar="N",
-    help="The most tokens of a file.  [default: as the layout has it]",
+    help="Maximum tokens per file.  [default: that of the layout]",
 )
 @documents_option
 @click.option("--field", metavar="NAME", help="The field of JSON lines, or the column of a table.")
@@ -131,37 +131,39 @@ def _validation(_: click.Context, __: click.Parameter, values: tuple[str, ...]) 
 @click.option(
     "--end-of-text",
     metavar="TOKEN",
-    help="The token that separates documents.  [default: the one that the tokenizer has for that]",
+    help="The token between documents.  [default: the tokenizer's own]",
 )
-@click.option("--no-end-of-text", is_flag=True, help="No token parts documents.")
+@click.option("--no-end-of-text", is_flag=True, help="No token between documents.")
 @click.option(
     "--end-of-text-place",
     type=click.Choice(["after", "before"]),
     default="after",
     show_default=True,
-    help="Where it stands, seen from each document.",
+    help="Whether it comes after or before each document.",
 )
 @click.option(
     "--frame",
     is_flag=True,
-    help="Begin and end documents as the tokenizer's post-processor has it, and not with that.",
+    help="Add what the tokenizer's post-processor adds, instead of that token.",
 )
 @click.option(
     "--validation",
     multiple=True,
     metavar="SHARE|FILE",
     callback=_validation,
-    help="What validates: a share, as 0.1, or files of their own (repeatable).",
+    help="What to validate with: a share, as 0.1, or other files (repeatable).",
 )
 @click.option(
     "--split",
     type=click.Choice(["cut", "hash"]),
     default="cut",
     show_default=True,
-    help="How a share is told from the rest: by one cut, or by a hash of each document.",
+    help="How to choose a share: the last tokens (cut), or documents by hash.",
 )
 @click.option("--shuffle", type=click.IntRange(min=0), metavar="SEED", help="Shuffle documents.")
-@click.option("--memory", default="1GB", show_default=True, help="What shuffling may take.")
+@click.option(
+    "--memory", default="1GB", show_default=True, help="How much memory shuffling may use."
+)
 @click.option(
     "--part",
     metavar="I/N",
@@ -169,7 +171,7 @@ def _validation(_: click.Context, __: click.Parameter, values: tuple[str, ...]) 
     help="Only part I of N, for `jeton data merge`; parts are counted from 1.",
 )
 @click.option("--messages", metavar="FIELD", help="The field that holds a conversation.")
-@click.option("--tools", metavar="FIELD", help="The field that holds its tools, if there are.")
+@click.option("--tools", metavar="FIELD", help="The field that holds its tools, if any.")
 @click.option(
     "--template",
     metavar="NAME|FILE",
@@ -180,23 +182,27 @@ def _validation(_: click.Context, __: click.Parameter, values: tuple[str, ...]) 
     "--roles",
     multiple=True,
     metavar="ROLE",
-    help="Whose messages are learnt (repeatable).  [default: assistant]",
+    help="Whose messages the model learns (repeatable).  [default: assistant]",
 )
 @click.option(
-    "--max-tokens", type=click.IntRange(min=1), metavar="N", help="The most of a conversation."
+    "--max-tokens",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Maximum tokens of a conversation.",
 )
 @click.option(
     "--too-long",
     type=click.Choice(["truncate", "drop", "error"]),
-    help="What becomes of longer ones: their oldest turns go, or all of it.  [default: truncate]",
+    help="Longer conversations lose their oldest turns, are left out, or are an error.  "
+    "[default: truncate]",
 )
 @click.option(
     "--bad-records",
     type=click.Choice(["error", "drop"]),
-    help="What becomes of records and lines that cannot be read or encoded, and of records that "
-    "are no conversations.  [default: error]",
+    help="Records that cannot be read or encoded, or are not conversations, are an error, or "
+    "left out.  [default: error]",
 )
-@click.option("--date", metavar="YYYY-MM-DD", help="The day, for templates that write it.")
+@click.option("--date", metavar="YYYY-MM-DD", help="The date, for templates that use it.")
 @click.option(
     "--set",
     "variables",
@@ -207,7 +213,7 @@ def _validation(_: click.Context, __: click.Parameter, values: tuple[str, ...]) 
 )
 @progress_option
 def prepare(
-    source: Source,
+    source: TokenizerSource,
     inputs: tuple[str, ...],
     folder: Path,
     end_of_text: str | None,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from jeton.cli.command import echo_note, is_quiet
 from jeton.cli.printing import say
-from jeton.cli.progress import Progress
+from jeton.cli.progress import ProgressBar
 
 if TYPE_CHECKING:
     from jeton.data import PrepareProgress
@@ -27,9 +27,9 @@ def shown(as_json: bool) -> Iterator[Watch | None]:
     if is_quiet() or not (as_json or sys.stderr.isatty()):
         yield None
     elif as_json:
-        yield _JsonLines()
+        yield _PrepareJsonLines()
     else:
-        with contextlib.closing(_Bar()) as bar:
+        with contextlib.closing(_PhaseBars()) as bar:
             yield bar
 
 
@@ -43,7 +43,7 @@ def saying_it_goes_on() -> Iterator[None]:
         raise
 
 
-class _JsonLines:
+class _PrepareJsonLines:
     """JSON lines on standard error, one a second."""
 
     def __init__(self) -> None:
@@ -65,16 +65,16 @@ class _JsonLines:
         say(json.dumps(told), err=True)
 
 
-class _Bar:
+class _PhaseBars:
     """A bar for each phase, one after the other."""
 
     def __init__(self) -> None:
-        self._bar: Progress | None = None
+        self._bar: ProgressBar | None = None
 
     def __call__(self, step: PrepareProgress) -> None:
         if self._bar is None or self._bar.label != step.phase:
             self.close()
-            self._bar = Progress(step.phase, step.total or None, done=step.done)
+            self._bar = ProgressBar(step.phase, step.total or None, done=step.done)
         self._bar.total = step.total or None
         self._bar.note = f"{step.tokens:,} tokens"
         self._bar.advance(step.done - self._bar.done)

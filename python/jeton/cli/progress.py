@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from jeton.corpora.corpus import Progress as Step
 
-__all__ = ["Progress", "progress_option"]
+__all__ = ["ProgressBar", "progress_option"]
 
 progress_option = click.option(
     "--progress",
@@ -35,7 +35,7 @@ progress_option = click.option(
 )
 
 
-class Progress:
+class ProgressBar:
     """A bar on standard error that says how far the work has come.
 
     It appears after half a second, only on a terminal and not under `--quiet`, and is gone when
@@ -75,7 +75,7 @@ class Progress:
         self._bars: Bars | None = None
         self._task: TaskID | None = None
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> ProgressBar:
         return self
 
     def advance(self, amount: int) -> None:
@@ -136,7 +136,7 @@ def _bars() -> Bars:
     # Results go to standard output as ever, and no thread draws: a signal finds one at work.
     return Bars(
         TextColumn("{task.description}"),
-        BarColumn(bar_width=Progress.BAR),
+        BarColumn(bar_width=ProgressBar.BAR),
         TextColumn("{task.fields[beside]}"),
         console=Console(stderr=True, force_terminal=True, no_color=not use_colour(sys.stderr)),
         auto_refresh=False,

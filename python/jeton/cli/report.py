@@ -22,20 +22,20 @@ from jeton.cli.named_arguments import (
     pivot_option,
     tokenizers_by_name,
 )
-from jeton.cli.progress import Progress
+from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath, check_target, force_option, replacing
 from jeton.cli.terminal import human_bytes
 from jeton.errors import FileError
 
 __all__ = ["report"]
 
-HELP = """Measure tokenizers on text and write a report: one page that holds all it needs.
+HELP = """Measure tokenizers on text, and write a report as one HTML page.
 
-Bars by corpus and language, premiums of languages, lengths and frequencies of tokens, lines side by
-side in colour, and a table of all measures that sorts and filters. The page works offline, light
-and dark, by keyboard and in print. Nothing in it is loaded from anywhere.
+It has bars by corpus and language, premiums of languages, lengths and frequencies of tokens, lines
+side by side in colour, and a table of all measures to sort and filter. The page works offline, in
+light and dark, by keyboard and in print, and loads nothing else.
 
-A TOKENIZER, a corpus and a language may be named: NAME=PATH. Parallel text is a file a language;
+Tokenizers, corpora and languages can have names: NAME=PATH. Parallel text is one file per language;
 line N says the same in each.
 
 \b
@@ -57,7 +57,7 @@ _READ = 200_000
 """Bytes of each text that are read for these lines."""
 
 
-@click.command(cls=Command, help=HELP, short_help="Tokenizers compared, as a page.")
+@click.command(cls=Command, help=HELP, short_help="Write a comparison as a page.")
 @click.argument("tokenizers", nargs=-1, metavar="TOKENIZER...")
 @corpus_option
 @parallel_option
@@ -76,20 +76,20 @@ _READ = 200_000
     "swept",
     type=FilePath(),
     metavar="FILE",
-    help="A saved sweep (JSON), whose curves of size are drawn, too.",
+    help="A saved sweep (JSON), to draw its curves too.",
 )
 @click.option(
     "--pictures",
     type=FilePath(),
     metavar="DIR",
-    help="Write the pictures as SVG and PNG, too (needs matplotlib).",
+    help="Also write the pictures as SVG and PNG (needs matplotlib).",
 )
 @click.option(
     "--save",
     "target_of_values",
     type=FilePath(),
     metavar="FILE",
-    help="Save the values too, as JSON, for --from and for jeton compare --baseline.",
+    help="Also save the values as JSON, for --from and for jeton compare --baseline.",
 )
 @click.option(
     "-o", "--output", type=FilePath(), required=True, metavar="FILE", help="The page to write."
@@ -125,7 +125,9 @@ def report(
     sweep = None if swept is None else Sweep.load(swept)
     if saved is not None:
         if corpora or parallel or pivot:
-            raise click.UsageError("--from holds what was measured; leave out the texts.")
+            raise click.UsageError(
+                "--from has measurements already; leave out --corpus and --parallel."
+            )
         found = Comparison.load(saved)
         text = found.html(title, sweep=sweep)
     else:
@@ -151,7 +153,7 @@ def _compared(
     pivot: str | None,
     invalid: Literal["strict", "replace"],
 ) -> Comparison:
-    with Progress("measuring", None) as progress:
+    with ProgressBar("measuring", None) as progress:
         return compare(
             toks,
             {name: Path(path) for name, path in texts.items()},

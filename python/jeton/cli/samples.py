@@ -18,8 +18,8 @@ __all__ = ["samples"]
 
 HELP = """Show the text that ships with jeton, or write it to files.
 
-All of it is in the public domain: essays, tales, dialogue, letters, recipes, notes, thirty
-languages, code and figures. Without a NAME, the names; with one, that text.
+NAME is essays, tales, dialogue, letters, recipes, notes, languages (thirty of them), code or
+figures. Without NAME, lists the names. All texts are in the public domain (CC0).
 
 \b
 Examples:
@@ -30,14 +30,14 @@ Examples:
 """
 
 
-@click.command(cls=Command, help=HELP, short_help="Text to try things on.")
-@click.argument("name", required=False, type=click.Choice(texts.NAMES))
+@click.command(cls=Command, help=HELP, short_help="Show or write sample texts.")
+@click.argument("name", required=False, metavar="[NAME]", type=click.Choice(texts.NAMES))
 @click.option(
     "-o",
     "--output",
     type=FilePath(),
     metavar="PATH",
-    help="The file of the text of that NAME; without one, a folder for all texts.",
+    help="The file to write; without NAME, a folder for all texts.",
 )
 @force_option
 def samples(name: str | None, output: str | None, force: bool) -> None:

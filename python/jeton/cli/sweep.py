@@ -15,23 +15,22 @@ from jeton.analysis import sweep as train
 from jeton.cli.command import Command, format_option
 from jeton.cli.documents import documents_option, invalid_option, say_what_documents_are
 from jeton.cli.printing import styled
-from jeton.cli.progress import Progress
+from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
 from jeton.cli.terminal import heading, human_bytes, table
 from jeton.display.human_readable import bar
 
 __all__ = ["sweep"]
 
-HELP = """How large a vocabulary should be: trains several on one corpus and measures each.
+HELP = """Train tokenizers of several sizes on one corpus, and measure each.
 
-Of every family and size: bytes per token on text that was held out, memory of the embedding and
-its share of the model's parameters, how much text a context holds, and the operations of the whole
-model for a byte of text, output layer included. Says where these are fewest, and where each curve
-bends: where it stands highest above the line from its first to its last point (Kneedle, Satopää et
-al. 2011), which depends on the ends of the ladder, too. A size that a family cannot have is
-skipped.
+For every kind and size: bytes per token on held-out text, the memory of the embedding and its
+share of the model's parameters, how much text a context holds, and the operations of the whole
+model per byte of text, output layer included. Says where these are fewest, and where each curve
+bends: its highest point above the line from first to last point (Kneedle, Satopää et al. 2011),
+which also depends on the sizes that you choose. A size that a kind cannot have is skipped.
 
-With --folder the tokenizers are kept there, and a sweep that was interrupted goes on where it was.
+With --folder the tokenizers are kept, and an interrupted sweep resumes.
 
 \b
 Examples:
@@ -51,7 +50,7 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     return found
 
 
-@click.command(cls=Command, help=HELP, short_help="How large a vocabulary should be.")
+@click.command(cls=Command, help=HELP, short_help="Find the best vocabulary size.")
 @click.argument("corpus", type=FilePath(), nargs=-1, required=True, metavar="CORPUS...")
 @click.option(
     "--sizes",
@@ -59,7 +58,7 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     show_default=True,
     callback=_sizes,
     metavar="N,N...",
-    help="Sizes of vocabularies.",
+    help="Vocabulary sizes, with commas.",
 )
 @click.option(
     "--family",
@@ -68,52 +67,54 @@ def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     multiple=True,
     default=FAMILIES,
     show_default=True,
-    help="What is trained. Repeatable.",
+    help="What to train. Repeatable.",
 )
 @click.option(
     "--held-out",
     type=FilePath(),
     multiple=True,
     metavar="PATH",
-    help="Text to measure on; by default a tenth of the corpus's lines, kept out of training.",
+    help="Text to measure on.  [default: a tenth of the corpus, not used in training]",
 )
 @documents_option
 @invalid_option
-@click.option("--pattern", default="gpt4", show_default=True, help="How BPE cuts words.")
+@click.option(
+    "--pattern", default="gpt4", show_default=True, help="How BPE splits text into words."
+)
 @click.option(
     "--width",
     type=click.IntRange(1, 1 << 24),
     default=768,
     show_default=True,
-    help="Of the model: numbers in an embedding.",
+    help="Width of the model: numbers per embedding.",
 )
 @click.option(
     "--depth",
     type=click.IntRange(1, 1 << 24),
     default=12,
     show_default=True,
-    help="Of the model: its layers.",
+    help="Depth of the model: layers.",
 )
 @click.option(
     "--context",
     type=click.IntRange(1, 1 << 32),
     default=1024,
     show_default=True,
-    help="Of the model: tokens that it sees at once.",
+    help="Context of the model, in tokens.",
 )
 @click.option(
     "--bytes-per-parameter",
     type=click.IntRange(1, 16),
     default=4,
     show_default=True,
-    help="4 of float32, 2 of bfloat16.",
+    help="4 for float32, 2 for bfloat16.",
 )
 @click.option(
     "--untied",
     is_flag=True,
-    help="The output layer has a table of its own, which counts among the parameters.",
+    help="Count an output layer with a table of its own.",
 )
-@click.option("--folder", type=FilePath(), metavar="DIR", help="Keep the tokenizers; resume.")
+@click.option("--folder", type=FilePath(), metavar="DIR", help="Keep tokenizers here, and resume.")
 @format_option(
     "table",
     "json",
@@ -141,7 +142,7 @@ def sweep(
     force: bool,
 ) -> None:
     check_target(output, inputs=[*corpus, *held_out], force=force, stream=True)
-    with Progress("", None, lambda number: f"{number:,.0f}") as progress:
+    with ProgressBar("", None, lambda number: f"{number:,.0f}") as progress:
 
         def watch(label: str, step: jeton.Progress) -> None:
             told = f"{label}: {step.phase}"

@@ -68,7 +68,9 @@ STREAM = "-"
 
 def output_option(function: F) -> F:
     """The option `--output`, which arrives as `output`."""
-    option = click.option("-o", "--output", type=FilePath(), metavar="FILE", help="Write there.")
+    option = click.option(
+        "-o", "--output", type=FilePath(), metavar="FILE", help="The file to write."
+    )
     return option(function)
 
 

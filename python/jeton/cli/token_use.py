@@ -11,7 +11,7 @@ import numpy as np
 import jeton
 from jeton.analysis import Usage
 from jeton.cli.printing import styled
-from jeton.cli.progress import Progress
+from jeton.cli.progress import ProgressBar
 from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
 from jeton.display.human_readable import bar, visible
 
@@ -28,7 +28,7 @@ def token_use(
 ) -> Iterator[str]:
     """Counts the tokens of files and folders, and tells what was found line by line."""
     files = [Path(path) for path in paths]
-    with Progress("counting", None) as progress:
+    with ProgressBar("counting", None) as progress:
         usage = tok.usage(files, errors=invalid, watch=progress.follow)
     yield heading(" ".join(paths))
     yield from _summary(usage)

@@ -19,7 +19,7 @@ from jeton.cli.command import decorated, echo_note
 from jeton.cli.targets import FilePath, check_target
 
 __all__ = [
-    "Source",
+    "TokenizerSource",
     "encoding_options",
     "note_on_special_tokens",
     "special_of",
@@ -46,7 +46,7 @@ def _special_token(
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TokenizerSource:
     """Where a tokenizer comes from."""
 
     name: str
@@ -87,7 +87,7 @@ def tokenizer_options(function: F) -> F:
         lowercase: bool | None,
         **others: Any,
     ) -> Any:
-        source = Source(tokenizer, merges, encoding, pattern, special_tokens, lowercase)
+        source = TokenizerSource(tokenizer, merges, encoding, pattern, special_tokens, lowercase)
         check_target(None, inputs=source.files, force=False)
         return function(source=source, **others)
 
@@ -99,12 +99,12 @@ def tokenizer_options(function: F) -> F:
         click.option(
             "--encoding",
             metavar="NAME",
-            help="Which published encoding ranks are, where one file serves several.",
+            help="Which published encoding to use, if a file of ranks serves several.",
         ),
         click.option(
             "--pattern",
             metavar="NAME|REGEX",
-            help="How ranks split text: a known name (gpt2, cl100k, o200k …) or a regex.",
+            help="How a file of ranks splits text: a name (gpt2, cl100k, o200k …) or a regex.",
         ),
         click.option(
             "--special-token",
@@ -112,12 +112,12 @@ def tokenizer_options(function: F) -> F:
             multiple=True,
             metavar="TOKEN=ID",
             callback=_special_token,
-            help="A special token that the file does not hold. Repeatable.",
+            help="A special token that is not in the file. Repeatable.",
         ),
         click.option(
             "--lowercase/--cased",
             default=None,
-            help="Whether a vocab.txt lower-cases text. By default its tokens tell.",
+            help="Whether a vocab.txt lower-cases text.  [default: as its tokens show]",
         ),
     ]
     return cast(F, decorated(command, decorators))
@@ -137,8 +137,8 @@ def encoding_options(function: F) -> F:
             multiple=True,
             default=["ignore"],
             metavar="POLICY|TOKEN",
-            help="Special tokens spelled out in text: ignore (they are text; the default), allow, "
-            "raise, or a token to allow. Repeatable with tokens.",
+            help="Special tokens in text: ignore (they stay text; the default), allow, raise (an "
+            "error), or a token to allow. Repeatable with tokens.",
         ),
         click.option(
             "--add-special-tokens",
@@ -167,5 +167,5 @@ def special_of(values: tuple[str, ...]) -> Special:
     if not policies:
         return frozenset(values)
     if len(values) > 1:
-        raise click.UsageError(f"--special {policies[0]} stands alone; leave the others out.")
+        raise click.UsageError(f"--special {policies[0]} cannot be combined with others.")
     return cast(Literal["ignore", "allow", "raise"], policies[0])

@@ -34,15 +34,16 @@ __all__ = ["train"]
 
 HELP = """Train a tokenizer on files of text.
 
-FILES are files or folders; a file of text is one document, unless --documents line has each line be
-one. They may be compressed by gzip or Zstandard; .jsonl and .ndjson hold JSON lines, .parquet a
-table; - is the standard input. A file that is there twice is read once, and of a folder those whose
-names begin with a dot are left out. The ending of --output says which format is written: .json is a
-tokenizer.json, .tiktoken is ranks, .model is SentencePiece's, .txt is BERT's list, vocab.json is
-GPT-2's pair. Without an ending, or where there is a folder of that name, it is a folder as
-transformers reads it. With --kind unigram the ending says which style is trained, too: .model is
-SentencePiece's, whose library reads it; .json is composed of tokenizers' components. The two give
-other ids. Instead of FILES, one file of counts that --save-counts wrote will do.
+FILES are files or folders: text, JSON Lines (.jsonl, .ndjson) or Parquet, also compressed by gzip
+or Zstandard; - is standard input. A text file is one document; with --documents line, each line
+is. A file that is named twice is read once, and files in folders whose names begin with a dot are
+skipped. Instead of FILES, give one file that --save-counts wrote.
+
+The ending of --output sets the format: .json is a tokenizer.json, .tiktoken is ranks, .model is
+SentencePiece's, .txt is BERT's list, vocab.json is GPT-2's pair. Without an ending, or if it is an
+existing folder, it is a folder as transformers reads it. With --kind unigram the ending also sets
+the style: .model is trained for SentencePiece's library, .json for Hugging Face's. The two have
+different ids.
 
 \b
 Examples:
@@ -66,7 +67,7 @@ Examples:
 _PATH = FilePath(path_type=Path)
 
 
-@click.command(cls=Command, help=HELP, short_help="A tokenizer from files of text.")
+@click.command(cls=Command, help=HELP, short_help="Train a tokenizer on files of text.")
 @click.argument("files", nargs=-1, required=True, type=_PATH)
 @click.option(
     "-o",
@@ -89,42 +90,44 @@ _PATH = FilePath(path_type=Path)
     "sizes",
     type=click.IntRange(min=1),
     multiple=True,
-    help="How many tokens; given several times, a tokenizer of each size from one run.  "
-    "[default: 30000; of Unigram, 8000]",
+    help="How many tokens. Repeat it to train several sizes in one run.  "
+    "[default: 30000; for Unigram, 8000]",
 )
 @click.option(
     "--new-tokens",
     type=click.IntRange(min=1),
     multiple=True,
-    help="Instead: how many tokens more than --start-from has.",
+    help="How many tokens to add to those of --start-from.",
 )
 @click.option(
     "--pattern",
-    help="How text is cut: a name or an expression.  [default: gpt4; of words, whitespace]",
+    help="How to split text: a name or a regex.  [default: gpt4; for words, whitespace]",
 )
-@click.option("--special-token", "specials", multiple=True, help="A special token; repeatable.")
+@click.option(
+    "--special-token", "specials", multiple=True, help="Add this special token. Repeatable."
+)
 @click.option(
     "--alphabet",
     type=click.Choice(["bytes", "characters", "sentencepiece"]),
-    help="What words are before the first merge.  [default: bytes]",
+    help="What words consist of before the first merge.  [default: bytes]",
 )
 @click.option(
     "--start-from",
     type=FilePath(),
     metavar="TOKENIZER",
-    help="A tokenizer whose merges come first, and whose ids stay: a known name or a file.",
+    help="Continue from this tokenizer: its merges come first, and its ids stay.",
 )
 @click.option(
     "--rule",
     type=click.Choice(["released", "published"]),
-    help="Which WordPiece.  [default: released]",
+    help="Which rule of WordPiece.  [default: released]",
 )
 @click.option(
     "--set",
     "given",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Any other parameter of the trainer, its value as JSON or text; repeatable.",
+    help="Any other parameter of the trainer; VALUE is JSON or text. Repeatable.",
 )
 @click.option(
     "--min-frequency",
@@ -133,16 +136,16 @@ _PATH = FilePath(path_type=Path)
     show_default=True,
     help="How often a pair must occur to be merged.",
 )
-@click.option("--max-word-length", type=click.IntRange(min=1), help="Longer words are cut.")
+@click.option("--max-word-length", type=click.IntRange(min=1), help="Split longer words.")
 @click.option(
-    "--min-word-count", type=click.IntRange(min=0), default=0, help="Rarer words are left out."
+    "--min-word-count", type=click.IntRange(min=0), default=0, help="Leave out rarer words."
 )
-@click.option("--memory", help="How much memory to take, as 4GB; past it, counts go to disk.")
-@click.option("--temp-dir", type=_PATH, help="The folder for those.")
+@click.option("--memory", help="Memory limit, as 4GB; beyond it, counts go to disk.")
+@click.option("--temp-dir", type=_PATH, help="The folder for counts on disk.")
 @click.option(
     "--save-counts",
     type=_PATH,
-    help="Keep the word counts in this file, to train from again.",
+    help="Write the word counts to this file, to train from again.",
 )
 @click.option("--field", help="The field of JSON lines, or the column of a table.")
 @documents_option

@@ -8,19 +8,19 @@ from collections.abc import Callable
 
 from jeton.cli.command import echo_note, is_quiet
 from jeton.cli.printing import say
-from jeton.cli.progress import Progress
+from jeton.cli.progress import ProgressBar
 from jeton.cli.terminal import human_bytes
 from jeton.corpora.corpus import Progress as Step
 
-__all__ = ["JsonLines", "TerminalLine", "watcher"]
+__all__ = ["TerminalLine", "TrainJsonLines", "watcher"]
 
 
-def watcher(as_json: bool) -> JsonLines | TerminalLine:
+def watcher(as_json: bool) -> TrainJsonLines | TerminalLine:
     """What shows the progress, until it is closed."""
-    return JsonLines() if as_json and not is_quiet() else TerminalLine()
+    return TrainJsonLines() if as_json and not is_quiet() else TerminalLine()
 
 
-class JsonLines:
+class TrainJsonLines:
     """JSON lines on standard error: one a second, the first and the last of a phase always."""
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class TerminalLine:
     def __init__(self) -> None:
         self._start = time.monotonic()
         self._phase: str | None = None
-        self._line: Progress | None = None
+        self._line: ProgressBar | None = None
         #: The bytes of text that were counted.
         self._text = 0
 
@@ -76,7 +76,7 @@ class TerminalLine:
                 echo_note(f"counted {human_bytes(self._text)} of text in {seconds:.1f} s")
             self._phase = step.phase
         if self._line is None:
-            self._line = Progress(step.phase, step.total or None, _UNITS[step.phase])
+            self._line = ProgressBar(step.phase, step.total or None, _UNITS[step.phase])
         self._line.total = step.total or None
         if step.phase == "counting":
             self._text = step.text

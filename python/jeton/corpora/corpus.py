@@ -1,7 +1,7 @@
 """A corpus: an iterable of texts, or files. What trainers count and what token sets are made of.
 
-Look here for what a `str` given as a corpus means, for what is told while a corpus is counted, and
-for Parquet.
+Look here for what counts as a corpus (`paths_or_texts`) and what a file holds (`kind_of`): all that
+read corpora ask here. Progress while a corpus is counted and columns of Parquet are here, too.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from jeton.files import opened
 
 __all__ = [
     "ARROW_ERRORS",
+    "ParquetColumn",
     "Progress",
-    "Table",
     "are_lines",
     "batches",
     "check_watch",
@@ -39,7 +39,7 @@ __all__ = [
     "drops_bad",
     "files_of",
     "is_table",
-    "is_text",
+    "kind_of",
     "names_a_file",
     "paths_or_texts",
     "rows_at_once",
@@ -113,10 +113,25 @@ def drops_bad(bad_records: object) -> bool:
     return bad_records == "drop"
 
 
-def is_text(path: Path, field: str | None) -> bool:
-    """Whether a file holds text, and neither records nor a table."""
+def kind_of(path: Path, field: str | None = None) -> Literal["table", "records", "text"]:
+    """What a file holds, by its name: a Parquet table, JSON lines, or text.
+
+    Args:
+        path: The file; `.gz` and `.zst` behind the name do not count.
+        field: The field of records that is asked for. If there is one, what is no table is read as
+            JSON lines.
+
+    Example:
+        >>> [kind_of(Path(name)) for name in ("a.parquet", "a.jsonl.zst", "a.txt.gz")]
+        ['table', 'records', 'text']
+        >>> kind_of(Path("a.txt"), field="body")
+        'records'
+    """
+    if is_table(path):
+        return "table"
     name = path.with_suffix("") if path.suffix.lower() in (".gz", ".zst") else path
-    return field is None and name.suffix.lower() not in (".jsonl", ".ndjson", ".parquet")
+    is_records = field is not None or name.suffix.lower() in (".jsonl", ".ndjson")
+    return "records" if is_records else "text"
 
 
 def warn(message: str) -> None:
@@ -161,7 +176,9 @@ def count(
         told.texts(counter.count(read, number, errors))
         number += len(batch)
         bad += len(batch) - len(read)
-    tables = iter([Table(path, field or "text", errors, drop) for path in paths if is_table(path)])
+    tables = iter(
+        [ParquetColumn(path, field or "text", errors, drop) for path in paths if is_table(path)]
+    )
     for of_tables, run in groupby(paths, is_table):
         if of_tables:
             for path in run:
@@ -411,7 +428,7 @@ def _too_long(path: Path, place: str) -> UnsupportedError:
     )
 
 
-class Table:
+class ParquetColumn:
     """A column of a Parquet file, which is looked for at once."""
 
     def __init__(self, path: Path, column: str, errors: str, drops_bad: bool = False) -> None:

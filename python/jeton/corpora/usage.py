@@ -18,9 +18,9 @@ from jeton import saved_json
 from jeton._core import __version__
 from jeton.arguments import check_text, checked_errors, checked_int
 from jeton.corpora.corpus import Progress, batches, check_watch, paths_or_texts
-from jeton.corpora.token_blocks.blocks import Encoding
-from jeton.corpora.token_blocks.blocks import Progress as Read
-from jeton.corpora.token_blocks.files import Files
+from jeton.corpora.token_blocks.blocks import DocumentEncoding
+from jeton.corpora.token_blocks.blocks import SourcePosition as Read
+from jeton.corpora.token_blocks.files import FileSource
 from jeton.display.human_readable import counted
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
 
@@ -270,7 +270,9 @@ def usage_of(
         )
     counter = _Counter(tok, watch)
     if paths:
-        counter.files(Files(paths, counter.encoding, field=field, errors=errors, by_line=False))
+        counter.files(
+            FileSource(paths, counter.encoding, field=field, errors=errors, by_line=False)
+        )
     else:
         counter.texts(texts, errors)
     return counter.usage()
@@ -280,14 +282,14 @@ class _Counter:
     """Counts tokens as they come, and what they were made of."""
 
     def __init__(self, tok: BaseTokenizer, watch: Callable[[Progress], None] | None) -> None:
-        self.tok, self.encoding, self.watch = tok, Encoding(tok), watch
+        self.tok, self.encoding, self.watch = tok, DocumentEncoding(tok), watch
         self.ids = tok._core.token_ids().astype(np.int64)
         self.is_dense = len(self.ids) == tok.max_id + 1
         self.counts = np.zeros(len(self.ids), np.int64)
         self.corpus = hashlib.sha256()
         self.read = Read()
 
-    def files(self, files: Files) -> None:
+    def files(self, files: FileSource) -> None:
         """Counts the tokens of files, on all cores."""
         text = 0
         for block in files.blocks(Read()):

@@ -14,11 +14,11 @@ from jeton.errors import ArgumentError, ArgumentTypeError, JetonError
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer
 
-__all__ = ["Known", "known_of", "tokenizer_of"]
+__all__ = ["SetFacts", "known_of", "tokenizer_of"]
 
 
 @dataclass(frozen=True)
-class Known:
+class SetFacts:
     """What is known of a set."""
 
     path: Path
@@ -79,7 +79,7 @@ class Known:
         )
 
 
-def known_of(path: str | os.PathLike[str]) -> Known:
+def known_of(path: str | os.PathLike[str]) -> SetFacts:
     """What is known of the set in a folder, or of the one that a file is of.
 
     Nothing is known where no manifest lies, or one that does not name the file.
@@ -89,15 +89,15 @@ def known_of(path: str | os.PathLike[str]) -> Known:
     """
     place = Path(path) if isinstance(path, (str, os.PathLike)) else Path()
     if os.path.isfile(place / NAME):
-        return Known(place, Manifest.read(place))
+        return SetFacts(place, Manifest.read(place))
     # A split may have a folder of its own.
     for folder in list(place.parents)[:2] if os.path.isfile(place) else []:
         if os.path.isfile(folder / NAME):
             with contextlib.suppress(JetonError):
                 manifest = Manifest.read(folder)
                 if place.relative_to(folder).as_posix() in manifest.files:
-                    return Known(folder, manifest)
-    return Known(place, None)
+                    return SetFacts(folder, manifest)
+    return SetFacts(place, None)
 
 
 def tokenizer_of(folder: Path, manifest: Manifest) -> Tokenizer:

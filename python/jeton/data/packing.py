@@ -106,7 +106,7 @@ class Packing:
     def __init__(
         self,
         documents: Documents,
-        plan: plans.Plan,
+        plan: plans.RowPlan,
         length: int,
         mask: npt.NDArray[np.bool_] | LossMask | None,
         pad_id: int,

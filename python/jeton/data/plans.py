@@ -19,13 +19,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Plan", "best_fit", "bins", "concatenate"]
+__all__ = ["RowPlan", "best_fit", "bins", "concatenate"]
 
 _Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Plan:
+class RowPlan:
     """Which stretch of which document lies in which row."""
 
     rows: _Numbers
@@ -38,7 +38,7 @@ class Plan:
     """How many tokens each segment has; never 0."""
 
 
-def concatenate(lengths: _Numbers, row: int) -> Plan:
+def concatenate(lengths: _Numbers, row: int) -> RowPlan:
     """Documents one after another, cut at every `row` tokens.
 
     Example:
@@ -54,7 +54,7 @@ def concatenate(lengths: _Numbers, row: int) -> Plan:
     starts = cuts[:-1]
     documents = np.searchsorted(ends, starts, side="right")
     count = -(-total // row)
-    return Plan(
+    return RowPlan(
         np.searchsorted(starts, np.arange(count + 1) * row),
         documents,
         starts - (ends - lengths)[documents],
@@ -62,7 +62,7 @@ def concatenate(lengths: _Numbers, row: int) -> Plan:
     )
 
 
-def best_fit(lengths: _Numbers, row: int, lookahead: int) -> Plan:
+def best_fit(lengths: _Numbers, row: int, lookahead: int) -> RowPlan:
     """Rows that begin with a document; the last document of a row may be cropped.
 
     Example:
@@ -92,7 +92,7 @@ def best_fit(lengths: _Numbers, row: int, lookahead: int) -> Plan:
             left = row
 
 
-def bins(lengths: _Numbers, row: int) -> Plan:
+def bins(lengths: _Numbers, row: int) -> RowPlan:
     """Rows of whole documents, none of which may be longer than a row.
 
     Example:
@@ -123,7 +123,7 @@ def bins(lengths: _Numbers, row: int) -> Plan:
             by_room.setdefault(room - size, []).append(at)
             rooms |= 1 << (room - size)
     documents = np.array([number for found in rows for number in found], np.int64)
-    return Plan(
+    return RowPlan(
         np.concatenate(([0], np.cumsum([len(found) for found in rows], dtype=np.int64))),
         documents,
         np.zeros(len(documents), np.int64),
@@ -146,11 +146,11 @@ class _Laid:
     def end_row(self) -> None:
         self._rows.append(len(self._documents))
 
-    def plan(self, *, ended: bool) -> Plan:
+    def plan(self, *, ended: bool) -> RowPlan:
         if ended:
             self.end_row()
         documents = np.array(self._documents, np.int64)
-        return Plan(
+        return RowPlan(
             np.array(self._rows, np.int64),
             documents,
             np.zeros(len(documents), np.int64),

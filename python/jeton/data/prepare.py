@@ -5,39 +5,33 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
 from fractions import Fraction
-from numbers import Rational, Real
 from pathlib import Path
 from typing import Any, Literal
 
-from jeton.arguments import check_text, checked_errors, checked_int, checked_path
-from jeton.corpora.corpus import are_lines, check_watch, drops_bad
+from jeton.arguments import checked_path
+from jeton.corpora.corpus import check_watch
 from jeton.corpora.memory_size import memory_bytes
-from jeton.corpora.token_blocks.blocks import Encoding, Source
+from jeton.corpora.token_blocks.blocks import DocumentSource
 from jeton.data import layouts
-from jeton.data.arguments import checked_bool
 from jeton.data.conversations import Conversations
-from jeton.data.layouts.checks import no_masks
 from jeton.data.layouts.finding import chosen
 from jeton.data.manifest import NAME, Manifest
-from jeton.data.manifest_defaults import Known, tokenizer_of
-from jeton.data.preparing.chats import Chats
-from jeton.data.preparing.end_of_text import Choice, EndOfText, Frame, end_of_text_of, frame_of
-from jeton.data.preparing.inputs import Reading, source_of
+from jeton.data.manifest_defaults import SetFacts, tokenizer_of
+from jeton.data.preparing.end_of_text import (
+    Choice,
+    EndOfText,
+)
+from jeton.data.preparing.inputs import source_of
 from jeton.data.preparing.journal import RUN, WORK, Journal
-from jeton.data.preparing.parts import Parts, checked_parts
-from jeton.data.preparing.pipeline import Plan, PrepareProgress, Run
+from jeton.data.preparing.options import AUTO, MEMORY, PrepareOptions, plan_of
+from jeton.data.preparing.parts import PartsSource, checked_parts
+from jeton.data.preparing.pipeline import PrepareProgress, PrepareRun, SetPlan
 from jeton.data.preparing.tokenizer_file import NAMES as TOKENIZER_FILES
-from jeton.errors import ArgumentError, ArgumentTypeError, FileError, JetonError
+from jeton.errors import ArgumentTypeError, FileError, JetonError
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["AUTO", "PrepareProgress", "merge", "prepare"]
-
-AUTO = Choice.AUTO
-"""The end of text that a tokenizer has, if it has one."""
-
-_MEMORY = "1GB"
 
 
 def prepare(
@@ -58,7 +52,7 @@ def prepare(
     split: Literal["cut", "hash"] = "cut",
     shuffle: int | None = None,
     part: tuple[int, int] | None = None,
-    memory: int | str = _MEMORY,
+    memory: int | str = MEMORY,
     name: str = "",
     messages: str | Conversations | None = None,
     watch: Callable[[PrepareProgress], None] | None = None,
@@ -137,8 +131,7 @@ def prepare(
         'to be<|endoftext|>or not to be<|endoftext|>'
     """
     check_watch(watch)
-    plan, encoding, reading = request(
-        tokenizer,
+    options = PrepareOptions(
         layout=layout,
         shard_tokens=shard_tokens,
         field=field,
@@ -156,118 +149,12 @@ def prepare(
         name=name,
         messages=messages,
     )
+    request = options.request(tokenizer)
     target = Path(checked_path("folder", folder))
-    sources = {"train": source_of(data, encoding, reading)}
-    if plan.by == "data":
-        sources["val"] = source_of(validation, encoding, reading, name="validation")
-    return _run(plan, sources, target, watch)
-
-
-def request(
-    tokenizer: Tokenizer,
-    *,
-    layout: str = "jeton",
-    shard_tokens: int | None = None,
-    field: str | None = None,
-    documents: str = "file",
-    errors: str = "strict",
-    bad_records: str = "error",
-    end_of_text: str | int | Choice | None = AUTO,
-    end_of_text_place: str = "after",
-    frame: bool = False,
-    validation: object = None,
-    split: str = "cut",
-    shuffle: int | None = None,
-    part: object = None,
-    memory: int | str = _MEMORY,
-    name: str = "",
-    messages: str | Conversations | None = None,
-) -> tuple[Plan, Encoding, Reading]:
-    """What the arguments of `prepare` ask for, checked: what set, how encoded, how read."""
-    if not isinstance(tokenizer, Tokenizer):
-        raise ArgumentTypeError(f"tokenizer must be a Tokenizer, not {type(tokenizer).__name__}")
-    checked_errors(errors)
-    chosen(layouts.LAYOUTS, layout)
-    for what, value in (("field", field), ("name", name)):
-        if value is not None and not isinstance(value, str):
-            raise ArgumentTypeError(f"{what} must be a str, not {type(value).__name__}")
-        try:
-            (value or "").encode()
-        except UnicodeEncodeError:
-            raise ArgumentError(f"{what} cannot be {value!r}: a surrogate stands alone") from None
-    by_line = are_lines(documents)
-    if shard_tokens is not None:
-        shard_tokens = checked_int("shard_tokens", shard_tokens, 1)
-    asked, end, around = None, None, None
-    if checked_bool("frame", frame):
-        if messages is not None or end_of_text is not AUTO:
-            other = "end_of_text" if messages is None else "messages"
-            raise ArgumentError(f"frame and {other} both say what is around documents; give one")
-        around, end = frame_of(tokenizer)
-    elif messages is None:
-        end = end_of_text_of(tokenizer, end_of_text, place=end_of_text_place)
-        around = Frame.of(end)
-    else:
-        asked, end = _conversations(messages, layout, end_of_text), None
-        for name, given in (
-            ("field", field is not None),
-            ("documents", by_line),
-            ("bad_records", drops_bad(bad_records)),
-        ):
-            if given:
-                raise ArgumentError(
-                    f"{name} is for documents that hold a text; leave it out"
-                    + "; Conversations has its own" * (name == "bad_records")
-                )
-    by, share = _validation(validation, split)
-    seed = None if shuffle is None else checked_int("shuffle", shuffle, 0)
-    plan = _plan(
-        tokenizer,
-        name,
-        end,
-        {
-            "layout": layout,
-            "shard_tokens": shard_tokens,
-            "field": field,
-            "documents": documents,
-            "errors": errors,
-            "bad_records": bad_records,
-            "frame": asdict(around) if frame and around is not None else None,
-            "validation": None if by is None else {"by": by, "share": str(share)},
-            "shuffle": seed,
-            "messages": None if asked is None else asked.options(tokenizer),
-        },
-        part=_checked_part(part),
-        memory=memory_bytes(memory) or 0,
-    )
-    keys = by == "hash" or seed is not None or part is not None
-    encoding = Encoding(
-        tokenizer,
-        start=() if around is None else tuple(around.begin),
-        end=() if around is None else tuple(around.end),
-        keys=keys,
-        drops_bad=drops_bad(bad_records),
-    )
-    chats = None if asked is None else Chats(tokenizer, asked, keys=keys)
-    return plan, encoding, Reading(field, errors, by_line, plan.part, chats)
-
-
-def _conversations(messages: object, layout: str, end_of_text: object) -> Conversations:
-    """What is asked of conversations, and nothing that is asked of other documents."""
-    if not isinstance(messages, (str, Conversations)):
-        raise ArgumentTypeError(
-            "messages must be the name of a field or jeton.data.Conversations, not "
-            f"{type(messages).__name__}"
-        )
-    if isinstance(messages, str):
-        messages = Conversations(check_text("messages", messages))
-    if end_of_text is not None and end_of_text is not AUTO:
-        raise ArgumentError(
-            "a chat template writes the tokens between conversations; leave end_of_text out"
-        )
-    if not layouts.LAYOUTS[layout].holds_masks:
-        raise no_masks(layouts.LAYOUTS[layout])
-    return messages
+    sources = {"train": source_of(data, request.encoding, request.reading)}
+    if request.plan.by == "data":
+        sources["val"] = source_of(validation, request.encoding, request.reading, name="validation")
+    return _run(request.plan, sources, target, watch)
 
 
 def merge(
@@ -275,7 +162,7 @@ def merge(
     folder: str | os.PathLike[str],
     *,
     tokenizer: Tokenizer | None = None,
-    memory: int | str = _MEMORY,
+    memory: int | str = MEMORY,
     watch: Callable[[PrepareProgress], None] | None = None,
 ) -> Manifest:
     """Puts together the parts of a set, each of which is held against its manifest first.
@@ -308,9 +195,9 @@ def merge(
     if tokenizer is None:
         tokenizer = tokenizer_of(first_folder, first)
     else:
-        Known(first_folder, first).check(tokenizer)
+        SetFacts(first_folder, first).check(tokenizer)
     end = first.end_of_text
-    plan = _plan(
+    plan = plan_of(
         tokenizer,
         str(first.tokenizer.get("name", "")),
         None if end is None else EndOfText(end["token"], end["id"], end["place"]),
@@ -322,78 +209,21 @@ def merge(
 
 
 def merged_parts(
-    plan: Plan,
+    plan: SetPlan,
     parts: list[tuple[Path, Manifest]],
     folder: Path,
     watch: Callable[[PrepareProgress], None] | None = None,
 ) -> Manifest:
     """The set that parts in their order make."""
-    sources: dict[str, Source] = {split: Parts(parts, split) for split in parts[0][1].splits}
+    sources: dict[str, DocumentSource] = {
+        split: PartsSource(parts, split) for split in parts[0][1].splits
+    }
     return _run(plan, sources, folder, watch)
 
 
-def _plan(
-    tokenizer: Tokenizer,
-    name: str,
-    end: EndOfText | None,
-    options: dict[str, Any],
-    *,
-    part: tuple[int, int] | None,
-    memory: int,
-) -> Plan:
-    validation = options["validation"] or {"by": None, "share": "0"}
-    return Plan(
-        layout=options["layout"],
-        dtype=layouts.dtype_for(tokenizer.max_id),
-        shard_tokens=options["shard_tokens"],
-        tokenizer=tokenizer,
-        name=name,
-        end_of_text=end,
-        by=validation["by"],
-        share=Fraction(validation["share"]),
-        seed=options["shuffle"],
-        memory=memory,
-        part=part,
-        options=options,
-    )
-
-
-def _validation(
-    validation: object, split: object
-) -> tuple[Literal["cut", "hash", "data"] | None, Fraction]:
-    """How documents come to validate, and what share of them."""
-    if not isinstance(split, str) or split not in ("cut", "hash"):
-        raise ArgumentError(f'split must be "cut" or "hash", not {split!r}')
-    if validation is None:
-        return None, Fraction(0)
-    if isinstance(validation, bool) or not isinstance(validation, Real):
-        return "data", Fraction(0)
-    # 0.1 is meant as it is written.
-    is_exact = isinstance(validation, Rational)
-    try:
-        share = Fraction(validation if is_exact else repr(float(validation)))  # type: ignore[arg-type]
-    except ValueError:
-        share = Fraction(-1)
-    if not 0 < share < 1:
-        raise ArgumentError(f"validation must lie between 0 and 1, or be data, not {validation}")
-    return ("hash" if split == "hash" else "cut"), share
-
-
-def _checked_part(part: object) -> tuple[int, int] | None:
-    if part is None:
-        return None
-    if not isinstance(part, tuple) or len(part) != 2:
-        raise ArgumentTypeError("part must be a pair: which part, from 1, and of how many")
-    parts = checked_int("the number of parts", part[1], 1)
-    number = checked_int("the part", part[0], 1)
-    if number > parts:
-        raise ArgumentError(f"there is no part {number} of {parts}; parts are counted from 1")
-    return number, parts
-
-
 def _run(
-    plan: Plan,
-    sources: dict[str, Source],
+    plan: SetPlan,
+    sources: dict[str, DocumentSource],
     folder: Path,
     watch: Callable[[PrepareProgress], None] | None,
 ) -> Manifest:
@@ -401,10 +231,10 @@ def _run(
     if whole is not None:
         return whole
     with Journal(folder) as journal:
-        return Run(plan, sources, journal, watch).go()
+        return PrepareRun(plan, sources, journal, watch).go()
 
 
-def whole_set(plan: Plan, sources: dict[str, Source], folder: Path) -> Manifest | None:
+def whole_set(plan: SetPlan, sources: dict[str, DocumentSource], folder: Path) -> Manifest | None:
     """The manifest of a folder that holds just this set already.
 
     Raises:

@@ -13,7 +13,7 @@ from jeton.edit.edit_result import Edited
 from jeton.edit.pruning import prune
 from jeton.edit.vocabulary import id_map_of, kept_and_new, rebuilt
 from jeton.errors import ArgumentError, ArgumentTypeError
-from jeton.loading.model_file import CONTROL, ModelFile, Piece
+from jeton.loading.model_file import CONTROL, ModelFile, ModelPiece
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["add_special_tokens", "reorder", "truncate"]
@@ -162,6 +162,6 @@ def _as_pieces(tok: Tokenizer, added: Sequence[AddedToken]) -> Tokenizer | None:
             return None
     if len(file.pieces) != tok.max_id + 1:
         return None
-    pieces = [*file.pieces, *(Piece(token.content, 0.0, CONTROL) for token in added)]
+    pieces = [*file.pieces, *(ModelPiece(token.content, 0.0, CONTROL) for token in added)]
     changed = models.SentencePiece(file.with_pieces(pieces))
     return tok.replace(model=changed, added_tokens=[*tok.added_tokens, *added])

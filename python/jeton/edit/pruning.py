@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from jeton.arguments import checked_int
 from jeton.edit.edit_result import Edited
 from jeton.edit.learning import Corpus
-from jeton.edit.vocabulary import Vocabulary, id_map_of, rebuilt
+from jeton.edit.vocabulary import EditableVocabulary, id_map_of, rebuilt
 from jeton.encoding.unicode import letter_scripts
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 from jeton.tokenizer import Tokenizer
@@ -78,7 +78,7 @@ def prune(
     """
     if not isinstance(tok, Tokenizer):
         raise ArgumentTypeError(f"tok must be a Tokenizer, not {type(tok).__name__}")
-    vocabulary = Vocabulary.of(tok)
+    vocabulary = EditableVocabulary.of(tok)
     protected = set(vocabulary.fixed)
     protected.update(_ids("keep", keep, vocabulary))
     occurs = _counts(tok, corpus, counts)
@@ -129,7 +129,7 @@ def prune(
 class _Tree:
     """The tokens that are left, and how many of those need each."""
 
-    def __init__(self, vocabulary: Vocabulary, protected: set[int]) -> None:
+    def __init__(self, vocabulary: EditableVocabulary, protected: set[int]) -> None:
         self.vocabulary = vocabulary
         self.protected = protected
         self.left = set(vocabulary.tokens)
@@ -195,7 +195,9 @@ class _Tree:
         return f"{self.vocabulary.tokens[id]!r} (id {id})"
 
 
-def _ids(name: str, tokens: Iterable[bytes | str | int], vocabulary: Vocabulary) -> list[int]:
+def _ids(
+    name: str, tokens: Iterable[bytes | str | int], vocabulary: EditableVocabulary
+) -> list[int]:
     if isinstance(tokens, (str, bytes)) or not isinstance(tokens, Iterable):
         raise ArgumentTypeError(
             f"{name} must be an iterable of tokens, not {type(tokens).__name__}"
@@ -280,7 +282,7 @@ def _checked_scripts(names: Iterable[str]) -> set[str]:
     return chosen
 
 
-def _foreign(vocabulary: Vocabulary, scripts: set[str]) -> list[int]:
+def _foreign(vocabulary: EditableVocabulary, scripts: set[str]) -> list[int]:
     """The tokens with a letter of another script; bytes that are no text are of none."""
     found = []
     for id, token in vocabulary.tokens.items():

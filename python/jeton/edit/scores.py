@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from jeton.edit.derivations import last_two
-from jeton.loading.model_file import NORMAL, Piece
+from jeton.loading.model_file import NORMAL, ModelPiece
 
 __all__ = ["placed_behind"]
 
@@ -17,7 +17,9 @@ _DEEP = -(2.0**23)
 """From here down float32, which the file has, cannot count by one with certainty."""
 
 
-def placed_behind(pieces: Sequence[Piece], texts: Iterable[str]) -> tuple[list[Piece], list[str]]:
+def placed_behind(
+    pieces: Sequence[ModelPiece], texts: Iterable[str]
+) -> tuple[list[ModelPiece], list[str]]:
     """New pieces with falling scores, and the texts that no merging would reach.
 
     The scores go on below the lowest of the old. Models may put some pieces far below all else
@@ -44,7 +46,7 @@ def placed_behind(pieces: Sequence[Piece], texts: Iterable[str]) -> tuple[list[P
                 unreached.append(text)
                 continue
         scores[text] = score
-        placed.append(Piece(text, score))
+        placed.append(ModelPiece(text, score))
     return placed, unreached
 
 

@@ -15,7 +15,7 @@ from jeton.edit.learning import Corpus, learned
 from jeton.edit.spelling import best_path
 from jeton.edit.vocabulary import kept_and_new, lengthened
 from jeton.errors import TrainingError
-from jeton.loading.model_file import NORMAL, USER_DEFINED, ModelFile, Piece
+from jeton.loading.model_file import NORMAL, USER_DEFINED, ModelFile, ModelPiece
 from jeton.tokenizer import Tokenizer
 from jeton.training import UnigramTrainer
 
@@ -123,14 +123,14 @@ def extend_model_file(tok: Tokenizer, file: ModelFile, corpus: Corpus, n: int) -
         if piece not in taken or piece in known
     }
     found = _scored(scores, known, n)
-    more = [Piece(text, score) for text, score, _ in found]
+    more = [ModelPiece(text, score) for text, score, _ in found]
     start = len(file.pieces)
     made_of = {start + at: parts for at, (_, _, parts) in enumerate(found)}
     return with_pieces(tok, file, more, made_of)
 
 
 def with_pieces(
-    tok: Tokenizer, file: ModelFile, more: list[Piece], made_of: Mapping[int, Sequence[int]]
+    tok: Tokenizer, file: ModelFile, more: list[ModelPiece], made_of: Mapping[int, Sequence[int]]
 ) -> Edited:
     """The tokenizer of a SentencePiece model with more pieces behind its own."""
     model = models.SentencePiece(file.with_pieces([*file.pieces, *more]))

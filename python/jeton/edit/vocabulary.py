@@ -21,7 +21,7 @@ from jeton.loading.model_file import BYTE, NORMAL, USER_DEFINED, ModelFile
 from jeton.tokenizer import Tokenizer
 
 __all__ = [
-    "Vocabulary",
+    "EditableVocabulary",
     "carried",
     "id_map_of",
     "kept_and_new",
@@ -36,7 +36,7 @@ _BYTE_NAME = re.compile(rb"<0x[0-9A-F]{2}>")
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class EditableVocabulary:
     """What must be known of the tokens before some of them go.
 
     Attributes:
@@ -53,7 +53,7 @@ class Vocabulary:
     learned: tuple[int, ...]
 
     @classmethod
-    def of(cls, tok: Tokenizer) -> Vocabulary:
+    def of(cls, tok: Tokenizer) -> EditableVocabulary:
         """The vocabulary of a tokenizer."""
         tokens = bytes_by_id(tok)
         added = {token.id for token in tok.added_tokens if token.id is not None}

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from jeton.learn import grading_process
-from jeton.learn.grading_process import Answer, Answers
+from jeton.learn.grading_process import CallResult, LearnerProcess
 from jeton.learn.reference import byte_level, ranks
 from jeton.learn.reference import unigram as unigram_page
 
@@ -93,7 +93,7 @@ def grade(path: Path) -> list[Grade]:
         FileError: The file cannot be read.
         FormatError: It cannot be run; the error says where.
     """
-    with Answers(path) as answers:
+    with LearnerProcess(path) as answers:
         return [_graded(task, answers) for task in TASKS]
 
 
@@ -108,7 +108,7 @@ def template() -> str:
     )
 
 
-def _graded(task: Task, answers: Answers) -> Grade:
+def _graded(task: Task, answers: LearnerProcess) -> Grade:
     if task.name not in answers.functions:
         return Grade(task, "missing")
     calls = 0
@@ -122,9 +122,9 @@ def _graded(task: Task, answers: Answers) -> Grade:
     return Grade(task, "right", calls)
 
 
-def _wrong(task: Task, answers: Answers, arguments: Arguments) -> Grade | None:
+def _wrong(task: Task, answers: LearnerProcess, arguments: Arguments) -> Grade | None:
     """What is wrong with the answer to a call; `None` if it is right."""
-    answer: Answer = answers.ask(task.name, arguments)
+    answer: CallResult = answers.ask(task.name, arguments)
     right = task.right(*arguments)
     got = answer.value
     match answer.kind:
@@ -166,7 +166,7 @@ def _holds(value: Any, kind: str) -> bool:
     )
 
 
-def _smallest(task: Task, answers: Answers, wrong: Grade, calls: int) -> Grade:
+def _smallest(task: Task, answers: LearnerProcess, wrong: Grade, calls: int) -> Grade:
     """The wrong call, made smaller as long as it stays wrong."""
     left = _SHRINKING_CALLS
     again = wrong.outcome != "too long"  # each smaller one would take as long

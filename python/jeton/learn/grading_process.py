@@ -24,7 +24,7 @@ from typing import Any, BinaryIO, Literal
 
 from jeton.errors import FileError, FormatError
 
-__all__ = ["SECONDS", "Answer", "Answers"]
+__all__ = ["SECONDS", "CallResult", "LearnerProcess"]
 
 SECONDS = 10.0
 """How long a call may take: every right answer takes a thousandth of it."""
@@ -34,7 +34,7 @@ _SECONDS_TO_START = 60.0
 
 
 @dataclass(frozen=True)
-class Answer:
+class CallResult:
     """The result of a call.
 
     Attributes:
@@ -51,7 +51,7 @@ class Answer:
     place: str = ""
 
 
-class Answers:
+class LearnerProcess:
     """The process of a file, from `with` to its end."""
 
     def __init__(self, path: Path) -> None:
@@ -61,7 +61,7 @@ class Answers:
         self.functions: frozenset[str] = frozenset()
         self._process: subprocess.Popen[bytes] | None = None
 
-    def __enter__(self) -> Answers:
+    def __enter__(self) -> LearnerProcess:
         self._start()
         return self
 
@@ -70,7 +70,7 @@ class Answers:
     ) -> None:
         self._stop()
 
-    def ask(self, name: str, arguments: tuple[Any, ...]) -> Answer:
+    def ask(self, name: str, arguments: tuple[Any, ...]) -> CallResult:
         """Calls a function of the file."""
         if self._process is None:
             self._start()
@@ -90,7 +90,7 @@ class Answers:
             raise FormatError(f"{self.path}: cannot be run: {what.get(first.kind, raised)}")
         self.functions = frozenset(first.value)
 
-    def _exchange(self, question: object, seconds: float) -> Answer:
+    def _exchange(self, question: object, seconds: float) -> CallResult:
         """Sends a question unless it is `None`, and waits for the answer."""
         process = self._process
         assert process is not None and process.stdin is not None and process.stdout is not None
@@ -107,10 +107,10 @@ class Answers:
                 pickle.dump(question, process.stdin)
                 process.stdin.flush()
             answer = pickle.load(process.stdout)
-            assert isinstance(answer, Answer)
+            assert isinstance(answer, CallResult)
             return answer
         except Exception:  # an end, or what the file wrote into the answers
-            return Answer("too long" if is_late.is_set() else "ended")
+            return CallResult("too long" if is_late.is_set() else "ended")
         finally:
             guard.cancel()
 
@@ -124,7 +124,7 @@ class Answers:
 def _serve(path: str, questions: BinaryIO, answers: BinaryIO) -> None:
     """Runs a file and answers calls until the questions end."""
 
-    def send(answer: Answer) -> None:
+    def send(answer: CallResult) -> None:
         pickle.dump(answer, answers)
         answers.flush()
 
@@ -134,7 +134,7 @@ def _serve(path: str, questions: BinaryIO, answers: BinaryIO) -> None:
         send(_raised(error, path))
         return
     functions = {name: value for name, value in names.items() if callable(value)}
-    send(Answer("value", sorted(functions)))
+    send(CallResult("value", sorted(functions)))
     with contextlib.suppress(EOFError):
         while True:
             name, arguments = pickle.load(questions)
@@ -145,7 +145,7 @@ def _serve(path: str, questions: BinaryIO, answers: BinaryIO) -> None:
             send(answer)
 
 
-def _returned(value: Any) -> Answer:
+def _returned(value: Any) -> CallResult:
     """The answer of a call that returned `value`, which may be of any type."""
     name = type(value).__name__
     try:
@@ -154,7 +154,9 @@ def _returned(value: Any) -> Answer:
     except Exception:
         is_plain = False
     return (
-        Answer("value", value, name) if is_plain else Answer("other value", _printed(value), name)
+        CallResult("value", value, name)
+        if is_plain
+        else CallResult("other value", _printed(value), name)
     )
 
 
@@ -172,12 +174,12 @@ def _printed(value: Any) -> str:
         return f"a {type(value).__name__} that cannot be printed"
 
 
-def _raised(error: BaseException, path: str) -> Answer:
+def _raised(error: BaseException, path: str) -> CallResult:
     message = " ".join("".join(traceback.format_exception_only(error)).split())
     lines = [it.lineno for it in traceback.extract_tb(error.__traceback__) if it.filename == path]
     if isinstance(error, SyntaxError):
         lines = [error.lineno] if error.lineno else []
-    return Answer("raised", message, place=f"line {lines[-1]}" if lines else "")
+    return CallResult("raised", message, place=f"line {lines[-1]}" if lines else "")
 
 
 if __name__ == "__main__":

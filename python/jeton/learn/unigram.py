@@ -110,7 +110,7 @@ def watch_unigram(words: Words, size: int, *, sub_iterations: int = 2) -> Iterat
 
 
 def _likelihood(words: Mapping[str, int], pieces: Mapping[str, float]) -> float:
-    """The logarithm of the probability of all words, each cut in all ways."""
+    """The logarithm of the probability of all words, each split in all ways."""
     total = 0.0
     for word, count in words.items():
         forward = [1.0]
@@ -158,7 +158,7 @@ def _frame(step: UnigramStep, again: bool) -> Frame:
         )
     if step.kind == "em":
         note = (
-            "Expectation: all words are cut in all ways, each way counted by its probability. "
+            "Expectation: all words are split in all ways, each way weighted by its probability. "
             "Maximization: how often a piece is used in that is its new probability." + told
         )
         blocks: list[Block] = [_uses(step, "Expected uses"), *_dropped(step)]
@@ -167,7 +167,7 @@ def _frame(step: UnigramStep, again: bool) -> Frame:
         )
     if step.kind == "prune":
         note = (
-            "The quarter of the pieces that cost the least goes: the best ways to cut all words "
+            "The quarter of the pieces that cost the least goes: the best ways to split all words "
             "lose hardly any probability without them. Characters stay." + told
         )
         return Frame(f"Round {step.round}: prune to {count}", note, tuple(_dropped(step)))
@@ -231,7 +231,7 @@ def _lattice(word: str, pieces: dict[str, float]) -> Frame:
     )
     total = sum(pieces.get(piece, 0.0) for piece in path)
     return Frame(
-        f"The best way to cut {text}",
+        f"The best way to split {text}",
         f"Of all ways through these pieces, {' '.join(path)} has the greatest sum of scores, "
         f"{total:.3f}: the probability {math.exp(total):.6f}.",
         (Arcs(tuple(text), arcs), Rows((Row(tuple(Chip(it, "best") for it in path)),), "Tokens")),

@@ -16,7 +16,16 @@ from typing import Any, Final, cast
 from jeton.components import normalizers
 from jeton.errors import FormatError
 
-__all__ = ["BYTE", "CONTROL", "NORMAL", "UNKNOWN", "UNUSED", "USER_DEFINED", "ModelFile", "Piece"]
+__all__ = [
+    "BYTE",
+    "CONTROL",
+    "NORMAL",
+    "UNKNOWN",
+    "UNUSED",
+    "USER_DEFINED",
+    "ModelFile",
+    "ModelPiece",
+]
 
 NORMAL: Final = 1
 UNKNOWN: Final = 2
@@ -45,7 +54,7 @@ _KINDS = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
 
 
 @dataclass(frozen=True)
-class Piece:
+class ModelPiece:
     """A piece of the vocabulary."""
 
     text: str
@@ -57,7 +66,7 @@ class Piece:
 class ModelFile:
     """A `.model` file as its pieces and everything else."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[ModelPiece, ...]
     trainer: tuple[tuple[int, int, bytes | int], ...]
     rest: tuple[tuple[int, int, bytes | int], ...]
 
@@ -65,7 +74,7 @@ class ModelFile:
     @functools.lru_cache(maxsize=1)
     def parse(cls, proto: bytes) -> ModelFile:
         """Reads the content of a file; asked for the same one again, it is not read anew."""
-        pieces: list[Piece] = []
+        pieces: list[ModelPiece] = []
         trainer: list[tuple[int, int, bytes | int]] = []
         rest: list[tuple[int, int, bytes | int]] = []
         for field in _fields(proto):
@@ -115,7 +124,7 @@ class ModelFile:
                         found[_OF_NORMALIZER[inner]] = bool(value)
         return found
 
-    def has_role(self, piece: Piece) -> bool:
+    def has_role(self, piece: ModelPiece) -> bool:
         """Whether a piece is the one for the unknown, the begin, the end or padding."""
         ids = {40: 0, 41: 1, 42: 2}  # those of a file that does not say it
         ids |= {
@@ -125,7 +134,7 @@ class ModelFile:
         }
         return self.pieces.index(piece) in ids.values()
 
-    def with_pieces(self, pieces: Iterable[Piece]) -> bytes:
+    def with_pieces(self, pieces: Iterable[ModelPiece]) -> bytes:
         """The content of the file with other pieces: their number and the ids of the unknown,
         begin, end and padding pieces are put right, and samples of the old ids dropped."""
         kept = tuple(pieces)
@@ -168,7 +177,7 @@ def _moved(id: int, old: dict[int, str], ids: dict[str, int]) -> int:
     return ids.get(old.get(id, ""), (1 << 64) - 1)
 
 
-def _piece(data: bytes) -> Piece:
+def _piece(data: bytes) -> ModelPiece:
     text, score, kind = "", 0.0, NORMAL
     for number, wire, value in _fields(data):
         if (number, wire) == (1, _BYTES):
@@ -180,10 +189,10 @@ def _piece(data: bytes) -> Piece:
             (score,) = struct.unpack("<f", cast(bytes, value))
         elif number == 3 and NORMAL <= _enumerated(value) <= BYTE:
             kind = _enumerated(value)
-    return Piece(text, score, kind)
+    return ModelPiece(text, score, kind)
 
 
-def _spelled(piece: Piece) -> bytes:
+def _spelled(piece: ModelPiece) -> bytes:
     data = _field(1, 2, piece.text.encode()) + _field(2, 5, struct.pack("<f", piece.score))
     return data if piece.kind == NORMAL else data + _field(3, 0, piece.kind)
 

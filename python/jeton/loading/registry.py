@@ -28,8 +28,8 @@ __all__ = [
     "FAMILIES",
     "KNOWN",
     "MODELS",
-    "Known",
-    "Source",
+    "KnownTokenizer",
+    "PublishedFile",
     "cache_folder",
     "encoding_of_model",
     "files_of",
@@ -41,7 +41,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PublishedFile:
     """A published file."""
 
     name: str
@@ -57,10 +57,10 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownTokenizer:
     """A known tokenizer: its files, and the encoding that ranks are."""
 
-    files: tuple[Source, ...]
+    files: tuple[PublishedFile, ...]
     """The vocabulary first; then the merges, if there are any."""
     encoding: str | None = None
     """The name of the published encoding, which says pattern and special tokens."""
@@ -71,40 +71,40 @@ class Known:
 _ENCODINGS = "https://openaipublic.blob.core.windows.net/encodings"
 _GPT2 = "https://openaipublic.blob.core.windows.net/gpt-2/encodings/main"
 
-_R50K = Source(
+_R50K = PublishedFile(
     "r50k_base.tiktoken",
     "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
     f"{_ENCODINGS}/r50k_base.tiktoken",
 )
-_P50K = Source(
+_P50K = PublishedFile(
     "p50k_base.tiktoken",
     "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069",
     f"{_ENCODINGS}/p50k_base.tiktoken",
 )
-_CL100K = Source(
+_CL100K = PublishedFile(
     "cl100k_base.tiktoken",
     "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
     f"{_ENCODINGS}/cl100k_base.tiktoken",
 )
-_O200K = Source(
+_O200K = PublishedFile(
     "o200k_base.tiktoken",
     "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
     f"{_ENCODINGS}/o200k_base.tiktoken",
 )
-_LLAMA3 = Source(
+_LLAMA3 = PublishedFile(
     "llama3_ranks.model",
     "82e9d31979e92ab929cd544440f129d9ecd797b69e327f80f17e1c50d5551b55",
     aliases=(("tokenizer.model", None),),
 )
 # The merges are also around without their first line, "#version: 0.2".
 _MERGES_WITHOUT_VERSION = "ac33235097fe06d4a8fff0feac994644809e6eb6ab70669e1e9fd40ae032428e"
-_GPT2_VOCAB = Source(
+_GPT2_VOCAB = PublishedFile(
     "encoder.json",
     "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783",
     f"{_GPT2}/encoder.json",
     aliases=(("gpt2_vocab.json", None), ("vocab.json", None)),
 )
-_GPT2_MERGES = Source(
+_GPT2_MERGES = PublishedFile(
     "vocab.bpe",
     "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5",
     f"{_GPT2}/vocab.bpe",
@@ -115,22 +115,24 @@ _GPT2_MERGES = Source(
         ("merges.txt", _MERGES_WITHOUT_VERSION),
     ),
 )
-_JETON_4K = Source(
+_JETON_4K = PublishedFile(
     "jeton-4k.json", "8fd541b3af360c69a569ed0aadd160a768aa3a9d3f3b911f1f16644a80551dbc", ships=True
 )
 
-KNOWN: Mapping[str, Known] = MappingProxyType(
+KNOWN: Mapping[str, KnownTokenizer] = MappingProxyType(
     {
-        "jeton-4k": Known((_JETON_4K,), None, "ships with jeton, 4,096 tokens"),
-        "gpt2": Known((_GPT2_VOCAB, _GPT2_MERGES), None, "GPT-2, 50,257 tokens"),
-        "r50k_base": Known((_R50K,), "r50k_base", "GPT-3, 50,257 tokens"),
-        "p50k_base": Known((_P50K,), "p50k_base", "Codex, 50,281 tokens"),
-        "p50k_edit": Known((_P50K,), "p50k_edit", "Codex for edits, 50,284 tokens"),
-        "cl100k_base": Known((_CL100K,), "cl100k_base", "GPT-4 and GPT-3.5, 100,261 tokens"),
-        "o200k_base": Known((_O200K,), "o200k_base", "GPT-4o and GPT-5, 200,000 tokens"),
-        "o200k_harmony": Known((_O200K,), "o200k_harmony", "gpt-oss, 201,088 tokens"),
-        "llama3": Known((_LLAMA3,), "llama3", "Llama 3, 128,256 tokens"),
-        "llama3.1": Known((_LLAMA3,), "llama3.1", "Llama 3.1 to 3.3, 128,256 tokens"),
+        "jeton-4k": KnownTokenizer((_JETON_4K,), None, "ships with jeton, 4,096 tokens"),
+        "gpt2": KnownTokenizer((_GPT2_VOCAB, _GPT2_MERGES), None, "GPT-2, 50,257 tokens"),
+        "r50k_base": KnownTokenizer((_R50K,), "r50k_base", "GPT-3, 50,257 tokens"),
+        "p50k_base": KnownTokenizer((_P50K,), "p50k_base", "Codex, 50,281 tokens"),
+        "p50k_edit": KnownTokenizer((_P50K,), "p50k_edit", "Codex for edits, 50,284 tokens"),
+        "cl100k_base": KnownTokenizer(
+            (_CL100K,), "cl100k_base", "GPT-4 and GPT-3.5, 100,261 tokens"
+        ),
+        "o200k_base": KnownTokenizer((_O200K,), "o200k_base", "GPT-4o and GPT-5, 200,000 tokens"),
+        "o200k_harmony": KnownTokenizer((_O200K,), "o200k_harmony", "gpt-oss, 201,088 tokens"),
+        "llama3": KnownTokenizer((_LLAMA3,), "llama3", "Llama 3, 128,256 tokens"),
+        "llama3.1": KnownTokenizer((_LLAMA3,), "llama3.1", "Llama 3.1 to 3.3, 128,256 tokens"),
     }
 )
 """The known tokenizers by name."""
@@ -317,7 +319,7 @@ def is_here(name: str) -> bool:
 
 
 def _file(
-    source: Source,
+    source: PublishedFile,
     *,
     name: str,
     folder: str | os.PathLike[str] | None,
@@ -366,7 +368,7 @@ def _file(
     return kept
 
 
-def _of_tiktoken(source: Source) -> list[Path]:
+def _of_tiktoken(source: PublishedFile) -> list[Path]:
     """Where tiktoken keeps the file, if it is told where."""
     folder = os.environ.get("TIKTOKEN_CACHE_DIR")
     if not folder or source.url is None:
@@ -374,12 +376,12 @@ def _of_tiktoken(source: Source) -> list[Path]:
     return [Path(folder) / hashlib.sha1(source.url.encode()).hexdigest()]
 
 
-def _names(source: Source) -> str:
+def _names(source: PublishedFile) -> str:
     names: Sequence[str] = list(dict.fromkeys([source.name, *(name for name, _ in source.aliases)]))
     return " or ".join(names)
 
 
-def _in_folder(source: Source, folder: Path) -> Path | None:
+def _in_folder(source: PublishedFile, folder: Path) -> Path | None:
     """The file in a local folder, under any of its names.
 
     Raises:

@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 
-class _Checked:
+class _PositiveNumbers:
     """Refuses numbers that are not positive and finite when a scaling is made."""
 
     def __post_init__(self) -> None:
@@ -44,7 +44,7 @@ class _Checked:
 
 
 @dataclass(frozen=True)
-class LinearScaling(_Checked):
+class LinearScaling(_PositiveNumbers):
     """Position interpolation: position p is treated as p / factor.
 
     Source: Chen et al., "Extending Context Window of Large Language Models via Positional
@@ -66,7 +66,7 @@ class LinearScaling(_Checked):
 
 
 @dataclass(frozen=True)
-class DynamicNTKScaling(_Checked):
+class DynamicNTKScaling(_PositiveNumbers):
     """The base grows with the length of the sequence, once it is beyond `original_length`.
 
     Keys that a cache holds were turned by the base of their time, as in transformers.
@@ -97,7 +97,7 @@ class DynamicNTKScaling(_Checked):
 
 
 @dataclass(frozen=True)
-class YaRNScaling(_Checked):
+class YaRNScaling(_PositiveNumbers):
     """Fast pairs keep their frequency, slow ones have it divided, and all scores are scaled.
 
     Attributes:
@@ -155,7 +155,7 @@ class YaRNScaling(_Checked):
 
 
 @dataclass(frozen=True)
-class Llama3Scaling(_Checked):
+class Llama3Scaling(_PositiveNumbers):
     """Long waves have their frequency divided, short ones keep it: Llama 3.1 and later.
 
     Attributes:

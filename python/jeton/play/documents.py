@@ -19,7 +19,7 @@ from jeton.errors import ArgumentError
 if TYPE_CHECKING:
     from jeton.play.shelf import Card
 
-__all__ = ["MAX_TEXT", "Document", "Documents", "Tokens"]
+__all__ = ["MAX_TEXT", "TabText", "TabTexts", "TokenColumns"]
 
 MAX_TEXT: Final = 32 << 20
 """UTF-16 code units of a text, and of all texts that are kept."""
@@ -39,7 +39,7 @@ PART: Final = 2
 
 
 @dataclass(frozen=True)
-class Tokens:
+class TokenColumns:
     """The tokens of a text, as columns."""
 
     ids: npt.NDArray[np.uint32]
@@ -65,7 +65,7 @@ class Tokens:
 
 
 @dataclass
-class Document:
+class TabText:
     """A text of a tab."""
 
     version: int
@@ -73,12 +73,12 @@ class Document:
     """UTF-16, little-endian."""
     text: str
     lock: threading.Lock = field(default_factory=threading.Lock)
-    _encoded: OrderedDict[tuple[int, str], Tokens] = field(default_factory=OrderedDict)
+    _encoded: OrderedDict[tuple[int, str], TokenColumns] = field(default_factory=OrderedDict)
 
     def __len__(self) -> int:
         return len(self.units) // 2
 
-    def tokens(self, card: Card, special: str) -> Tokens:
+    def tokens(self, card: Card, special: str) -> TokenColumns:
         """The tokens of the text; those that were asked for last are kept."""
         key = (card.number, special)
         with self.lock:
@@ -95,14 +95,14 @@ class Document:
         return found
 
 
-class Documents:
+class TabTexts:
     """The texts of all tabs; those used longest ago are dropped."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._documents: OrderedDict[str, Document] = OrderedDict()
+        self._documents: OrderedDict[str, TabText] = OrderedDict()
 
-    def __getitem__(self, name: str) -> Document:
+    def __getitem__(self, name: str) -> TabText:
         with self._lock:
             document = self._documents.get(name)
             if document is None:
@@ -110,13 +110,13 @@ class Documents:
             self._documents.move_to_end(name)
             return document
 
-    def whole(self, name: str, version: int, text: str) -> Document:
+    def whole(self, name: str, version: int, text: str) -> TabText:
         """A text that was sent whole."""
         return self._keep(name, version, text.encode("utf-16-le", "surrogatepass"))
 
     def edited(
         self, name: str, version: int, base: int, start: int, removed: int, inserted: str
-    ) -> Document | None:
+    ) -> TabText | None:
         """A text with `removed` units at `start` replaced; `None` if it is another version."""
         with self._lock:
             old = self._documents.get(name)
@@ -126,13 +126,13 @@ class Documents:
         units = old.units[: 2 * start] + middle + old.units[2 * (start + removed) :]
         return self._keep(name, version, units)
 
-    def _keep(self, name: str, version: int, units: bytes) -> Document:
+    def _keep(self, name: str, version: int, units: bytes) -> TabText:
         if len(name) > _MAX_NAME:
             raise ArgumentError(f"the name of a text has up to {_MAX_NAME} characters")
         if len(units) > 2 * MAX_TEXT:
             raise ArgumentError(f"the text is longer than {MAX_TEXT:,} characters")
         # A lone surrogate is not text: it becomes U+FFFD, which is as long.
-        document = Document(version, units, units.decode("utf-16-le", "replace"))
+        document = TabText(version, units, units.decode("utf-16-le", "replace"))
         with self._lock:
             self._documents[name] = document
             self._documents.move_to_end(name)
@@ -143,7 +143,7 @@ class Documents:
         return document
 
 
-def _encoded(text: str, card: Card, special: str) -> Tokens:
+def _encoded(text: str, card: Card, special: str) -> TokenColumns:
     policy: Any = "allow" if special == "allow" else "ignore"
     ids, spans = card.tokenizer.encode_array_with_spans(text, unit="utf-16", special=policy)
     starts = spans[:, 0].astype(np.uint32)
@@ -152,4 +152,4 @@ def _encoded(text: str, card: Card, special: str) -> Tokens:
     shared = starts[1:] < ends[:-1]
     flags[1:][shared] |= PART
     flags[:-1][shared] |= PART
-    return Tokens(ids, starts, ends, flags)
+    return TokenColumns(ids, starts, ends, flags)

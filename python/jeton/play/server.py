@@ -33,7 +33,7 @@ from jeton.encoding.base_tokenizer import BaseTokenizer
 from jeton.errors import ArgumentError, JetonError, UnsupportedError
 from jeton.loading.known_names import names
 from jeton.play.chats import parsed_answer, shown_chat
-from jeton.play.documents import Document, Documents, Tokens
+from jeton.play.documents import TabText, TabTexts, TokenColumns
 from jeton.play.guard import Guard
 from jeton.play.ids import decoded
 from jeton.play.questions import Question
@@ -41,7 +41,7 @@ from jeton.play.shelf import Card, Shelf
 from jeton.play.steps import steps
 from jeton.play.token_details import details, neighbours
 from jeton.play.training import trained
-from jeton.play.vocabulary import Table
+from jeton.play.vocabulary import TokenTable
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -130,7 +130,7 @@ class Page:
         port = self._socket.getsockname()[1]
         seen = _here(host)
         hosts = {f"{name}:{port}" for name in (seen, "127.0.0.1", "[::1]", "localhost")}
-        app = Guard(_Answers(tokenizers, text).app(), secret, hosts)
+        app = Guard(_RouteAnswers(tokenizers, text).app(), secret, hosts)
         self._server = uvicorn.Server(
             uvicorn.Config(app, log_level="warning", lifespan="off", timeout_graceful_shutdown=1)
         )
@@ -179,13 +179,13 @@ class Page:
         )
 
 
-class _Answers:
+class _RouteAnswers:
     """The answers of the routes."""
 
     def __init__(self, tokenizers: Mapping[str, Tokenizer], text: str) -> None:
         self.shelf = Shelf(tokenizers)
-        self.documents = Documents()
-        self.table = functools.lru_cache(_MAX_TABLES)(Table)
+        self.documents = TabTexts()
+        self.table = functools.lru_cache(_MAX_TABLES)(TokenTable)
         self.text = text
 
     def app(self) -> Any:
@@ -262,12 +262,12 @@ class _Answers:
     def _card(self, asked: Question) -> Card:
         return self.shelf[asked.number("card")]
 
-    def _document(self, asked: Question) -> Document:
+    def _document(self, asked: Question) -> TabText:
         return self.documents[asked.text("document")]
 
     def encode(self, asked: Question) -> Any:
         name, version = asked.text("document"), asked.number("version")
-        document: Document | None
+        document: TabText | None
         if "text" in asked:
             document = self.documents.whole(name, version, asked.text("text"))
         elif "inserted" in asked:
@@ -284,18 +284,18 @@ class _Answers:
         start, stop = asked.number("start"), asked.number("stop")
         if asked.text("by", "index") == "offset":
 
-            def part(tokens: Tokens) -> tuple[int, int]:
+            def part(tokens: TokenColumns) -> tuple[int, int]:
                 return tokens.at(start), tokens.at(stop) + 1
 
         else:
 
-            def part(tokens: Tokens) -> tuple[int, int]:
+            def part(tokens: TokenColumns) -> tuple[int, int]:
                 return start, stop
 
         return self._columns(self._document(asked), asked, part)
 
     def _columns(
-        self, document: Document, asked: Question, part: Callable[[Tokens], tuple[int, int]]
+        self, document: TabText, asked: Question, part: Callable[[TokenColumns], tuple[int, int]]
     ) -> bytes:
         """A head in JSON with an entry per card, and then the columns of each card."""
         special = asked.text("special", "ignore")

@@ -15,7 +15,7 @@ from jeton.errors import ArgumentError
 from jeton.play.shelf import Card
 from jeton.play.token_details import shown
 
-__all__ = ["SORTS", "Table"]
+__all__ = ["SORTS", "TokenTable"]
 
 SORTS: Final = ("id", "length", "script", "frequency", "text")
 _KINDS: Final = ("text", "bytes", "id", "regex")
@@ -24,7 +24,7 @@ _FOUND: Final = "\U0010fffe"
 _HEX: Final = re.compile(r"(?:0x|\\x|\s|,|<0x|>)+", re.IGNORECASE)
 
 
-class Table:
+class TokenTable:
     """The tokens of a card, with the columns that the page sorts by."""
 
     def __init__(self, card: Card) -> None:
@@ -128,7 +128,7 @@ def _script(text: str) -> str:
     return found[0] if found else "Common"
 
 
-def _search(query: str, kind: str, table: Table) -> Callable[[int], bool]:
+def _search(query: str, kind: str, table: TokenTable) -> Callable[[int], bool]:
     """A function that says whether the token at a place matches."""
     if kind == "text":
         plain = query.casefold()

@@ -21,7 +21,7 @@ from jeton.corpora.corpus import count as count_corpus
 from jeton.corpora.counting import Counting
 from jeton.corpora.word_counts import WordCounts
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError
-from jeton.ray.pieces import Piece, pieces_of
+from jeton.ray.pieces import CorpusPiece, pieces_of
 from jeton.ray.running import checked_cpus, in_order, mapped, ray_data, single_threaded
 from jeton.training.trainer import Trainer
 
@@ -79,7 +79,7 @@ def count(
     by_line = are_lines(documents)
     size = checked_int("piece_size", piece_size, 1)
     num_cpus = checked_cpus(num_cpus)
-    task = _Task(trainer._counting(), field, errors, documents, num_cpus)
+    task = _CountTask(trainer._counting(), field, errors, documents, num_cpus)
     if isinstance(data, ray.Dataset):
         counted = mapped(data, task.of_texts, None, num_cpus)
     else:
@@ -116,7 +116,7 @@ def _files(data: Any) -> list[Path]:
     return files
 
 
-class _Task:
+class _CountTask:
     """What counts a piece, on any machine."""
 
     def __init__(
@@ -135,7 +135,7 @@ class _Task:
 
         def count(counter: _core.WordCounter) -> None:
             for row in pieces.to_pylist():
-                piece = Piece(**row)
+                piece = CorpusPiece(**row)
                 path = os.fsdecode(piece.path)
                 if piece.stop:
                     counter.count_part(path, piece.start, piece.stop, self._field, self._errors)

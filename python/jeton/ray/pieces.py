@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from jeton.corpora.corpus import is_table, is_text
+from jeton.corpora.corpus import kind_of
 
-__all__ = ["Piece", "pieces_of"]
+__all__ = ["CorpusPiece", "pieces_of"]
 
 _COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 """How files of gzip and of Zstandard begin."""
 
 
 @dataclass(frozen=True)
-class Piece:
+class CorpusPiece:
     """A file, or a range of its bytes: the lines that begin in it."""
 
     path: bytes
@@ -26,7 +26,9 @@ class Piece:
     """0 for the whole file."""
 
 
-def pieces_of(files: list[Path], size: int, field: str | None, *, by_line: bool) -> Iterator[Piece]:
+def pieces_of(
+    files: list[Path], size: int, field: str | None, *, by_line: bool
+) -> Iterator[CorpusPiece]:
     """Files in their order, those of lines in pieces of about `size` bytes.
 
     Tables and compressed files can only be read from their beginning, so they stay whole; so do
@@ -34,13 +36,14 @@ def pieces_of(files: list[Path], size: int, field: str | None, *, by_line: bool)
     """
     for path in files:
         total = path.stat().st_size
-        is_whole = is_table(path) or _is_compressed(path) or (not by_line and is_text(path, field))
+        kind = kind_of(path, field)
+        is_whole = kind == "table" or _is_compressed(path) or (kind == "text" and not by_line)
         if total <= size or is_whole:
-            yield Piece(os.fsencode(path))
+            yield CorpusPiece(os.fsencode(path))
             continue
         parts = -(-total // size)
         for part in range(parts):
-            yield Piece(os.fsencode(path), total * part // parts, total * (part + 1) // parts)
+            yield CorpusPiece(os.fsencode(path), total * part // parts, total * (part + 1) // parts)
 
 
 def _is_compressed(path: Path) -> bool:

@@ -18,14 +18,15 @@ from typing import Any, Literal
 
 from jeton.arguments import checked_int, checked_path
 from jeton.corpora.corpus import size_of
-from jeton.corpora.token_blocks.blocks import Encoding, Source
-from jeton.corpora.token_blocks.files import Files
+from jeton.corpora.token_blocks.blocks import DocumentEncoding, DocumentSource
+from jeton.corpora.token_blocks.files import FileSource
 from jeton.data.manifest import NAME, Manifest
-from jeton.data.prepare import AUTO, merged_parts, request, whole_set
+from jeton.data.prepare import merged_parts, whole_set
 from jeton.data.preparing.end_of_text import Choice
-from jeton.data.preparing.inputs import Reading, paths_of, source_of
+from jeton.data.preparing.inputs import DataReading, paths_of, source_of
 from jeton.data.preparing.journal import Journal
-from jeton.data.preparing.pipeline import Plan, Run
+from jeton.data.preparing.options import AUTO, MEMORY, PrepareOptions
+from jeton.data.preparing.pipeline import PrepareRun, SetPlan
 from jeton.errors import ArgumentError
 from jeton.ray.running import checked_cpus, in_order, mapped, ray_data, single_threaded
 from jeton.ray.writing import written_in_parallel
@@ -53,7 +54,7 @@ def prepare(
     validation: Any = None,
     split: Literal["cut", "hash"] = "cut",
     shuffle: int | None = None,
-    memory: int | str = "1GB",
+    memory: int | str = MEMORY,
     name: str = "",
     part_size: int = 10**9,
     num_cpus: float = 1,
@@ -104,8 +105,7 @@ def prepare(
     ray = ray_data()
     size = checked_int("part_size", part_size, 1)
     num_cpus = checked_cpus(num_cpus)
-    plan, encoding, reading = request(
-        tokenizer,
+    options = PrepareOptions(
         layout=layout,
         shard_tokens=shard_tokens,
         field=field,
@@ -121,13 +121,15 @@ def prepare(
         memory=memory,
         name=name,
     )
+    request = options.request(tokenizer)
+    plan, encoding, reading = request.plan, request.encoding, request.reading
     given = {"train": data}
     if plan.by == "data":
         given["val"] = validation
     target = Path(checked_path("folder", folder))
     groups: list[dict[str, Any]] = []
     datasets: dict[str, Any] = {}
-    sources: dict[str, Source] = {}
+    sources: dict[str, DocumentSource] = {}
     for of, some in given.items():
         if isinstance(some, ray.Dataset):
             if reading.by_line:
@@ -146,7 +148,7 @@ def prepare(
         whole = whole_set(plan, sources, target)
         if whole is not None:
             return whole
-    task = _Task(replace(plan, part=(1, 1)), encoding, reading, target / PARTS, num_cpus)
+    task = _EncodeTask(replace(plan, part=(1, 1)), encoding, reading, target / PARTS, num_cpus)
     parts = _parts_of_files(ray, groups, task) if groups else []
     for of, dataset in datasets.items():
         parts += _parts_of_dataset(dataset, of, task)
@@ -157,8 +159,8 @@ def prepare(
     return manifest
 
 
-def _files(paths: list[Path], encoding: Encoding, reading: Reading) -> Files:
-    return Files(
+def _files(paths: list[Path], encoding: DocumentEncoding, reading: DataReading) -> FileSource:
+    return FileSource(
         paths, encoding, field=reading.field, errors=reading.errors, by_line=reading.by_line
     )
 
@@ -178,13 +180,13 @@ def _grouped(paths: list[Path], size: int) -> Iterator[list[bytes]]:
         yield group
 
 
-def _parts_of_files(ray: Any, groups: list[dict[str, Any]], task: _Task) -> list[Any]:
+def _parts_of_files(ray: Any, groups: list[dict[str, Any]], task: _EncodeTask) -> list[Any]:
     rows = [{"number": number, **group} for number, group in enumerate(groups)]
     given = ray.from_items(rows, override_num_blocks=len(rows))
     return _parts(mapped(given, task.of_files, 1, task.num_cpus), task.folder)
 
 
-def _parts_of_dataset(dataset: Any, split: str, task: _Task) -> list[Any]:
+def _parts_of_dataset(dataset: Any, split: str, task: _EncodeTask) -> list[Any]:
     """The parts of a dataset, named by their order when that is known."""
     for left in task.folder.glob(f"{split}-*"):
         shutil.rmtree(left)
@@ -207,11 +209,16 @@ def _parts(made: Any, folder: Path) -> list[tuple[Path, Manifest]]:
     return [(folder / name, Manifest.read(folder / name)) for name in names]
 
 
-class _Task:
+class _EncodeTask:
     """What encodes some documents into a part, on any machine."""
 
     def __init__(
-        self, plan: Plan, encoding: Encoding, reading: Reading, folder: Path, num_cpus: float
+        self,
+        plan: SetPlan,
+        encoding: DocumentEncoding,
+        reading: DataReading,
+        folder: Path,
+        num_cpus: float,
     ) -> None:
         self._plan, self._encoding, self._reading = plan, replace(encoding, keys=True), reading
         self.folder, self.num_cpus = folder.absolute(), num_cpus
@@ -237,17 +244,17 @@ class _Task:
         self._make(self._sources(split, source_of(table, self._encoding, self._reading)), name)
         return _rows([name])
 
-    def _sources(self, split: str, source: Source) -> dict[str, Source]:
+    def _sources(self, split: str, source: DocumentSource) -> dict[str, DocumentSource]:
         """The sources of a part, of which one has all documents."""
         names = ["train", "val"] if self._plan.by == "data" else ["train"]
         none = _files([], self._encoding, self._reading)
         return {name: source if name == split else none for name in names}
 
-    def _make(self, sources: dict[str, Source], name: str) -> None:
+    def _make(self, sources: dict[str, DocumentSource], name: str) -> None:
         single_threaded(self.num_cpus)
         attempt = self.folder / f".{uuid.uuid4().hex}"
         with Journal(attempt) as journal:
-            Run(self._plan, sources, journal, None).go()
+            PrepareRun(self._plan, sources, journal, None).go()
         try:
             attempt.rename(self.folder / name)
         except OSError:

@@ -22,14 +22,14 @@ from jeton.data.manifest import Manifest
 from jeton.data.preparing.document_keys import Keyed
 from jeton.data.preparing.sinks import hash_limit, parted
 
-__all__ = ["Place", "Stretch", "files_of", "stretches_of"]
+__all__ = ["PartStretch", "StretchPlace", "files_of", "stretches_of"]
 
 _AT_A_TIME = 1 << 22
 """About how many tokens are copied at a time."""
 
 
 @dataclass(frozen=True)
-class Stretch:
+class PartStretch:
     """The documents of a part that are in one split."""
 
     folder: str
@@ -99,7 +99,7 @@ class Stretch:
 
 def stretches_of(
     parts: list[tuple[Path, Manifest]], by: str | None, share: Fraction
-) -> dict[str, list[Stretch]]:
+) -> dict[str, list[PartStretch]]:
     """The stretches of each split, in the order of the parts.
 
     Args:
@@ -109,33 +109,33 @@ def stretches_of(
     """
     total = sum(manifest.splits["train"].tokens for _, manifest in parts)
     limit = int(total * (1 - share))
-    found: dict[str, list[Stretch]] = {"train": []} if by is None else {"train": [], "val": []}
+    found: dict[str, list[PartStretch]] = {"train": []} if by is None else {"train": [], "val": []}
     before = 0
     for folder, manifest in parts:
         path = str(folder)
         for source, written in manifest.splits.items():
             if not written.documents:
                 continue
-            whole = Stretch(path, source, 0, written.tokens)
+            whole = PartStretch(path, source, 0, written.tokens)
             if source != "train" or by in (None, "data"):
                 found[source].append(whole)
             elif by == "hash":
                 for split in found:
                     keys = hash_limit(share)
                     found[split].append(
-                        Stretch(path, source, 0, written.tokens, keys, split == "val")
+                        PartStretch(path, source, 0, written.tokens, keys, split == "val")
                     )
             else:
                 at = min(max(limit - before, 0), written.tokens)
                 if at:
-                    found["train"].append(Stretch(path, source, 0, at))
+                    found["train"].append(PartStretch(path, source, 0, at))
                 if at < written.tokens:
-                    found["val"].append(Stretch(path, source, at, written.tokens))
+                    found["val"].append(PartStretch(path, source, at, written.tokens))
         before += manifest.splits["train"].tokens
     return found
 
 
-class Place(NamedTuple):
+class StretchPlace(NamedTuple):
     """Some documents of a stretch."""
 
     stretch: int
@@ -143,12 +143,12 @@ class Place(NamedTuple):
     stop: int
 
 
-def files_of(stretches: list[Stretch], most: int) -> Iterator[list[Place]]:
+def files_of(stretches: list[PartStretch], most: int) -> Iterator[list[StretchPlace]]:
     """Which documents each file has: as many as `most` tokens have room for, or one that is longer.
 
     This is the rule by which a `Writer` fills its shards.
     """
-    places: list[Place] = []
+    places: list[StretchPlace] = []
     room = most
     for number, stretch in enumerate(stretches):
         ends = np.cumsum(stretch.lengths)
@@ -161,7 +161,7 @@ def files_of(stretches: list[Stretch], most: int) -> Iterator[list[Place]]:
                     places, room = [], most
                     continue
                 stop = done + 1
-            places.append(Place(number, done, stop))
+            places.append(StretchPlace(number, done, stop))
             room -= int(ends[stop - 1]) - at
             at, done = int(ends[stop - 1]), stop
         stretch.forget()

@@ -12,22 +12,22 @@ from pathlib import Path
 from typing import Any
 
 from jeton._core import __version__
-from jeton.corpora.token_blocks.blocks import Progress
+from jeton.corpora.token_blocks.blocks import SourcePosition
 from jeton.data import layouts
 from jeton.data.layouts import WrittenShard
 from jeton.data.manifest import Manifest
 from jeton.data.preparing.journal import Consumed, Journal
-from jeton.data.preparing.parts import Parts
-from jeton.data.preparing.pipeline import Plan, manifest_of
+from jeton.data.preparing.parts import PartsSource
+from jeton.data.preparing.pipeline import SetPlan, manifest_of
 from jeton.files import FileDigest, digest_of
 from jeton.ray.running import in_order, mapped, ray_data, single_threaded
-from jeton.ray.stretches import Stretch, files_of, stretches_of
+from jeton.ray.stretches import PartStretch, files_of, stretches_of
 
 __all__ = ["written_in_parallel"]
 
 
 def written_in_parallel(
-    plan: Plan, parts: list[tuple[Path, Manifest]], folder: Path, num_cpus: float
+    plan: SetPlan, parts: list[tuple[Path, Manifest]], folder: Path, num_cpus: float
 ) -> Manifest | None:
     """Writes every file in a task of its own.
 
@@ -38,7 +38,7 @@ def written_in_parallel(
     most = plan.shard_tokens or layouts.LAYOUTS[plan.layout].default_shard
     if plan.seed is not None or most is None:
         return None
-    sources = {split: Parts(parts, split) for split in parts[0][1].splits}
+    sources = {split: PartsSource(parts, split) for split in parts[0][1].splits}
     end = None if plan.end_of_text is None else plan.end_of_text.to_json()
     with Journal(folder) as journal:
         state = journal.begin(
@@ -58,14 +58,14 @@ def written_in_parallel(
             # What is written from here on is worth to be kept.
             journal.save({"files": len(rows)})
             shards, files = _written(plan, rows, journal.set, num_cpus)
-            facts = {split: source.facts(Progress(), {}) for split, source in sources.items()}
+            facts = {split: source.facts(SourcePosition(), {}) for split, source in sources.items()}
             whole = manifest_of(plan, journal.set, shards, facts, files)
             journal.save({"manifest": whole.to_json()})
         journal.publish(whole)
     return whole
 
 
-def _rows(plan: Plan, parts: list[tuple[Path, Manifest]], most: int) -> Iterator[dict[str, Any]]:
+def _rows(plan: SetPlan, parts: list[tuple[Path, Manifest]], most: int) -> Iterator[dict[str, Any]]:
     """What goes into each file."""
     for split, stretches in stretches_of(parts, plan.by, plan.share).items():
         for number, places in enumerate(files_of(stretches, most)):
@@ -76,10 +76,10 @@ def _rows(plan: Plan, parts: list[tuple[Path, Manifest]], most: int) -> Iterator
 
 
 def _written(
-    plan: Plan, rows: list[dict[str, Any]], folder: Path, num_cpus: float
+    plan: SetPlan, rows: list[dict[str, Any]], folder: Path, num_cpus: float
 ) -> tuple[dict[str, list[WrittenShard]], dict[str, FileDigest]]:
     """The shards of each split, and the digests of all of their files."""
-    task = _Task(plan, folder.absolute(), num_cpus)
+    task = _WriteTask(plan, folder.absolute(), num_cpus)
     given = ray_data().from_items(rows, override_num_blocks=len(rows))
     with in_order(made := mapped(given, task.write, 1, num_cpus)):
         results = made.take_all()
@@ -92,10 +92,10 @@ def _written(
     return shards, files
 
 
-class _Task:
+class _WriteTask:
     """What writes a file, on any machine."""
 
-    def __init__(self, plan: Plan, folder: Path, num_cpus: float) -> None:
+    def __init__(self, plan: SetPlan, folder: Path, num_cpus: float) -> None:
         self._plan, self._folder, self._num_cpus = plan, folder, num_cpus
 
     def write(self, table: Any) -> Any:
@@ -109,7 +109,9 @@ class _Task:
         layout = layouts.LAYOUTS[self._plan.layout]
         main = layout.file(split, number)
         names = (main, *layout.beside(main))
-        places = [(Stretch(**stretch), first, stop) for stretch, first, stop in json.loads(content)]
+        places = [
+            (PartStretch(**stretch), first, stop) for stretch, first, stop in json.loads(content)
+        ]
         lengths = [stretch.lengths[first:stop] for stretch, first, stop in places]
         if not (self._folder / main).exists():
             self._make(split, names, places)
@@ -122,7 +124,7 @@ class _Task:
         }
 
     def _make(
-        self, split: str, names: tuple[str, ...], places: list[tuple[Stretch, int, int]]
+        self, split: str, names: tuple[str, ...], places: list[tuple[PartStretch, int, int]]
     ) -> None:
         attempt = self._folder / f".{uuid.uuid4().hex}"
         plan = self._plan

@@ -147,7 +147,7 @@ class SentencePieceTrainer:
             UnsupportedError: An option that jeton's trainers have not.
             TrainingError: A corpus that does not support `vocab_size`.
         """
-        request = _Request()
+        request = _TrainerRequest()
         for name, value in {**_of_text(arg), **options}.items():
             request.take("sentence_iterator" if name == "sentence_reader" else name, value)
         request.train()
@@ -156,7 +156,7 @@ class SentencePieceTrainer:
 
 
 @dataclass
-class _Request:
+class _TrainerRequest:
     """What a call asks for: parameters of a trainer, and what is around it."""
 
     parameters: dict[str, Any] = field(default_factory=dict)

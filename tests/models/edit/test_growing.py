@@ -22,7 +22,7 @@ from jeton.errors import (
     TrainingError,
     UnsupportedError,
 )
-from jeton.loading.model_file import ModelFile, Piece
+from jeton.loading.model_file import ModelFile, ModelPiece
 
 ESTONIAN = [
     "vesi on külm ja vaikne, aga jõgi ei küsi",
@@ -103,7 +103,7 @@ def with_deep_pieces(seed: int) -> jeton.Tokenizer:
     model = tok.model
     assert isinstance(model, models.SentencePiece)
     file = ModelFile.parse(model.proto)
-    runs = [Piece("▁" * length, -1e9) for length in (2, 3, 5)]
+    runs = [ModelPiece("▁" * length, -1e9) for length in (2, 3, 5)]
     return tok.replace(model=models.SentencePiece(file.with_pieces([*file.pieces, *runs])))
 
 

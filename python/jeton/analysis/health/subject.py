@@ -20,7 +20,7 @@ from jeton.errors import EncodeError
 from jeton.loading.model_file import BYTE, CONTROL, UNKNOWN, UNUSED, ModelFile
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["Rows", "Subject"]
+__all__ = ["IdSequences", "Subject"]
 
 _CHUNK: Final = 1 << 17
 """How many texts are encoded at a time."""
@@ -29,7 +29,7 @@ _UNLIKELY: Final = ("\ue123", "\U0010fffd", "\ue000", "\u0378", "\U000e0100", "\
 """Characters that a vocabulary hardly has: private, unassigned, controls."""
 
 
-class Rows:
+class IdSequences:
     """The ids of many texts."""
 
     def __init__(self, ids: npt.NDArray[np.uint32], offsets: npt.NDArray[np.int64]) -> None:
@@ -147,7 +147,7 @@ class Subject:
         return self.tok.decode_batch([[id] for id in self.ordinary.tolist()])
 
     @functools.cached_property
-    def alone_again(self) -> Rows:
+    def alone_again(self) -> IdSequences:
         """The ids of those texts."""
         return self.encode(self.alone)
 
@@ -180,25 +180,25 @@ class Subject:
         """What tokens stand for together, whatever the decoder makes of them."""
         return b"".join(self.surfaces[id] for id in ids)
 
-    def encode(self, texts: Sequence[str]) -> Rows:
+    def encode(self, texts: Sequence[str]) -> IdSequences:
         """The ids of texts; none of one that holds what cannot be encoded."""
         parts = [self._rows(texts[at : at + _CHUNK]) for at in range(0, len(texts), _CHUNK)]
         ids = [rows.ids for rows in parts]
         lengths = [np.diff(rows.offsets) for rows in parts]
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate([*lengths, []]))])
-        return Rows(
+        return IdSequences(
             np.concatenate([*ids, np.empty(0, np.uint32)]).astype(np.uint32),
             offsets.astype(np.int64),
         )
 
-    def _rows(self, texts: Sequence[str]) -> Rows:
+    def _rows(self, texts: Sequence[str]) -> IdSequences:
         try:
             batch = self.tok.encode_batch(texts)
         except EncodeError:
             if len(texts) == 1:
-                return Rows(np.empty(0, np.uint32), np.zeros(2, np.int64))
+                return IdSequences(np.empty(0, np.uint32), np.zeros(2, np.int64))
             half = len(texts) // 2
             left, right = self._rows(texts[:half]), self._rows(texts[half:])
             offsets = np.concatenate([left.offsets, right.offsets[1:] + left.offsets[-1]])
-            return Rows(np.concatenate([left.ids, right.ids]), offsets)
-        return Rows(np.asarray(batch.ids), np.asarray(batch.offsets))
+            return IdSequences(np.concatenate([left.ids, right.ids]), offsets)
+        return IdSequences(np.asarray(batch.ids), np.asarray(batch.offsets))

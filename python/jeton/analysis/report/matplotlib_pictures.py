@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import jeton._core as _core
 from jeton.analysis.evaluation import Evaluation
-from jeton.analysis.report.parts import Shown, has, value_of
+from jeton.analysis.report.parts import ReportedEvaluations, has, value_of
 from jeton.arguments import checked_path
 from jeton.display.human_readable import without_controls
 from jeton.display.palette import SERIES
@@ -43,7 +43,7 @@ def write_pictures(
         import matplotlib
     except ModuleNotFoundError:
         raise UnsupportedError("pictures need matplotlib (pip install 'jeton[plots]')") from None
-    shown = Shown(evaluations)
+    shown = ReportedEvaluations(evaluations)
     settings = {"svg.fonttype": "none", "svg.hashsalt": "jeton", "font.size": 9}
     written: list[tuple[str, bytes]] = []
     with matplotlib.rc_context(settings), warnings.catch_warnings():
@@ -81,12 +81,12 @@ def _name(text: str) -> str:
     return f" {plain}" if plain.startswith("_") else plain
 
 
-def _marked(shown: Shown, place: int) -> str:
+def _marked(shown: ReportedEvaluations, place: int) -> str:
     """The name of a tokenizer, which says whether it loses text."""
     return _name(shown.names[place]) + (" (loses text)" if shown.all[place].lossy else "")
 
 
-def _room(shown: Shown) -> float:
+def _room(shown: ReportedEvaluations) -> float:
     """How many inches the longest name takes."""
     return 0.08 * max((len(_marked(shown, at)) for at in range(len(shown.all))), default=0)
 
@@ -103,8 +103,8 @@ def _axes(width: float, height: float, title: str) -> tuple[Figure, Any]:
     return figure, axes
 
 
-def _bars(measure: str, title: str, unit: str) -> Callable[[Shown], Figure | None]:
-    def draw(shown: Shown) -> Figure | None:
+def _bars(measure: str, title: str, unit: str) -> Callable[[ReportedEvaluations], Figure | None]:
+    def draw(shown: ReportedEvaluations) -> Figure | None:
         where = shown.languages if measure == "tokens_per_line" else shown.corpora
         rows = [
             [one[name][measure] if has(one, name) else None for name in where] for one in shown.all
@@ -131,7 +131,7 @@ def _bars(measure: str, title: str, unit: str) -> Callable[[Shown], Figure | Non
     return draw
 
 
-def _premiums(shown: Shown) -> Figure | None:
+def _premiums(shown: ReportedEvaluations) -> Figure | None:
     from matplotlib.colors import LogNorm
 
     values = [
@@ -161,8 +161,8 @@ def _premiums(shown: Shown) -> Figure | None:
 
 def _curve(
     curve: str, title: str, *, is_log: bool = False, of_all: str | None = None
-) -> Callable[[Shown], Figure | None]:
-    def draw(shown: Shown) -> Figure | None:
+) -> Callable[[ReportedEvaluations], Figure | None]:
+    def draw(shown: ReportedEvaluations) -> Figure | None:
         found = [one.curves.get(curve) for one in shown.all]
         first = next((it for it in found if it is not None and it.x), None)
         if first is None:
@@ -185,7 +185,7 @@ def _curve(
     return draw
 
 
-def _sizes(shown: Shown) -> Figure | None:
+def _sizes(shown: ReportedEvaluations) -> Figure | None:
     from matplotlib.ticker import LogLocator, NullLocator
 
     each = [value_of(one, ("", "bytes_per_token")) for one in shown.all]
@@ -211,7 +211,7 @@ def _sizes(shown: Shown) -> Figure | None:
     return figure
 
 
-_PICTURES: Final[dict[str, Callable[[Shown], Figure | None]]] = {
+_PICTURES: Final[dict[str, Callable[[ReportedEvaluations], Figure | None]]] = {
     "compression": _bars("bytes_per_token", "Compression by corpus", "bytes per token"),
     "languages": _bars("tokens_per_line", "Cost by language", "tokens a line"),
     "premiums": _premiums,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from jeton.analysis.evaluation import Evaluation
 from jeton.analysis.known_measures import MEASURES
-from jeton.analysis.report.parts import Shown, measured_value, value_of
+from jeton.analysis.report.parts import ReportedEvaluations, measured_value, value_of
 from jeton.analysis.report.svg_charts import written
 from jeton.analysis.report.tables import SUMMARY
 from jeton.display.notebooks import boxed, escaped, table
@@ -16,7 +16,7 @@ __all__ = ["glance"]
 
 def glance(title: str, evaluations: Mapping[str, Evaluation]) -> str:
     """The table, and what is lost."""
-    shown = Shown(evaluations)
+    shown = ReportedEvaluations(evaluations)
     columns = [it for it in SUMMARY if any(value_of(one, it) is not None for one in shown.all)]
     rows = [
         (

@@ -19,7 +19,7 @@ from jeton._core import __version__
 from jeton.analysis.evaluation import Evaluation
 from jeton.analysis.report.ladder import ladder
 from jeton.analysis.report.page_pictures import bar_panels, curves
-from jeton.analysis.report.parts import Shown, swatch, told_text
+from jeton.analysis.report.parts import ReportedEvaluations, swatch, told_text
 from jeton.analysis.report.samples import SampleLine, side_by_side
 from jeton.analysis.report.svg_charts import COLOURS
 from jeton.analysis.report.tables import glance, premiums, values
@@ -70,7 +70,7 @@ def page(
         samples: Lines that are shown as each tokenizer cuts them.
         sweep: A ladder of sizes that is drawn, too.
     """
-    shown = Shown(evaluations)
+    shown = ReportedEvaluations(evaluations)
     style = "\n" + palette.css("body") + _file("report.css")
     script = "\n" + _file("report.js")
     policy = (
@@ -113,7 +113,7 @@ def _file(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _about(shown: Shown) -> str:
+def _about(shown: ReportedEvaluations) -> str:
     number = len(shown.all)
     told = f"{number} tokenizer{'s' * (number != 1)}"
     corpora = [told_text(name) for name in shown.corpora if name != "all"]
@@ -125,7 +125,7 @@ def _about(shown: Shown) -> str:
     return f"{told}. Measured by jeton {told_text(version)}."
 
 
-def _legend(shown: Shown) -> str:
+def _legend(shown: ReportedEvaluations) -> str:
     buttons = "".join(
         f'<li><button type="button" data-series="{place % COLOURS}" aria-pressed="true">'
         f"{swatch(place)}{told_text(name)}</button></li>"
@@ -134,7 +134,7 @@ def _legend(shown: Shown) -> str:
     return f'<ul class="legend" aria-label="Tokenizers to show in pictures">{buttons}</ul>\n'
 
 
-def _footer(shown: Shown) -> str:
+def _footer(shown: ReportedEvaluations) -> str:
     digests = "; ".join(
         f"{told_text(name)} {told_text(one.tokenizer[:12])}"
         for name, one in zip(shown.names, shown.all, strict=True)

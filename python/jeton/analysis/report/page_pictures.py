@@ -9,14 +9,14 @@ from collections.abc import Iterable
 from html import escape
 
 from jeton.analysis.known_measures import MEASURES
-from jeton.analysis.report.parts import Shown, has, told_text, value_of
+from jeton.analysis.report.parts import ReportedEvaluations, has, told_text, value_of
 from jeton.analysis.report.svg_charts import Series, bars, lines, points
 from jeton.display.human_readable import without_controls
 
 __all__ = ["bar_panels", "curves"]
 
 
-def bar_panels(shown: Shown, measure: str, where: Iterable[str]) -> str:
+def bar_panels(shown: ReportedEvaluations, measure: str, where: Iterable[str]) -> str:
     """A panel of bars for each corpus or language; empty if nothing was measured."""
     panels: list[str] = []
     rows = {
@@ -43,11 +43,11 @@ def bar_panels(shown: Shown, measure: str, where: Iterable[str]) -> str:
     )
 
 
-def _lossy(shown: Shown) -> set[str]:
+def _lossy(shown: ReportedEvaluations) -> set[str]:
     return {name for name, one in zip(shown.names, shown.all, strict=True) if one.lossy}
 
 
-def curves(shown: Shown) -> str:
+def curves(shown: ReportedEvaluations) -> str:
     """Sizes, lengths of tokens, ranks and frequencies; empty without any."""
     lossy = _lossy(shown)
     sizes = [
@@ -96,7 +96,7 @@ def curves(shown: Shown) -> str:
 
 
 def _lines_of(
-    shown: Shown, curve: str, title: str, share: str | None, is_log: bool = False
+    shown: ReportedEvaluations, curve: str, title: str, share: str | None, is_log: bool = False
 ) -> str | None:
     series, units = [], ("", "")
     for place, (name, one) in enumerate(zip(shown.names, shown.all, strict=True)):

@@ -9,7 +9,7 @@ from jeton.analysis.report.svg_charts import COLOURS, number, told_text, written
 from jeton.analysis.values import Value
 
 __all__ = [
-    "Shown",
+    "ReportedEvaluations",
     "cell",
     "has",
     "head",
@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 
-class Shown:
+class ReportedEvaluations:
     """The evaluations of several tokenizers that are being shown, by their names."""
 
     def __init__(self, evaluations: Mapping[str, Evaluation]) -> None:

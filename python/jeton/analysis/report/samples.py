@@ -8,21 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from jeton.analysis.report.parts import Shown, swatch, told_text
+from jeton.analysis.report.parts import ReportedEvaluations, swatch, told_text
 from jeton.arguments import check_named, check_text
 from jeton.display.human_readable import visible
 from jeton.display.palette import hues
 from jeton.errors import ArgumentTypeError, JetonError
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["Cut", "SampleLine", "sample_lines", "side_by_side"]
+__all__ = ["CutLine", "SampleLine", "sample_lines", "side_by_side"]
 
 _LONGEST = 400
 """Characters of a line that are shown."""
 
 
 @dataclass(frozen=True)
-class Cut:
+class CutLine:
     """What one tokenizer makes of a line.
 
     Attributes:
@@ -48,7 +48,7 @@ class SampleLine:
 
     label: str
     text: str
-    cuts: tuple[Cut, ...]
+    cuts: tuple[CutLine, ...]
 
 
 def sample_lines(
@@ -92,12 +92,12 @@ def _chosen(lines: Iterable[str], each: int) -> list[str]:
     return (fitting or sorted(texts, key=lambda text: abs(len(text) - 100)))[:each]
 
 
-def _cut(name: str, tok: Tokenizer, line: str) -> Cut:
+def _cut(name: str, tok: Tokenizer, line: str) -> CutLine:
     try:
         ids = tok.encode(line)
     except JetonError:
-        return Cut(name, None, False)
-    return Cut(name, tuple((id, tok.token_bytes(id)) for id in ids), tok.decode(ids) == line)
+        return CutLine(name, None, False)
+    return CutLine(name, tuple((id, tok.token_bytes(id)) for id in ids), tok.decode(ids) == line)
 
 
 def written(token: bytes) -> str:
@@ -109,7 +109,7 @@ def written(token: bytes) -> str:
     return visible(token).replace("·", " ") if b"\xc2\xb7" not in token else visible(token)
 
 
-def side_by_side(shown: Shown, samples: Sequence[SampleLine]) -> str:
+def side_by_side(shown: ReportedEvaluations, samples: Sequence[SampleLine]) -> str:
     """Each line with a row of coloured tokens for each tokenizer; empty without lines."""
     if not samples:
         return ""
@@ -125,7 +125,7 @@ def side_by_side(shown: Shown, samples: Sequence[SampleLine]) -> str:
     )
 
 
-def _row(shown: Shown, cut: Cut) -> str:
+def _row(shown: ReportedEvaluations, cut: CutLine) -> str:
     place = shown.names.index(cut.name) if cut.name in shown.names else 0
     if cut.tokens is None:
         inner, told = '<span class="quiet">cannot be encoded</span>', ""

@@ -11,7 +11,7 @@ from typing import Final
 
 from jeton.analysis.known_measures import MEASURES
 from jeton.analysis.report.parts import (
-    Shown,
+    ReportedEvaluations,
     cell,
     has,
     head,
@@ -39,7 +39,7 @@ SUMMARY: Final = (
 """What the first table shows: of all corpora, or overall."""
 
 
-def glance(shown: Shown) -> str:
+def glance(shown: ReportedEvaluations) -> str:
     """A row a tokenizer with what matters most, and what is lost."""
     columns = [it for it in SUMMARY if any(value_of(one, it) is not None for one in shown.all)]
     heads = "".join(head(MEASURES[name].title) for _, name in columns)
@@ -67,7 +67,7 @@ def glance(shown: Shown) -> str:
     )
 
 
-def _best(shown: Shown, values: Sequence[float | None], measure: str) -> float | None:
+def _best(shown: ReportedEvaluations, values: Sequence[float | None], measure: str) -> float | None:
     better = MEASURES[measure].better
     known = [
         value
@@ -79,7 +79,7 @@ def _best(shown: Shown, values: Sequence[float | None], measure: str) -> float |
     return max(known) if better == "higher" else min(known)
 
 
-def _lossy(shown: Shown) -> str:
+def _lossy(shown: ReportedEvaluations) -> str:
     rows = "".join(
         f"<li><b>{told_text(name)}</b>: {told_text('; '.join(one.lossy))}</li>"
         for name, one in zip(shown.names, shown.all, strict=True)
@@ -93,7 +93,7 @@ def _lossy(shown: Shown) -> str:
     )
 
 
-def premiums(shown: Shown) -> str:
+def premiums(shown: ReportedEvaluations) -> str:
     """The heat map: how many times as many tokens each language needs; empty without one."""
     found = {
         name: [one.languages[language]["premium"] if has(one, language) else None
@@ -138,7 +138,7 @@ def _shade(premium: float, high: float) -> int:
     return 0 if premium <= 0 else shade(premium, 1.0, max(high, 1.01), math.log)
 
 
-def values(shown: Shown) -> str:
+def values(shown: ReportedEvaluations) -> str:
     """Everything that was measured, to sort and to filter."""
     places = list(dict.fromkeys(where for one in shown.all for where, _ in one.parts()))
     found = [dict(one.parts()) for one in shown.all]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from jeton.chat.parsing.readers import CONSTANTS, loose
 
-__all__ = ["as_text", "parameters_of", "takes_only_text", "typed"]
+__all__ = ["as_text", "loaded", "parameters_of", "takes_only_text", "typed"]
 
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "integer": (int,),
@@ -39,6 +40,44 @@ def parameters_of(tools: Iterable[Mapping[str, Any]] | None) -> dict[str, dict[s
             properties = parameters.get("properties") if isinstance(parameters, Mapping) else None
             found[name] = dict(properties) if isinstance(properties, Mapping) else {}
     return found
+
+
+def loaded(text: str) -> tuple[Any, list[str]]:
+    """The value of a JSON text, and what is wrong with it that does not keep it from being read.
+
+    Raises:
+        ValueError: It is no JSON, or a number in it is not finite.
+
+    >>> loaded('{"a": 1, "a": 2}')
+    ({'a': 2}, ["the key 'a' comes twice"])
+    """
+    wrong: list[str] = []
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(items)
+        if len(found) < len(items) and not wrong:
+            ((twice, _),) = Counter(key for key, _ in items).most_common(1)
+            wrong.append(f"the key {twice!r:.60} comes twice")
+        return found
+
+    value = json.loads(
+        text, strict=False, object_pairs_hook=pairs, parse_constant=_finite, parse_float=_finite
+    )
+    if "\\u" in text and (whole := as_text(value, _without_halves)) != value:
+        value = whole
+        wrong.append("half of a surrogate pair is in the text")
+    return value, wrong
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is not a finite number")
+    return value
+
+
+def _without_halves(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _types(schema: Any) -> list[str]:
@@ -92,11 +131,9 @@ def typed(text: str, schema: Any) -> tuple[Any, bool]:
     value: Any = CONSTANTS.get(shown, text)
     if value is text:
         try:
-            value = json.loads(shown, strict=False)
+            value, _ = loaded(shown)
         except (ValueError, RecursionError):
             value = loose(shown, text)
-    if isinstance(value, float) and not math.isfinite(value):
-        value = text
     for kind in kinds:
         is_bool = isinstance(value, bool)
         if isinstance(value, _TYPES[kind]) and is_bool == (kind == "boolean"):

@@ -15,14 +15,14 @@ from typing import Any, Final
 
 from jeton.chat.parsing.formats import Format, State, Takes
 
-__all__ = ["Answer", "inferred"]
+__all__ = ["RenderedAnswer", "inferred"]
 
 _SPACE: Final = " \t\r\n"
 _SEPARATORS: Final = ("", ",", ";")
 
 
 @dataclass(frozen=True)
-class Answer:
+class RenderedAnswer:
     """The text of an answer without its beginning and end, and the parts it was rendered from."""
 
     text: str
@@ -41,7 +41,7 @@ class _Written:
     states: Mapping[str, State]
 
 
-def inferred(answers: Sequence[Answer]) -> Format | None:
+def inferred(answers: Sequence[RenderedAnswer]) -> Format | None:
     """The format of some answers; `None` if they do not show it."""
     words = dict[str, str]()
     states = dict[str, State]()

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from jeton.chat.parsing import readers
-from jeton.chat.parsing.arguments import as_text, takes_only_text, typed
+from jeton.chat.parsing.arguments import as_text, loaded, takes_only_text, typed
 from jeton.chat.parsing.formats import END, Shape
 from jeton.chat.parsing.parsed import Event, Kind, ParsedCall, event
 from jeton.chat.parsing.symbols import Compiled, CompiledState
@@ -41,7 +41,7 @@ def _never(text: str) -> bool:
     return False
 
 
-class _Call:
+class _UnfinishedCall:
     """A call that is being read."""
 
     def __init__(self, name: str, start: int) -> None:
@@ -97,7 +97,7 @@ class Machine:
         self._word = ""
         self._key: str | None = None
         self._string: bool | None = None
-        self._call: _Call | None = None
+        self._call: _UnfinishedCall | None = None
         self._id: str | None = None
         self._raw: list[str] = []
         self._counted = 0
@@ -306,7 +306,7 @@ class Machine:
         self._reader = None
         if takes not in _READERS:
             return
-        self._source = readers.Source(-1, self._compiled.quote)
+        self._source = readers.GrowingText(-1, self._compiled.quote)
         if takes == "json":
             self._reader = readers.json_object(self._source, self.arguments)
         elif takes in ("calls", "keyed"):
@@ -478,7 +478,7 @@ class Machine:
         if self._call is not None:
             self._end_call(start)
         name = self._compiled.spelled(name)
-        self._call = _Call(name, start)
+        self._call = _UnfinishedCall(name, start)
         self._call.id, self._id = self._id, None
         if self._tools is not None and name not in self._tools:
             self.problem(f"there is no tool {name!r:.60}", start)
@@ -500,7 +500,7 @@ class Machine:
 
     def argument(self, key: str, value: Any) -> None:
         """An argument with its value."""
-        self._open_value(self._compiled.spelled(key))
+        self._open_value(self._compiled.spelled(key), self._source.place)
         value = as_text(value, self._compiled.spelled)
         self._close_value(value, json.dumps(value, ensure_ascii=False))
 
@@ -542,12 +542,13 @@ class Machine:
         if not text.strip():
             return {}
         try:
-            value = json.loads(text, strict=False)
+            value, wrong = loaded(text)
             if isinstance(value, str):
-                value = json.loads(value, strict=False)
+                value, wrong = loaded(value)
         except (ValueError, RecursionError):
-            value = None
+            value, wrong = None, []
         if isinstance(value, dict):
+            self.problems += [(what, place) for what in wrong]
             return value
         if value is None and text.strip() == "null":
             return {}
@@ -562,15 +563,17 @@ class Machine:
         match = pattern.fullmatch(word) if pattern else None
         key = match["key"] if match else word.strip()
         string = match["string"] if match else None
-        self._open_value(key)
+        self._open_value(key, self._began)
         self._string = None if string is None else string in ("true", "string")
         self._raw = []
 
-    def _open_value(self, key: str) -> None:
+    def _open_value(self, key: str, place: int) -> None:
         call = self._call
         if call is None:
             return
         call.values = {} if call.values is None else call.values
+        if key in call.values:
+            self.problem(f"the argument {key!r:.60} comes twice", place)
         self._key, self._string = key, None
 
     def _schema(self) -> Any:

@@ -1,13 +1,14 @@
 """Reads calls while they are written: as JSON, in Python's syntax, and in Gemma's braces.
 
-A reader is a generator that takes text from a `Source` and yields where it needs more. It reports
-what it read as soon as that is certain, and raises `Broken` at the first character that is wrong.
+A reader is a generator that takes text from a `GrowingText` and yields where it needs more. It
+reports what it read as soon as that is certain, and raises `Broken` at the first wrong character.
 Look here for which keys of a JSON object hold the name and the arguments of a call.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Generator
 from typing import Any, Final, Protocol, TypeVar
@@ -15,8 +16,8 @@ from typing import Any, Final, Protocol, TypeVar
 __all__ = [
     "CONSTANTS",
     "Broken",
-    "Calls",
-    "Source",
+    "CallReports",
+    "GrowingText",
     "braces",
     "json_calls",
     "json_object",
@@ -52,7 +53,7 @@ class Broken(Exception):
     """The text breaks the syntax; the source is at the first character that does."""
 
 
-class Source:
+class GrowingText:
     """Text that comes in pieces.
 
     Attributes:
@@ -80,7 +81,7 @@ class Source:
         self.text, self.at = text, 0
 
 
-class Calls(Protocol):
+class CallReports(Protocol):
     """What readers report of calls."""
 
     def begin(self, name: str, start: int) -> None:
@@ -105,7 +106,7 @@ class Calls(Protocol):
         """Something is wrong with the text, at this place."""
 
 
-def _peek(source: Source) -> Steps[str]:
+def _peek(source: GrowingText) -> Steps[str]:
     """The next character that is not white space."""
     while True:
         source.at = _SPACE.match(source.text, source.at).end()  # type: ignore[union-attr]
@@ -114,7 +115,7 @@ def _peek(source: Source) -> Steps[str]:
         yield
 
 
-def _run(source: Source, pattern: re.Pattern[str]) -> Steps[str]:
+def _run(source: GrowingText, pattern: re.Pattern[str]) -> Steps[str]:
     """The characters that a pattern takes, up to the first that it does not."""
     found = ""
     while True:
@@ -125,7 +126,7 @@ def _run(source: Source, pattern: re.Pattern[str]) -> Steps[str]:
         yield
 
 
-def _expect(source: Source, character: str) -> Steps[None]:
+def _expect(source: GrowingText, character: str) -> Steps[None]:
     if (yield from _peek(source)) != character:
         raise Broken(f"{character!r} is missing")
     source.at += 1
@@ -134,7 +135,7 @@ def _expect(source: Source, character: str) -> Steps[None]:
 # JSON
 
 
-def _json(source: Source, out: Callable[[str], None], *, in_call: bool = False) -> Steps[None]:
+def _json(source: GrowingText, out: Callable[[str], None], *, in_call: bool = False) -> Steps[None]:
     """Reads one value and passes its text to `out`. `in_call`: it is part of a call's arguments."""
     if (yield from _peek(source)) not in '{["':
         word = yield from _run(source, _WORD)
@@ -169,7 +170,7 @@ def _json(source: Source, out: Callable[[str], None], *, in_call: bool = False) 
             start = 0
 
 
-def json_object(source: Source, out: Callable[[str], None]) -> Steps[None]:
+def json_object(source: GrowingText, out: Callable[[str], None]) -> Steps[None]:
     """The arguments of a call: an object, a string that holds one, or nothing (`null`)."""
     if (yield from _peek(source)) in '{"':
         yield from _json(source, out, in_call=True)
@@ -181,7 +182,7 @@ def json_object(source: Source, out: Callable[[str], None]) -> Steps[None]:
 
 
 def _to_end_of_string(
-    source: Source, start: int, out: Callable[[str], None], *, in_call: bool = False
+    source: GrowingText, start: int, out: Callable[[str], None], *, in_call: bool = False
 ) -> Steps[int]:
     """Reads up to the closing quote. Returns where the text begins that `out` has not got."""
     while True:
@@ -200,7 +201,7 @@ def _to_end_of_string(
         source.at += escaped
 
 
-def _string(source: Source) -> Steps[str]:
+def _string(source: GrowingText) -> Steps[str]:
     """A string in quotes."""
     if (yield from _peek(source)) != '"':
         raise Broken("a string in quotes is missing")
@@ -210,13 +211,14 @@ def _string(source: Source) -> Steps[str]:
     start = yield from _to_end_of_string(source, start, pieces.append)
     raw = "".join(pieces) + source.text[start : source.at]
     try:
-        return str(json.loads(raw, strict=False))
+        name = str(json.loads(raw, strict=False))
     except ValueError:
         raise Broken(f"{raw!r:.60} is no JSON") from None
+    return name.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def json_calls(source: Source, calls: Calls, *, keyed: bool = False) -> Steps[None]:
-    """Calls as objects, in a list or one after another."""
+def json_calls(source: GrowingText, calls: CallReports, *, keyed: bool = False) -> Steps[None]:
+    """CallReports as objects, in a list or one after another."""
     depth, count, separated = 0, 0, True
     while True:
         before = source.place
@@ -239,7 +241,7 @@ def json_calls(source: Source, calls: Calls, *, keyed: bool = False) -> Steps[No
             raise Broken("there is no call")
 
 
-def _call(source: Source, calls: Calls) -> Steps[None]:
+def _call(source: GrowingText, calls: CallReports) -> Steps[None]:
     start, depth = source.place, 1
     source.at += 1
     name: str | None = None
@@ -276,7 +278,7 @@ def _call(source: Source, calls: Calls) -> Steps[None]:
         calls.end(source.place)
 
 
-def _keyed(source: Source, calls: Calls) -> Steps[None]:
+def _keyed(source: GrowingText, calls: CallReports) -> Steps[None]:
     source.at += 1
     while True:
         character = yield from _peek(source)
@@ -295,8 +297,8 @@ def _keyed(source: Source, calls: Calls) -> Steps[None]:
 # Python, and braces
 
 
-def python_calls(source: Source, calls: Calls) -> Steps[None]:
-    """Calls with their arguments by name, in a list or one after another."""
+def python_calls(source: GrowingText, calls: CallReports) -> Steps[None]:
+    """CallReports with their arguments by name, in a list or one after another."""
     listed = (yield from _peek(source)) == "["
     source.at += listed
     count = 0
@@ -328,7 +330,7 @@ def python_calls(source: Source, calls: Calls) -> Steps[None]:
         count += 1
 
 
-def braces(source: Source, calls: Calls) -> Steps[None]:
+def braces(source: GrowingText, calls: CallReports) -> Steps[None]:
     """One call as `f{a:1}`."""
     yield from _peek(source)
     start = source.place
@@ -346,7 +348,7 @@ def braces(source: Source, calls: Calls) -> Steps[None]:
     calls.end(source.place)
 
 
-def _key(source: Source) -> Steps[str]:
+def _key(source: GrowingText) -> Steps[str]:
     character = yield from _peek(source)
     if character in "'\"" or character == source.quote[0]:
         return str((yield from _value(source, 0)))
@@ -356,7 +358,7 @@ def _key(source: Source) -> Steps[str]:
     return key.strip()
 
 
-def _value(source: Source, depth: int) -> Steps[Any]:
+def _value(source: GrowingText, depth: int) -> Steps[Any]:
     """A text, a number, a constant, a list or a dict, as Python or Gemma writes them."""
     character = yield from _peek(source)
     if character in "'\"":
@@ -377,16 +379,19 @@ def _value(source: Source, depth: int) -> Steps[Any]:
     except ValueError:
         pass
     try:
-        return float(word)
+        value = float(word)
     except ValueError:
-        raise Broken(f"{word!r:.60} is no value") from None
+        value = math.nan
+    if not math.isfinite(value):
+        raise Broken(f"{word!r:.60} is no value")
+    return value
 
 
 def loose(text: str, otherwise: Any) -> Any:
     """A list or a dict as Python prints it; `otherwise` if the text is neither."""
     if text[:1] not in ("[", "{"):
         return otherwise
-    source = Source(0, "\ud800")
+    source = GrowingText(0, "\ud800")
     source.text = text
     steps = _value(source, 0)
     try:
@@ -398,7 +403,7 @@ def loose(text: str, otherwise: Any) -> Any:
     return otherwise
 
 
-def _items(source: Source, closing: str, depth: int) -> Steps[Any]:
+def _items(source: GrowingText, closing: str, depth: int) -> Steps[Any]:
     found: list[Any] = []
     pairs: dict[str, Any] = {}
     while (character := (yield from _peek(source))) != closing:
@@ -417,7 +422,7 @@ def _items(source: Source, closing: str, depth: int) -> Steps[Any]:
 _UP_TO: Final = {"'": re.compile(r"[^'\\]*"), '"': _IN_STRING}
 
 
-def _quoted(source: Source, quote: str) -> Steps[str]:
+def _quoted(source: GrowingText, quote: str) -> Steps[str]:
     """A text up to its quote. Some templates do not escape quotes within it: a quote that no
     delimiter follows is part of the text."""
     found = ""
@@ -426,8 +431,11 @@ def _quoted(source: Source, quote: str) -> Steps[str]:
         source.at += 1
         if source.text[source.at - 1] == quote:
             space = yield from _run(source, _SPACE)
-            if source.text[source.at] in ",:)]}":
+            following = source.text[source.at]
+            if following in ",:)]}":
                 return _ESCAPE.sub(_unescaped, found)
+            if following == quote and not found + space:
+                raise Broken("a text begins with three quotes")
             found += quote + space
             continue
         while source.at >= len(source.text):
@@ -448,7 +456,7 @@ def _unescaped(match: re.Match[str]) -> str:
     return _ESCAPED.get(other, other if other in "\\'\"/" else match[0])
 
 
-def _between_marks(source: Source) -> Steps[str]:
+def _between_marks(source: GrowingText) -> Steps[str]:
     found = ""
     for character in source.quote:
         if (yield from _next(source)) != character:
@@ -458,7 +466,7 @@ def _between_marks(source: Source) -> Steps[str]:
     return found[: -len(source.quote)]
 
 
-def _next(source: Source) -> Steps[str]:
+def _next(source: GrowingText) -> Steps[str]:
     while source.at >= len(source.text):
         yield
     source.at += 1

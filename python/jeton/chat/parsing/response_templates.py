@@ -256,7 +256,7 @@ class _Listed:
 
 
 def _python(text: str, options: Mapping[str, Any]) -> Any:
-    source, calls = readers.Source(0, _QUOTE), _Listed()
+    source, calls = readers.GrowingText(0, _QUOTE), _Listed()
     source.text = text.strip()
     if not source.text.startswith("["):
         raise ValueError("a list of calls begins with '['")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from jeton.chat.once import once_per_tokenizer
 from jeton.chat.parsing.arguments import parameters_of
 from jeton.chat.parsing.formats import END, FORMATS, PLAIN, Format
-from jeton.chat.parsing.inference import Answer, inferred
+from jeton.chat.parsing.inference import RenderedAnswer, inferred
 from jeton.chat.parsing.machine import Machine
 from jeton.chat.parsing.symbols import Compiled, compiled
 from jeton.chat.probes import Variables, text_of
@@ -465,7 +465,7 @@ def _inferred(probes: _Probes, tokens: re.Pattern[str]) -> Format | None:
             behind = body.rfind("look_up") if probe.calls else body.rfind(_CONTENT)
             if at > behind and not body[at + len(end) :].strip():
                 body = body[:at]
-        answers.append(Answer(body, probe.content, probe.reasoning, probe.calls))
+        answers.append(RenderedAnswer(body, probe.content, probe.reasoning, probe.calls))
     format = inferred(answers)
     if format is None:
         return None

@@ -18,11 +18,11 @@ from jeton.errors import ArgumentError, EncodeError, FormatError, JetonError
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["Block", "Encoding", "Facts", "Progress", "Source", "nothing"]
+__all__ = ["Block", "DocumentEncoding", "DocumentSource", "Facts", "SourcePosition", "nothing"]
 
 
 @dataclass(frozen=True)
-class Progress:
+class SourcePosition:
     """How far a source has been read, at the end of a document."""
 
     place: tuple[int, ...] = ()
@@ -44,7 +44,7 @@ class Progress:
         return [list(self.place), *numbers, list(self.counts)]
 
     @classmethod
-    def from_json(cls, record: Any) -> Progress:
+    def from_json(cls, record: Any) -> SourcePosition:
         """Undoes `to_json`."""
         place, documents, size, empty, bad, counts = record
         return cls(tuple(place), documents, size, empty, bad, tuple(counts))
@@ -61,9 +61,9 @@ class Block:
     keys: npt.NDArray[np.uint64]
     """A number that tells documents apart by their text, for each that begins here; none if they
     were not asked for."""
-    before: Progress | None
+    before: SourcePosition | None
     """How far the source had been read where the block begins; `None` within a document."""
-    after: Progress | None
+    after: SourcePosition | None
     """How far it has been read where the block ends; `None` within a document."""
     read: int = 0
     """How many bytes of the input were read up to here, about, to show how far it is."""
@@ -73,8 +73,8 @@ class Block:
 
 def nothing(
     dtype: str,
-    before: Progress,
-    after: Progress,
+    before: SourcePosition,
+    after: SourcePosition,
     read: int,
     digests: tuple[tuple[int, int, str], ...] = (),
 ) -> Block:
@@ -101,7 +101,7 @@ class Facts:
     """Of conversations, what was cut, left out and is to be learnt."""
 
 
-class Source(ABC):
+class DocumentSource(ABC):
     """What blocks come from."""
 
     @property
@@ -113,17 +113,17 @@ class Source(ABC):
     def identity(self) -> list[dict[str, Any]]:
         """What must be the same when preparing goes on, for JSON; see `consumed`."""
 
-    def consumed(self, start: Progress) -> int | None:
+    def consumed(self, start: SourcePosition) -> int | None:
         """How many entries of `identity` have been read up to some place, and so must be the same;
         `None` if all must be."""
         del start
         return None
 
     @abstractmethod
-    def blocks(self, start: Progress) -> Iterator[Block]:
+    def blocks(self, start: SourcePosition) -> Iterator[Block]:
         """The blocks from some place on."""
 
-    def facts(self, end: Progress, digests: Mapping[int, tuple[int, str]]) -> Facts:
+    def facts(self, end: SourcePosition, digests: Mapping[int, tuple[int, str]]) -> Facts:
         """What a manifest says of it.
 
         Args:
@@ -140,7 +140,7 @@ class Source(ABC):
 
 
 @dataclass(frozen=True)
-class Encoding:
+class DocumentEncoding:
     """How documents become tokens."""
 
     tokenizer: BaseTokenizer

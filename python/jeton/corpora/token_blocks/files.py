@@ -11,19 +11,25 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from jeton.corpora.corpus import Table, is_table, size_of
-from jeton.corpora.token_blocks.blocks import Block, Encoding, Progress, Source, nothing
+from jeton.corpora.corpus import ParquetColumn, is_table, size_of
+from jeton.corpora.token_blocks.blocks import (
+    Block,
+    DocumentEncoding,
+    DocumentSource,
+    SourcePosition,
+    nothing,
+)
 from jeton.corpora.token_blocks.rows import encoded, of_rows
 from jeton.errors import FileError, JetonError
 from jeton.files import digest_of
 
-__all__ = ["Files", "check_unchanged", "consumed_files", "identity_of"]
+__all__ = ["FileSource", "check_unchanged", "consumed_files", "identity_of"]
 
 _BYTES = 8_000_000
 """How many bytes of a table are encoded at a time."""
 
 
-class Files(Source):
+class FileSource(DocumentSource):
     """Files whose documents are files, lines, records or rows.
 
     A place is a file, a byte of it (decompressed; of a table, a row), a line, and what begins the
@@ -33,7 +39,7 @@ class Files(Source):
     def __init__(
         self,
         paths: list[Path],
-        encoding: Encoding,
+        encoding: DocumentEncoding,
         *,
         field: str | None,
         errors: str,
@@ -45,7 +51,7 @@ class Files(Source):
         self._seen = [identity_of(path) for path in paths]
         # What cannot be read is told before any work is done.
         for path in filter(is_table, paths):
-            Table(path, field or "text", errors)
+            ParquetColumn(path, field or "text", errors)
 
     @property
     def size(self) -> int:
@@ -56,12 +62,12 @@ class Files(Source):
         """Which files these are, and what tells whether one has changed."""
         return [dict(seen) for seen in self._seen]
 
-    def consumed(self, start: Progress) -> int | None:
+    def consumed(self, start: SourcePosition) -> int | None:
         """The files before, and a table that has been begun; the core holds text against what was
         read of it."""
         return consumed_files(self._paths, start)
 
-    def blocks(self, start: Progress) -> Iterator[Block]:
+    def blocks(self, start: SourcePosition) -> Iterator[Block]:
         """The blocks of all files, from some place on."""
         progress = start
         first = start.place[0] if start.place else 0
@@ -76,8 +82,8 @@ class Files(Source):
                 progress = yield from self._of_text(files[0][0], paths, progress)
 
     def _of_text(
-        self, first: int, paths: list[Path], progress: Progress
-    ) -> Generator[Block, None, Progress]:
+        self, first: int, paths: list[Path], progress: SourcePosition
+    ) -> Generator[Block, None, SourcePosition]:
         file, byte, line, digest = progress.place or (first, 0, 0, 0)
         made = self._encoding.of_files(
             list(map(os.fspath, paths)),
@@ -88,7 +94,7 @@ class Files(Source):
         )
         documents, size, empty = progress.documents, progress.bytes, progress.empty
         bad = progress.bad
-        before: Progress | None = progress
+        before: SourcePosition | None = progress
         try:
             while (block := made.next()) is not None:
                 tokens, lengths, unfinished, keys, size_here, empty_here, bad_here = block[:7]
@@ -98,7 +104,7 @@ class Files(Source):
                 empty += empty_here
                 bad += bad_here
                 place = (first + at[0], *at[1:])
-                after = None if unfinished else Progress(place, documents, size, empty, bad)
+                after = None if unfinished else SourcePosition(place, documents, size, empty, bad)
                 progress = after or progress
                 for number, size_read, _ in ended:
                     self._check(first + number, size_read)
@@ -117,10 +123,10 @@ class Files(Source):
         return progress
 
     def _of_table(
-        self, number: int, path: Path, progress: Progress
-    ) -> Generator[Block, None, Progress]:
+        self, number: int, path: Path, progress: SourcePosition
+    ) -> Generator[Block, None, SourcePosition]:
         row = progress.place[1] if progress.place else 0
-        table = Table(path, self._field or "text", self._errors)
+        table = ParquetColumn(path, self._field or "text", self._errors)
         before, size = sum(self._sizes[:number]), self._sizes[number]
         stopped = Event()
         with ThreadPoolExecutor(1) as thread:
@@ -156,7 +162,7 @@ class Files(Source):
         check_unchanged(self._paths[number], self._seen[number], read)
 
 
-def consumed_files(paths: list[Path], start: Progress) -> int:
+def consumed_files(paths: list[Path], start: SourcePosition) -> int:
     """How many of some files have been read up to some place, if none but a table counts that has
     been begun."""
     file, begun, *_ = start.place or (0, 0)

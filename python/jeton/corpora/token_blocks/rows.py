@@ -12,14 +12,20 @@ from itertools import chain, islice
 from typing import Any, Generic, TypeVar
 
 import jeton._core as _core
-from jeton.corpora.token_blocks.blocks import Block, Encoding, Facts, Progress, Source
+from jeton.corpora.token_blocks.blocks import (
+    Block,
+    DocumentEncoding,
+    DocumentSource,
+    Facts,
+    SourcePosition,
+)
 from jeton.errors import ArgumentError, ArgumentTypeError, FormatError, UnsupportedError
 
 __all__ = [
     "Columns",
     "Iterated",
-    "Rows",
-    "Texts",
+    "IteratedTexts",
+    "SlicedRows",
     "can_be_sliced",
     "column_of",
     "encoded",
@@ -55,7 +61,7 @@ def encoded(
 
 def of_rows(
     made: Iterable[list[tuple[Any, ...]]],
-    progress: Progress,
+    progress: SourcePosition,
     place: Callable[[int], tuple[int, ...]],
     read: Callable[[int], int],
 ) -> Iterator[Block]:
@@ -75,12 +81,12 @@ def of_rows(
         size += size_here
         empty += empty_here
         bad += bad_here
-        after = Progress(place(rows), documents, size, empty, bad)
+        after = SourcePosition(place(rows), documents, size, empty, bad)
         yield Block(tokens, lengths, keys, progress, after, read(rows))
         progress = after
 
 
-class Iterated(Source):
+class Iterated(DocumentSource):
     """What an iterable gives. A place is how many came before."""
 
     def __init__(self, items: Iterable[object], what: str) -> None:
@@ -90,7 +96,7 @@ class Iterated(Source):
         """What is known of them beforehand."""
         return [{"iterable": type(self._items).__name__}]
 
-    def facts(self, end: Progress, digests: Mapping[int, tuple[int, str]]) -> Facts:
+    def facts(self, end: SourcePosition, digests: Mapping[int, tuple[int, str]]) -> Facts:
         found = super().facts(end, digests)
         return replace(found, inputs=({**found.inputs[0], "documents": end.documents},))
 
@@ -106,17 +112,17 @@ class Iterated(Source):
         return items
 
 
-class Texts(Iterated):
+class IteratedTexts(Iterated):
     """An iterable of texts, or of records with a field that holds one."""
 
     def __init__(
-        self, items: Iterable[object], encoding: Encoding, field: str | None, errors: str
+        self, items: Iterable[object], encoding: DocumentEncoding, field: str | None, errors: str
     ) -> None:
         super().__init__(items, "documents")
         self._encoding, self._field, self._errors = encoding, field, errors
         self._taken = 0
 
-    def blocks(self, start: Progress) -> Iterator[Block]:
+    def blocks(self, start: SourcePosition) -> Iterator[Block]:
         """The blocks of all texts behind those that came before."""
         before = start.place[0] if start.place else 0
         batches = self._batches(self._from(before), before)
@@ -177,7 +183,7 @@ class Texts(Iterated):
 
 
 @dataclass(frozen=True)
-class Rows(Generic[T]):
+class SlicedRows(Generic[T]):
     """Rows that can be sliced.
 
     Attributes:
@@ -190,21 +196,21 @@ class Rows(Generic[T]):
     slice: Callable[[int, int], T]
     identity: dict[str, Any]
 
-    def part(self, number: int, parts: int) -> Rows[T]:
+    def part(self, number: int, parts: int) -> SlicedRows[T]:
         """The rows of one of so many parts, counted from 1."""
         first = self.count * (number - 1) // parts
         end = self.count * number // parts
-        return Rows(
+        return SlicedRows(
             end - first,
             lambda at, stop: self.slice(first + at, first + stop),
             {**self.identity, "first": first, "end": end},
         )
 
 
-class Columns(Source):
+class Columns(DocumentSource):
     """A column of Arrow that can be sliced, or one of a Hugging Face data set."""
 
-    def __init__(self, rows: Rows[Any], encoding: Encoding, errors: str) -> None:
+    def __init__(self, rows: SlicedRows[Any], encoding: DocumentEncoding, errors: str) -> None:
         self._rows, self._encoding, self._errors = rows, encoding, errors
 
     def part(self, number: int, parts: int) -> Columns:
@@ -215,7 +221,7 @@ class Columns(Source):
         """What is known of it beforehand."""
         return [self._rows.identity]
 
-    def blocks(self, start: Progress) -> Iterator[Block]:
+    def blocks(self, start: SourcePosition) -> Iterator[Block]:
         """The blocks of all rows behind those that came before."""
         before = start.place[0] if start.place else 0
         made = encoded(
@@ -235,7 +241,9 @@ class Columns(Source):
             rows = max(1, min(_TEXTS, 2 * rows, _CHARACTERS // size))
 
 
-def column_of(data: Any, encoding: Encoding, field: str | None, errors: str) -> Columns | None:
+def column_of(
+    data: Any, encoding: DocumentEncoding, field: str | None, errors: str
+) -> Columns | None:
     """The column of a table of Arrow or of a data set; `None` if it is neither."""
     if type(data).__module__.split(".")[0] == "datasets":
         return _of_dataset(data, encoding, field, errors)
@@ -256,11 +264,13 @@ def column_of(data: Any, encoding: Encoding, field: str | None, errors: str) -> 
     name = names[0] if field is None and len(names) == 1 else _column(field or "text", names)
     column = table.column(name)
     identity = {"column": name, "rows": len(column)}
-    given = Rows(len(column), lambda at, end: column.slice(at, end - at), identity)
+    given = SlicedRows(len(column), lambda at, end: column.slice(at, end - at), identity)
     return Columns(given, encoding, errors)
 
 
-def _of_dataset(data: Any, encoding: Encoding, field: str | None, errors: str) -> Columns | None:
+def _of_dataset(
+    data: Any, encoding: DocumentEncoding, field: str | None, errors: str
+) -> Columns | None:
     if not is_one_split(data):
         return None
     if is_column(data):
@@ -272,7 +282,7 @@ def _of_dataset(data: Any, encoding: Encoding, field: str | None, errors: str) -
     name = _column(field or "text", data.column_names)
     rows = data.select_columns([name]).with_format("arrow")
     identity = {"dataset": str(data._fingerprint), "column": name, "rows": len(data)}
-    given = Rows(len(data), lambda at, end: rows[at:end].column(0), identity)
+    given = SlicedRows(len(data), lambda at, end: rows[at:end].column(0), identity)
     return Columns(given, encoding, errors)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 import jeton._core as _core
-from jeton.corpora.token_blocks.blocks import Block, Progress
+from jeton.corpora.token_blocks.blocks import Block, SourcePosition
 from jeton.data.conversations import Conversations
 from jeton.data.preparing.loss_mask_bits import DTYPE, marked
 from jeton.errors import (
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from jeton.chat import Chat
     from jeton.tokenizer import Tokenizer
 
-__all__ = ["Chats", "Row", "named"]
+__all__ = ["ChatEncoder", "ChatRecord", "named"]
 
 _TOKENS = 1 << 16
 """About how many tokens a block has."""
 
 _COUNTS = ("learnt_tokens", "truncated", "messages_left_out", "too_long", "bad")
-"""The names of `Progress.counts`; `Manifest.chats` says what they are."""
+"""The names of `SourcePosition.counts`; `Manifest.chats` says what they are."""
 
 
 def named(counts: tuple[int, ...]) -> dict[str, int]:
@@ -48,7 +48,7 @@ def named(counts: tuple[int, ...]) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class Row:
+class ChatRecord:
     """A record, with where it stands."""
 
     record: Any
@@ -82,7 +82,7 @@ class _Bad(Exception):
         self.error = error
 
 
-class Chats:
+class ChatEncoder:
     """Makes tokens of records."""
 
     def __init__(self, tokenizer: Tokenizer, asked: Conversations, *, keys: bool) -> None:
@@ -91,7 +91,7 @@ class Chats:
         """The fields that are read, that of the messages first."""
         self._losses = set[frozenset[str]]()
 
-    def blocks(self, rows: Iterable[Row], progress: Progress) -> Iterator[Block]:
+    def blocks(self, rows: Iterable[ChatRecord], progress: SourcePosition) -> Iterator[Block]:
         """The blocks of records, in their order.
 
         Raises:
@@ -112,7 +112,7 @@ class Chats:
             yield self._block(documents, before, progress, read)
 
     def _block(
-        self, documents: list[_Document], before: Progress, after: Progress, read: int
+        self, documents: list[_Document], before: SourcePosition, after: SourcePosition, read: int
     ) -> Block:
         tokens = [np.empty(0, DTYPE), *(document.tokens for document in documents)]
         keys = [document.key for document in documents] if self._keys else []
@@ -125,7 +125,9 @@ class Chats:
             read,
         )
 
-    def _document(self, row: Row, progress: Progress) -> tuple[_Document | None, Progress]:
+    def _document(
+        self, row: ChatRecord, progress: SourcePosition
+    ) -> tuple[_Document | None, SourcePosition]:
         """The tokens of a record, if it is not dropped, and how far the source is behind it."""
         counts = named(progress.counts)
         document = None

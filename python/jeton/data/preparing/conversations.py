@@ -14,10 +14,16 @@ from typing import Any
 import jeton._core as _core
 from jeton.corpora.compressed import DAMAGED, decompressed
 from jeton.corpora.corpus import ARROW_ERRORS, is_table, rows_at_once, size_of
-from jeton.corpora.token_blocks.blocks import Block, Facts, Progress, Source, nothing
+from jeton.corpora.token_blocks.blocks import Block, DocumentSource, Facts, SourcePosition, nothing
 from jeton.corpora.token_blocks.files import check_unchanged, consumed_files, identity_of
-from jeton.corpora.token_blocks.rows import Iterated, Rows, can_be_sliced, is_column, is_one_split
-from jeton.data.preparing.chats import Chats, Row, named
+from jeton.corpora.token_blocks.rows import (
+    Iterated,
+    SlicedRows,
+    can_be_sliced,
+    is_column,
+    is_one_split,
+)
+from jeton.data.preparing.chats import ChatEncoder, ChatRecord, named
 from jeton.data.preparing.loss_mask_bits import DTYPE
 from jeton.errors import (
     ArgumentError,
@@ -29,7 +35,7 @@ from jeton.errors import (
 )
 from jeton.files import digest_of
 
-__all__ = ["ConversationFiles", "ConversationRows", "Conversations", "rows_of"]
+__all__ = ["ConversationFiles", "ConversationRows", "ConversationSource", "rows_of"]
 
 _AT_A_TIME = 1 << 20
 """How many bytes are read at a time."""
@@ -37,10 +43,10 @@ _ROWS = 256
 """How many rows of a table are taken at a time."""
 
 
-class _OfConversations(Source):
+class _OfConversations(DocumentSource):
     """A source whose counts have names."""
 
-    def facts(self, end: Progress, digests: Mapping[int, tuple[int, str]]) -> Facts:
+    def facts(self, end: SourcePosition, digests: Mapping[int, tuple[int, str]]) -> Facts:
         counts = named(end.counts)
         return replace(super().facts(end, digests), bad=counts["bad"], chats=counts)
 
@@ -48,13 +54,13 @@ class _OfConversations(Source):
 class ConversationFiles(_OfConversations):
     """Files of JSON lines and of Parquet. A place is that of `Files`."""
 
-    def __init__(self, paths: list[Path], chats: Chats, errors: str) -> None:
+    def __init__(self, paths: list[Path], chats: ChatEncoder, errors: str) -> None:
         self._paths, self._chats, self._errors = paths, chats, errors
         self._sizes = [size_of(path) for path in paths]
         self._seen = [identity_of(path) for path in paths]
         # What cannot be read is told before any work is done.
         for path in filter(is_table, paths):
-            _Table(path, chats.columns)
+            _ParquetColumns(path, chats.columns)
 
     @property
     def size(self) -> int:
@@ -63,17 +69,17 @@ class ConversationFiles(_OfConversations):
     def identity(self) -> list[dict[str, Any]]:
         return [dict(seen) for seen in self._seen]
 
-    def consumed(self, start: Progress) -> int | None:
+    def consumed(self, start: SourcePosition) -> int | None:
         return consumed_files(self._paths, start)
 
-    def blocks(self, start: Progress) -> Iterator[Block]:
+    def blocks(self, start: SourcePosition) -> Iterator[Block]:
         progress = start
         first = start.place[0] if start.place else 0
         for number, path in list(enumerate(self._paths))[first:]:
             place = progress.place if progress.place[:1] == (number,) else (number, 0, 0, 0)
             before = sum(self._sizes[:number])
             if is_table(path):
-                table = _Table(path, self._chats.columns)
+                table = _ParquetColumns(path, self._chats.columns)
                 rows = self._of_table(number, path, table, place[1], before)
                 digest = None
             else:
@@ -93,16 +99,16 @@ class ConversationFiles(_OfConversations):
             progress = after
 
     def _of_table(
-        self, number: int, path: Path, table: _Table, first: int, before: int
-    ) -> Iterator[Row]:
+        self, number: int, path: Path, table: _ParquetColumns, first: int, before: int
+    ) -> Iterator[ChatRecord]:
         share = self._sizes[number] / max(1, table.rows)
         for row, record in enumerate(table.records(first), first):
             read = before + int(share * (row + 1))
-            yield Row(record, f"{path}: row {row}", (number, row + 1, 0, 0), read)
+            yield ChatRecord(record, f"{path}: row {row}", (number, row + 1, 0, 0), read)
 
     def _of_lines(
         self, number: int, path: Path, digest: _Digest, place: tuple[int, ...], before: int
-    ) -> Iterator[Row]:
+    ) -> Iterator[ChatRecord]:
         _, first, line, known = place
         passed, sha256 = 0, hashlib.sha256()
         for text, end in _lines(path, digest):
@@ -117,7 +123,7 @@ class ConversationFiles(_OfConversations):
                 continue
             line += 1
             if text.strip():
-                yield Row(
+                yield ChatRecord(
                     self._record(text, line),
                     f"{path}: line {line}",
                     (number, end, line, _beginning(sha256)),
@@ -213,7 +219,7 @@ def _lines(path: Path, raw: _Digest) -> Iterator[tuple[bytes, int]]:
             yield last, end + len(last)
 
 
-class _Table:
+class _ParquetColumns:
     """Columns of a Parquet file, which are looked for at once."""
 
     def __init__(self, path: Path, columns: list[str]) -> None:
@@ -266,24 +272,24 @@ def _check_column(place: str, name: str, names: list[str]) -> None:
         raise FormatError(f"{place}there is no column {name!r} ({hint})")
 
 
-class Conversations(Iterated, _OfConversations):
+class ConversationSource(Iterated, _OfConversations):
     """An iterable of records."""
 
-    def __init__(self, items: Iterable[object], chats: Chats) -> None:
+    def __init__(self, items: Iterable[object], chats: ChatEncoder) -> None:
         super().__init__(items, "records")
         self._chats = chats
 
-    def blocks(self, start: Progress) -> Iterator[Block]:
+    def blocks(self, start: SourcePosition) -> Iterator[Block]:
         before = start.place[0] if start.place else 0
         items = self._from(before)
-        rows = (Row(it, f"record {at}", (at + 1,)) for at, it in enumerate(items, before))
+        rows = (ChatRecord(it, f"record {at}", (at + 1,)) for at, it in enumerate(items, before))
         return self._chats.blocks(rows, start)
 
 
 class ConversationRows(_OfConversations):
     """A table of Arrow, or a Hugging Face data set. A place is a row."""
 
-    def __init__(self, rows: Rows[list[dict[str, Any]]], chats: Chats) -> None:
+    def __init__(self, rows: SlicedRows[list[dict[str, Any]]], chats: ChatEncoder) -> None:
         self._rows, self._chats = rows, chats
 
     def part(self, number: int, parts: int) -> ConversationRows:
@@ -293,17 +299,17 @@ class ConversationRows(_OfConversations):
     def identity(self) -> list[dict[str, Any]]:
         return [self._rows.identity]
 
-    def blocks(self, start: Progress) -> Iterator[Block]:
+    def blocks(self, start: SourcePosition) -> Iterator[Block]:
         first, count = start.place[0] if start.place else 0, self._rows.count
         rows = (
-            Row(record, f"row {at + number}", (at + number + 1,))
+            ChatRecord(record, f"row {at + number}", (at + number + 1,))
             for at in range(first, count, _ROWS)
             for number, record in enumerate(self._rows.slice(at, min(at + _ROWS, count)))
         )
         return self._chats.blocks(rows, start)
 
 
-def rows_of(data: Any, chats: Chats) -> ConversationRows | None:
+def rows_of(data: Any, chats: ChatEncoder) -> ConversationRows | None:
     """The rows of a table of Arrow or of a data set; `None` if it is neither."""
     if type(data).__module__.split(".")[0] == "datasets":
         if not is_one_split(data):
@@ -316,7 +322,7 @@ def rows_of(data: Any, chats: Chats) -> ConversationRows | None:
             _check_column("data: ", name, data.column_names)
         rows = data.select_columns(chats.columns).with_format("arrow")
         identity = {"dataset": str(data._fingerprint), "columns": chats.columns, "rows": len(data)}
-        given = Rows(len(data), lambda at, end: list(rows[at:end].to_pylist()), identity)
+        given = SlicedRows(len(data), lambda at, end: list(rows[at:end].to_pylist()), identity)
         return ConversationRows(given, chats)
     if not hasattr(data, "__arrow_c_stream__"):
         return None
@@ -333,7 +339,7 @@ def rows_of(data: Any, chats: Chats) -> ConversationRows | None:
     for name in chats.columns:
         _check_column("data: ", name, table.column_names)
     table = table.select(chats.columns)
-    given = Rows(
+    given = SlicedRows(
         len(table),
         lambda at, end: list(table.slice(at, end - at).to_pylist()),
         {"columns": chats.columns, "rows": len(table)},

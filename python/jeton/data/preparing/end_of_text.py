@@ -11,7 +11,7 @@ from jeton.arguments import checked_int
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["Choice", "EndOfText", "Frame", "end_of_text_of", "frame_of"]
+__all__ = ["Choice", "DocumentFrame", "EndOfText", "end_of_text_of", "frame_of"]
 
 KNOWN = (
     "<|endoftext|>",
@@ -103,20 +103,20 @@ def end_of_text_of(tokenizer: Tokenizer, given: object, *, place: object) -> End
 
 
 @dataclass(frozen=True)
-class Frame:
+class DocumentFrame:
     """The ids that each document begins and ends with."""
 
     begin: list[int]
     end: list[int]
 
     @classmethod
-    def of(cls, end: EndOfText | None) -> Frame:
+    def of(cls, end: EndOfText | None) -> DocumentFrame:
         """That of an end of text, or of none."""
         ids = [] if end is None else [end.id]
         return cls([], ids) if end is None or end.place == "after" else cls(ids, [])
 
 
-def frame_of(tokenizer: Tokenizer) -> tuple[Frame, EndOfText]:
+def frame_of(tokenizer: Tokenizer) -> tuple[DocumentFrame, EndOfText]:
     """What the post-processor puts around a text, and which of these tokens parts documents.
 
     Raises:
@@ -127,7 +127,7 @@ def frame_of(tokenizer: Tokenizer) -> tuple[Frame, EndOfText]:
         raise ArgumentError(
             "frame: the post-processor of the tokenizer does more than putting tokens around a text"
         )
-    frame = Frame(*found)
+    frame = DocumentFrame(*found)
     if not frame.begin and not frame.end:
         raise ArgumentError(
             "frame: the post-processor of the tokenizer puts nothing around a text; leave it out"

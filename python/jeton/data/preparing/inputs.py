@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from jeton.corpora.corpus import names_a_file, paths_or_texts, size_of
-from jeton.corpora.token_blocks.blocks import Encoding, Source
-from jeton.corpora.token_blocks.files import Files
-from jeton.corpora.token_blocks.rows import Texts, column_of
-from jeton.data.preparing.chats import Chats
-from jeton.data.preparing.conversations import ConversationFiles, Conversations, rows_of
+from jeton.corpora.token_blocks.blocks import DocumentEncoding, DocumentSource
+from jeton.corpora.token_blocks.files import FileSource
+from jeton.corpora.token_blocks.rows import IteratedTexts, column_of
+from jeton.data.preparing.chats import ChatEncoder
+from jeton.data.preparing.conversations import ConversationFiles, ConversationSource, rows_of
 from jeton.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["Reading", "paths_of", "source_of"]
+__all__ = ["DataReading", "paths_of", "source_of"]
 
 
 @dataclass(frozen=True)
-class Reading:
+class DataReading:
     """How data is read."""
 
     field: str | None
@@ -31,11 +31,13 @@ class Reading:
     """Whether a document of a text file is a line."""
     part: tuple[int, int] | None = None
     """Which part of how many is wanted, from 1."""
-    chats: Chats | None = None
+    chats: ChatEncoder | None = None
     """How records become tokens if they hold conversations."""
 
 
-def source_of(data: Any, encoding: Encoding, reading: Reading, *, name: str = "data") -> Source:
+def source_of(
+    data: Any, encoding: DocumentEncoding, reading: DataReading, *, name: str = "data"
+) -> DocumentSource:
     """What gives the blocks of data.
 
     Raises:
@@ -48,7 +50,7 @@ def source_of(data: Any, encoding: Encoding, reading: Reading, *, name: str = "d
             paths = _part(paths, *reading.part)
         if reading.chats is not None:
             return ConversationFiles(paths, reading.chats, reading.errors)
-        return Files(
+        return FileSource(
             paths,
             encoding,
             field=reading.field,
@@ -78,8 +80,8 @@ def source_of(data: Any, encoding: Encoding, reading: Reading, *, name: str = "d
         number, parts = reading.part
         data = data[len(data) * (number - 1) // parts : len(data) * number // parts]
     if reading.chats is not None:
-        return Conversations(data, reading.chats)
-    return Texts(data, encoding, reading.field, reading.errors)
+        return ConversationSource(data, reading.chats)
+    return IteratedTexts(data, encoding, reading.field, reading.errors)
 
 
 def paths_of(data: Any, name: str) -> list[Path] | None:

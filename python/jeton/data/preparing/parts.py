@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from jeton import files
-from jeton.corpora.token_blocks.blocks import Block, Facts, Progress, Source
+from jeton.corpora.token_blocks.blocks import Block, DocumentSource, Facts, SourcePosition
 from jeton.data import layouts
 from jeton.data.layouts.shard import mapped
 from jeton.data.manifest import NAME, Manifest, verify
@@ -18,7 +18,7 @@ from jeton.data.preparing.document_keys import Keyed
 from jeton.data.preparing.loss_mask_bits import marked, summed
 from jeton.errors import ArgumentError, FormatError, JetonError
 
-__all__ = ["Parts", "checked_parts"]
+__all__ = ["PartsSource", "checked_parts"]
 
 _AT_A_TIME = 1 << 20
 """About how many tokens a block has."""
@@ -66,7 +66,7 @@ def checked_parts(folders: list[Path]) -> list[tuple[Path, Manifest]]:
     return [by_number[number] for number in sorted(by_number)]
 
 
-class Parts(Source):
+class PartsSource(DocumentSource):
     """The documents of a split of parts. A place is a part and how many documents came before."""
 
     def __init__(self, parts: list[tuple[Path, Manifest]], split: str) -> None:
@@ -85,7 +85,7 @@ class Parts(Source):
             for folder, _ in self._parts
         ]
 
-    def facts(self, end: Progress, digests: Mapping[int, tuple[int, str]]) -> Facts:
+    def facts(self, end: SourcePosition, digests: Mapping[int, tuple[int, str]]) -> Facts:
         del end, digests
         wanted = {} if self._split == "train" else {"split": self._split}
         inputs = tuple(
@@ -105,7 +105,7 @@ class Parts(Source):
             summed(manifest.chats for manifest in counted),
         )
 
-    def blocks(self, start: Progress) -> Iterator[Block]:
+    def blocks(self, start: SourcePosition) -> Iterator[Block]:
         first, before = start.place or (0, 0)
         progress, read = start, 0
         for number, (folder, manifest) in enumerate(self._parts):
@@ -128,7 +128,7 @@ class Parts(Source):
                     if keys is not None:
                         known = np.array(keys[document + row : document + stop])
                     read += tokens.nbytes
-                    after = Progress((number, document + stop), start.documents)
+                    after = SourcePosition((number, document + stop), start.documents)
                     yield Block(tokens, lengths, known, progress, after, read)
                     progress = after
                 document += len(ends)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from jeton._core import __version__
-from jeton.corpora.token_blocks.blocks import Facts, Progress, Source
+from jeton.corpora.token_blocks.blocks import DocumentSource, Facts, SourcePosition
 from jeton.data import layouts
 from jeton.data.layouts import Writer
 from jeton.data.manifest import Manifest, WrittenSplit, written
@@ -24,13 +24,13 @@ from jeton.data.preparing.document_keys import Keyed
 from jeton.data.preparing.end_of_text import EndOfText
 from jeton.data.preparing.journal import Consumed, Journal
 from jeton.data.preparing.shuffling import Buckets, Shuffled, buckets_for
-from jeton.data.preparing.sinks import ByHash, Cut, Plain, Sink
+from jeton.data.preparing.sinks import ByHash, CutAtToken, Plain, Sink
 from jeton.data.preparing.tokenizer_file import saved_tokenizer
 from jeton.errors import ArgumentError
 from jeton.files import FileDigest
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["Plan", "PrepareProgress", "Run", "manifest_of"]
+__all__ = ["PrepareProgress", "PrepareRun", "SetPlan", "manifest_of"]
 
 CHECKPOINT_SECONDS = 30.0
 """How much work an interruption may cost."""
@@ -55,7 +55,7 @@ class PrepareProgress:
 
 
 @dataclass(frozen=True)
-class Plan:
+class SetPlan:
     """What a set is to be."""
 
     layout: str
@@ -108,17 +108,17 @@ class _Pass:
     """What one source gives to one sink."""
 
     phase: Literal["encoding", "shuffling"]
-    source: Source
+    source: DocumentSource
     sink: Callable[[dict[str, Any] | None], Sink]
 
 
-class Run:
+class PrepareRun:
     """One run, which may be the continuation of another."""
 
     def __init__(
         self,
-        plan: Plan,
-        sources: dict[str, Source],
+        plan: SetPlan,
+        sources: dict[str, DocumentSource],
         journal: Journal,
         watch: Callable[[PrepareProgress], None] | None,
     ) -> None:
@@ -158,7 +158,7 @@ class Run:
             if state is not None and ("manifest" in state or state["pass"] > number):
                 files = None
             elif state is not None and state["pass"] == number:
-                files = source.consumed(Progress.from_json(state["progress"]))
+                files = source.consumed(SourcePosition.from_json(state["progress"]))
             found[name] = Consumed(number, files)
         return found
 
@@ -168,7 +168,7 @@ class Run:
             size = self._sources["train"].size or 64 * plan.memory
             state = {
                 "pass": 0,
-                "progress": Progress().to_json(),
+                "progress": SourcePosition().to_json(),
                 "sink": None,
                 "writers": {},
                 "read": [],
@@ -210,7 +210,7 @@ class Run:
             if plan.by == "hash":
                 return ByHash(writers["train"], writers["val"], plan.share)
             if plan.by == "cut":
-                return Cut(
+                return CutAtToken(
                     writers["train"], writers["val"], plan.share, work, plan.block_dtype, state
                 )
             return Plain(writers["train"])
@@ -247,7 +247,7 @@ class Run:
 
     def _run(self, work: _Pass, state: dict[str, Any]) -> None:
         """Takes all blocks of a pass to its sink; `state` becomes that behind it."""
-        progress = Progress.from_json(state["progress"])
+        progress = SourcePosition.from_json(state["progress"])
         with closing(work.sink(state["sink"])) as sink, closing(_Blocks(work, progress)) as blocks:
             due = time.monotonic() + CHECKPOINT_SECONDS
             for block in blocks.of:
@@ -266,7 +266,7 @@ class Run:
             state["made"] = sink.made()
         state["read"].append(progress.to_json())
         state["pass"] += 1
-        state["progress"], state["sink"] = Progress().to_json(), None
+        state["progress"], state["sink"] = SourcePosition().to_json(), None
         self._save(state)
 
     def _check_splits(self) -> None:
@@ -300,7 +300,9 @@ class Run:
     def _manifest(self, shards: dict[str, list[layouts.WrittenShard]], read: list[Any]) -> Manifest:
         digests = self._journal.digests()
         facts = [
-            source.facts(Progress.from_json(read[number]), digests.get(number % len(read), {}))
+            source.facts(
+                SourcePosition.from_json(read[number]), digests.get(number % len(read), {})
+            )
             # The data to train from is read first, the data to validate with last.
             for number, source in zip((0, -1), self._sources.values(), strict=False)
         ]
@@ -320,7 +322,7 @@ def _nothing_left(split: str) -> ArgumentError:
 
 
 def manifest_of(
-    plan: Plan,
+    plan: SetPlan,
     folder: Path,
     shards: dict[str, list[layouts.WrittenShard]],
     facts: dict[str, Facts],
@@ -377,7 +379,7 @@ def manifest_of(
 class _Blocks:
     """The blocks of a pass, which are let go of whatever happens."""
 
-    def __init__(self, work: _Pass, start: Progress) -> None:
+    def __init__(self, work: _Pass, start: SourcePosition) -> None:
         self.size = work.source.size
         self.of = work.source.blocks(start)
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from jeton.corpora.token_blocks.blocks import Block, Progress
+from jeton.corpora.token_blocks.blocks import Block, SourcePosition
 from jeton.errors import FileError, FormatError
 
 __all__ = ["BlockQueue"]
@@ -129,8 +129,8 @@ class BlockQueue:
                     np.frombuffer(data, self._dtype, tokens, at),
                     np.frombuffer(data, "<i8", documents, lengths),
                     np.empty(0, np.uint64),
-                    None if before is None else Progress.from_json(before),
-                    None if after is None else Progress.from_json(after),
+                    None if before is None else SourcePosition.from_json(before),
+                    None if after is None else SourcePosition.from_json(after),
                 )
             )
             at = lengths + documents * 8

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 import jeton._core as _core
-from jeton.corpora.token_blocks.blocks import Block, Progress, Source
+from jeton.corpora.token_blocks.blocks import Block, DocumentSource, SourcePosition
 from jeton.data.layouts.shard import mapped
 from jeton.data.preparing.sinks import Sink
 from jeton.errors import FileError, FormatError
@@ -83,7 +83,7 @@ def copies_before(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
     return found
 
 
-class _Files:
+class _BucketFiles:
     """The files of a bucket: its tokens, the length and the key of each document, and the copies
     of others that belong there."""
 
@@ -108,7 +108,7 @@ class Buckets(Sink):
     ) -> None:
         super().__init__()
         self._dtype, self._seed, self._buckets = np.dtype(dtype).newbyteorder("<"), seed, buckets
-        self._files = [_Files(folder, number) for number in range(buckets)]
+        self._files = [_BucketFiles(folder, number) for number in range(buckets)]
         self._most_waiting = max(1 << 20, memory // 4)
         self._waiting: list[list[npt.NDArray[Any]]] = [[] for _ in self._files]
         self._entries: list[list[npt.NDArray[Any]]] = [[] for _ in self._files]
@@ -227,7 +227,7 @@ class _Boundary:
     copy: int
 
 
-class Shuffled(Source):
+class Shuffled(DocumentSource):
     """The documents of buckets in the order of their numbers.
 
     A place is a bucket and how many of its documents came before. `validation` is the share that
@@ -247,7 +247,7 @@ class Shuffled(Source):
         self._dtype, self._seed, self._validation = np.dtype(dtype), seed, validation
         #: The CRC-32 of the files of each bucket, once these are written.
         self._sums = sums
-        self._files = [_Files(folder, number) for number in range(buckets)]
+        self._files = [_BucketFiles(folder, number) for number in range(buckets)]
 
     @property
     def size(self) -> int:
@@ -258,7 +258,7 @@ class Shuffled(Source):
         """They are made anew from what has one."""
         return []
 
-    def blocks(self, start: Progress) -> Iterator[Block]:
+    def blocks(self, start: SourcePosition) -> Iterator[Block]:
         """The blocks from some place on."""
         for files, (_, of_documents) in zip(self._files, self._sums(), strict=True):
             check_sum(files.documents, of_documents)
@@ -277,7 +277,7 @@ class Shuffled(Source):
                 some = records[row:stop]
                 tokens = self._tokens(some)
                 read += tokens.nbytes
-                after = Progress((number, stop), start.documents)
+                after = SourcePosition((number, stop), start.documents)
                 lengths, keys = (np.ascontiguousarray(some[name]) for name in ("length", "key"))
                 yield Block(tokens, lengths, keys, progress, after, read)
                 progress, row = after, stop

@@ -15,18 +15,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from jeton.corpora.token_blocks.blocks import Block, Progress
+from jeton.corpora.token_blocks.blocks import Block, SourcePosition
 from jeton.data.layouts import Writer
 from jeton.data.preparing.queue import BlockQueue
 
-__all__ = ["ByHash", "Cut", "Plain", "Sink", "hash_limit", "parted"]
+__all__ = ["ByHash", "CutAtToken", "Plain", "Sink", "hash_limit", "parted"]
 
 
 class Sink(ABC):
     """Takes the blocks of one source, in order."""
 
     def __init__(self) -> None:
-        self._after: Progress | None = None
+        self._after: SourcePosition | None = None
 
     def append(self, block: Block) -> None:
         """Takes a block."""
@@ -41,7 +41,7 @@ class Sink(ABC):
         """How many tokens it keeps itself, and has not passed on."""
         return 0
 
-    def resume_point(self) -> Progress | None:
+    def resume_point(self) -> SourcePosition | None:
         """Where the source has to go on if only what was passed on is kept; `None` within a
         document, or before there is a block."""
         return self._after
@@ -117,7 +117,7 @@ def hash_limit(share: Fraction) -> int:
     return min(2**64 - 1, math.ceil(share * 2**64))
 
 
-class Cut(Sink):
+class CutAtToken(Sink):
     """The first documents train and the last validate, parted at one token.
 
     Of N tokens, ⌊N (1 - share)⌋ train. Of the tokens met so far those up to that place surely do,
@@ -162,7 +162,7 @@ class Cut(Sink):
     def _limit(self) -> int:
         return int(self._met * (1 - self._share))
 
-    def resume_point(self) -> Progress | None:
+    def resume_point(self) -> SourcePosition | None:
         return None if self._open else self._after
 
     def sync(self) -> None:

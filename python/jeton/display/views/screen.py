@@ -42,7 +42,7 @@ HELP = """Keys
 """
 
 
-class _Shown(Static):
+class _CurrentStep(Static):
     """The step that is to be seen, laid out anew for every width."""
 
     def render(self) -> RenderableType:
@@ -54,7 +54,7 @@ class _Shown(Static):
         return renderable(frame, self.size.width or 80, colour=app.colour)
 
 
-class _Place(Static):
+class _StepNumber(Static):
     """Which step of how many, as a line."""
 
     def render(self) -> RenderableType:
@@ -133,8 +133,8 @@ class Learn(App[None]):
     def compose(self) -> ComposeResult:
         yield Static(Text(self.heading, no_wrap=True, overflow="ellipsis"), id="title")
         with VerticalScroll(id="body"):
-            yield _Shown(id="shown")
-        yield _Place(id="place")
+            yield _CurrentStep(id="shown")
+        yield _StepNumber(id="place")
 
     def action_step(self, by: int) -> None:
         """Goes some steps on or back, and pauses."""
@@ -153,7 +153,7 @@ class Learn(App[None]):
             if self.at == len(self.frames) - 1:
                 self._go(0)
             self._clock = self.set_interval(PLAY_SECONDS, self._play_on)
-        self.query_one("#place", _Place).refresh()
+        self.query_one("#place", _StepNumber).refresh()
 
     def _play_on(self) -> None:
         self._go(self.at + 1)
@@ -185,13 +185,13 @@ class Learn(App[None]):
 
     def _go(self, to: int) -> None:
         self.at = max(0, min(len(self.frames) - 1, to))
-        self.query_one("#shown", _Shown).refresh(layout=True)
-        self.query_one("#place", _Place).refresh()
+        self.query_one("#shown", _CurrentStep).refresh(layout=True)
+        self.query_one("#place", _StepNumber).refresh()
         self.query_one("#body", VerticalScroll).scroll_home(animate=False)
 
     def on_resize(self) -> None:
         """Lays the step out for the new width."""
-        self.call_after_refresh(lambda: self.query_one("#shown", _Shown).refresh(layout=True))
+        self.call_after_refresh(lambda: self.query_one("#shown", _CurrentStep).refresh(layout=True))
 
 
 def show(frames: Sequence[Frame], title: str, *, colour: bool) -> None:

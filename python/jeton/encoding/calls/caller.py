@@ -21,9 +21,9 @@ from jeton.encoding.calls.glued_words import glued_words
 from jeton.encoding.calls.inputs import Inputs, read
 from jeton.encoding.calls.padding_and_truncation import Asked, Defaults, Padding, Truncation, choose
 from jeton.encoding.calls.result import BatchEncoding
-from jeton.encoding.calls.rows import Rows
+from jeton.encoding.calls.rows import BatchRows
 from jeton.encoding.calls.short_text import SHORT, columns_alone
-from jeton.encoding.calls.windows import Windows, cut, share_room
+from jeton.encoding.calls.windows import RowWindows, cut, share_room
 from jeton.errors import ArgumentError, ChatWarning, UnsupportedError, warn_caller
 
 if TYPE_CHECKING:
@@ -155,11 +155,11 @@ class Caller:
             if told is not None:
                 warn_caller(told, UserWarning)
         how = EncodingOptions(self.spelling, call.unit, call.special, call.nulls)
-        return _Request(self, call, names, inputs, how, padding, truncation).result(tensors)
+        return _RowRequest(self, call, names, inputs, how, padding, truncation).result(tensors)
 
 
 @dataclass(slots=True)
-class _Request:
+class _RowRequest:
     """What a call asks for: rows of its texts, or of its targets."""
 
     caller: Caller
@@ -214,7 +214,7 @@ class _Request:
         most = None if self.truncation is None else self.truncation.max_length
         return columns_alone(self.how, shorts, frame, names, most)
 
-    def _rows_again(self, ids: tuple[int, ...]) -> Rows:
+    def _rows_again(self, ids: tuple[int, ...]) -> BatchRows:
         """The rows of a text whose columns were made without them, with these ids.
 
         Raises:
@@ -225,7 +225,7 @@ class _Request:
         rows.sides[0].check_same(rows.ids.tolist() == list(ids))
         return rows
 
-    def _rows(self) -> Rows:
+    def _rows(self) -> BatchRows:
         """The rows of all texts, made in arrays."""
         first, second, paired = encoded(
             self.how,
@@ -239,7 +239,7 @@ class _Request:
         front_spaces = None
         if self.caller.shows_one_space:
             front_spaces = FrontSpaces(self.how.spelling, str(self.call.unit))
-        return Rows(
+        return BatchRows(
             sides=(first, second),
             windows=windows,
             frames=frames,
@@ -263,10 +263,10 @@ class _Request:
         lengths: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
         paired: npt.NDArray[np.bool_],
         frames: tuple[Frame | None, Frame | None],
-    ) -> Windows:
+    ) -> RowWindows:
         """What each row holds of texts with these numbers of tokens."""
         if self.truncation is None:
-            return Windows.whole(lengths)
+            return RowWindows.whole(lengths)
         added = np.where(paired, *(_added(frame) for frame in reversed(frames)))
         kept = share_room(lengths, added, paired, self.truncation)
         overflowing = self.call.return_overflowing_tokens

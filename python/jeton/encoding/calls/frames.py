@@ -11,11 +11,11 @@ from typing import Final, TypeAlias
 from jeton.components import post_processors
 from jeton.results.encoding import Encoding
 
-__all__ = ["Frame", "Piece", "frame_of"]
+__all__ = ["Frame", "FramePart", "frame_of"]
 
 
 @dataclass(frozen=True)
-class Piece:
+class FramePart:
     """One special token of a frame, or the place of a text."""
 
     text: int | None
@@ -26,7 +26,7 @@ class Piece:
     """The type id of the token, or of the text's tokens."""
 
 
-Frame: TypeAlias = tuple[Piece, ...]
+Frame: TypeAlias = tuple[FramePart, ...]
 
 _TEXTS: Final = (2**32 - 1, 2**32 - 2)
 """Ids that no token has, for two texts of one token each."""
@@ -47,11 +47,11 @@ def frame_of(
         [101, 4294967295, 102]
     """
     if post_processor is None:
-        return tuple(Piece(number, _TEXTS[number], number) for number in range(1 + pair))
+        return tuple(FramePart(number, _TEXTS[number], number) for number in range(1 + pair))
     texts = [_encoding(id) for id in _TEXTS[: 1 + pair]]
     framed = post_processor(*texts, add_special_tokens=add_special_tokens)
     return tuple(
-        Piece(_TEXTS.index(id) if id in _TEXTS else None, id, type_id)
+        FramePart(_TEXTS.index(id) if id in _TEXTS else None, id, type_id)
         for id, type_id in zip(framed.ids, framed.type_ids, strict=True)
     )
 

@@ -138,13 +138,13 @@ class Asked:
     truncation_side: object
     verbose: bool
 
-    def checked(self) -> _Checked:
+    def checked(self) -> _CheckedArguments:
         """The same, each checked by itself.
 
         Raises:
             ArgumentError, ArgumentTypeError: One that makes no sense.
         """
-        return _Checked(
+        return _CheckedArguments(
             padding=_strategy("padding", self.padding, _PADDING),
             truncation=_strategy("truncation", self.truncation, _TRUNCATION),
             max_length=_number("max_length", self.max_length, 0),
@@ -158,7 +158,7 @@ class Asked:
 
 
 @dataclass(slots=True)
-class _Checked:
+class _CheckedArguments:
     """Arguments of a call that make sense; `None` where the tokenizer says."""
 
     padding: str | None
@@ -258,7 +258,7 @@ def choose(asked: Asked, defaults: Defaults) -> tuple[Padding | None, Truncation
     return _padding_of(checked, defaults, truncation), truncation
 
 
-def _truncation_of(asked: _Checked, defaults: Defaults) -> Truncation | None:
+def _truncation_of(asked: _CheckedArguments, defaults: Defaults) -> Truncation | None:
     of_file, side = defaults.truncation, asked.truncation_side or defaults.truncation_side
     max_length, stride = asked.max_length, asked.stride
     if asked.truncation is None and of_file is not None:
@@ -280,7 +280,7 @@ def _truncation_of(asked: _Checked, defaults: Defaults) -> Truncation | None:
     return Truncation(strategy=strategy, max_length=max_length, stride=stride or 0, side=side)
 
 
-def _strategy_of_length(asked: _Checked) -> str | None:
+def _strategy_of_length(asked: _CheckedArguments) -> str | None:
     """How `max_length` cuts where nothing says of truncation; `None` if it does not."""
     if asked.max_length is None:
         return None
@@ -295,7 +295,7 @@ def _strategy_of_length(asked: _Checked) -> str | None:
 
 
 def _padding_of(
-    asked: _Checked, defaults: Defaults, truncation: Truncation | None
+    asked: _CheckedArguments, defaults: Defaults, truncation: Truncation | None
 ) -> Padding | None:
     of_file, side = defaults.padding, asked.padding_side or defaults.padding_side
     if asked.padding == "do_not_pad":

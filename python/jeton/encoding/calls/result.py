@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from jeton.encoding.calls.batch_tokenizer import BatchTokenizer
-    from jeton.encoding.calls.rows import Rows
+    from jeton.encoding.calls.rows import BatchRows
 
 __all__ = ["BatchEncoding", "CharSpan", "TokenSpan"]
 
@@ -79,7 +79,7 @@ class BatchEncoding(UserDict[str, Any]):
         2
     """
 
-    _rows: Rows | Callable[[], Rows] | None = None
+    _rows: BatchRows | Callable[[], BatchRows] | None = None
     _spelling: BatchTokenizer | None = None
 
     def __init__(self, data: Mapping[str, Any] | None = None) -> None:
@@ -90,7 +90,7 @@ class BatchEncoding(UserDict[str, Any]):
     @classmethod
     def _of_rows(
         cls,
-        rows: Rows,
+        rows: BatchRows,
         columns: list[str],
         *,
         spelling: BatchTokenizer,
@@ -118,7 +118,7 @@ class BatchEncoding(UserDict[str, Any]):
         cls,
         columns: dict[str, list[Any]],
         *,
-        rows: Callable[[], Rows],
+        rows: Callable[[], BatchRows],
         spelling: BatchTokenizer,
         tensors: str | None,
     ) -> BatchEncoding:
@@ -350,7 +350,7 @@ class BatchEncoding(UserDict[str, Any]):
     # How it is found out
 
     @property
-    def _known(self) -> Rows:
+    def _known(self) -> BatchRows:
         if self._rows is None:
             raise UnsupportedError(
                 "this batch was made from columns and holds nothing else (the one that a call "
@@ -418,10 +418,10 @@ _COLUMNS: dict[str, str] = {
     "special_tokens_mask": "special",
     "offset_mapping": "spans",
 }
-"""The columns that have an entry a token, and what they are in `Rows`."""
+"""The columns that have an entry a token, and what they are in `BatchRows`."""
 
 
-def _array(rows: Rows, name: str, *, ragged: bool) -> npt.NDArray[Any]:
+def _array(rows: BatchRows, name: str, *, ragged: bool) -> npt.NDArray[Any]:
     """A column as an array whose first axis is that of rows.
 
     Where they are not equally long, it is one of objects, an array each, if it may be `ragged`.
@@ -441,7 +441,7 @@ def _array(rows: Rows, name: str, *, ragged: bool) -> npt.NDArray[Any]:
     return column.reshape(len(rows), rows.width, *column.shape[1:])
 
 
-def _lists(rows: Rows, name: str, is_single: bool) -> list[Any]:
+def _lists(rows: BatchRows, name: str, is_single: bool) -> list[Any]:
     """A column as a list for each row, or as that of the only row."""
     if name not in _COLUMNS:
         by_row: list[Any] = _by_row(rows, name).tolist()
@@ -464,7 +464,7 @@ def _list(column: npt.NDArray[np.int64]) -> list[Any]:
     return flat
 
 
-def _by_row(rows: Rows, name: str) -> npt.NDArray[np.int64]:
+def _by_row(rows: BatchRows, name: str) -> npt.NDArray[np.int64]:
     """A column with one entry a row."""
     return rows.widths if name == "length" else rows.windows.sample
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from jeton.encoding.calls.frames import Frame
     from jeton.encoding.calls.front_spaces import FrontSpaces
     from jeton.encoding.calls.padding_and_truncation import Padding
-    from jeton.encoding.calls.windows import Windows
+    from jeton.encoding.calls.windows import RowWindows
 
-__all__ = ["Rows"]
+__all__ = ["BatchRows"]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class _TextPart:
 
 
 @dataclass
-class Rows:
+class BatchRows:
     """The rows of a call, one after another.
 
     Attributes:
@@ -72,7 +72,7 @@ class Rows:
     """
 
     sides: tuple[EncodedTexts, EncodedTexts]
-    windows: Windows
+    windows: RowWindows
     frames: tuple[Frame | None, Frame | None]
     paired: npt.NDArray[np.bool_]
     padding: Padding | None

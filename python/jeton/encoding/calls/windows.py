@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
     from jeton.encoding.calls.padding_and_truncation import Truncation
 
-__all__ = ["Windows", "cut", "share_room"]
+__all__ = ["RowWindows", "cut", "share_room"]
 
 
 @dataclass(frozen=True)
-class Windows:
+class RowWindows:
     """Rows, each with a window of the first text and of the second; one entry a row."""
 
     sample: npt.NDArray[np.int64]
@@ -33,7 +33,7 @@ class Windows:
     """Where they end."""
 
     @classmethod
-    def whole(cls, lengths: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]) -> Windows:
+    def whole(cls, lengths: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]) -> RowWindows:
         """A row for each sample, with the whole of its texts, which have so many tokens."""
         samples = np.arange(len(lengths[0]))
         starts = np.zeros_like(samples)
@@ -129,7 +129,7 @@ def cut(
     *,
     overflowing: bool,
     second_first: bool,
-) -> Windows:
+) -> RowWindows:
     """The rows of all samples.
 
     Args:
@@ -195,7 +195,7 @@ def _windows(
     lengths: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
     kept: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
     truncation: Truncation,
-) -> Windows:
+) -> RowWindows:
     """The windows of these numbers: of each text, one a row."""
     starts, stops = [], []
     for number, length, most in zip(numbers, lengths, kept, strict=True):
@@ -209,4 +209,4 @@ def _windows(
             start = np.maximum(stop - window, 0)
         starts.append(start)
         stops.append(stop)
-    return Windows(sample, (starts[0], starts[1]), (stops[0], stops[1]))
+    return RowWindows(sample, (starts[0], starts[1]), (stops[0], stops[1]))

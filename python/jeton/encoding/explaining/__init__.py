@@ -89,7 +89,7 @@ def explain(
     return explanation
 
 
-class _Parts:
+class _TokenizerParts:
     """What is needed of a tokenizer to explain it, made once."""
 
     def __init__(self, tok: BaseTokenizer) -> None:
@@ -105,9 +105,9 @@ def _explaining(
     model: models.Model, withheld: set[int]
 ) -> tuple[str, Callable[[str, tuple[int, int]], Piece]]:
     """The name of the model, and what tells what it makes of a piece."""
-    from jeton.encoding.explaining.vocabulary import Known
+    from jeton.encoding.explaining.vocabulary import ModelTokens
 
-    known = functools.partial(Known, withheld=withheld)
+    known = functools.partial(ModelTokens, withheld=withheld)
     match model:
         case models.SentencePiece():
             from jeton.encoding.explaining.sentencepiece import BySentencePiece
@@ -150,15 +150,15 @@ def _bytes(token: bytes | str) -> bytes:
     return token.encode() if isinstance(token, str) else token
 
 
-_KNOWN: dict[int, tuple[weakref.ref[Any], _Parts]] = {}
+_KNOWN: dict[int, tuple[weakref.ref[Any], _TokenizerParts]] = {}
 
 
-def _parts(tok: BaseTokenizer) -> _Parts:
+def _parts(tok: BaseTokenizer) -> _TokenizerParts:
     """The parts of a tokenizer, kept for as long as it lives."""
     known = _KNOWN.get(id(tok))
     if known is not None and known[0]() is tok:
         return known[1]
-    parts = _Parts(tok)
+    parts = _TokenizerParts(tok)
     key = id(tok)
     _KNOWN[key] = (weakref.ref(tok, lambda _: _KNOWN.pop(key, None)), parts)
     return parts

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from jeton.components import models
 from jeton.encoding.explaining.steps import Merge, Merging, Token, Unit
-from jeton.encoding.explaining.vocabulary import Known
+from jeton.encoding.explaining.vocabulary import ModelTokens
 
 __all__ = ["ByMerges", "merged"]
 
@@ -61,7 +61,7 @@ def merged(
 class ByMerges:
     """A BPE of a `tokenizer.json`, of GPT-2's files or of ranks."""
 
-    def __init__(self, model: models.BPE, known: Known) -> None:
+    def __init__(self, model: models.BPE, known: ModelTokens) -> None:
         self.model = model
         self.known = known
         self.ranks: dict[tuple[bytes, bytes], int] | None = None

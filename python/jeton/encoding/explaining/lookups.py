@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jeton.components import models
 from jeton.encoding.explaining.steps import LongestMatch, LookUp, Match, Token, Unit
-from jeton.encoding.explaining.vocabulary import Known
+from jeton.encoding.explaining.vocabulary import ModelTokens
 
 __all__ = ["ByCharacters", "ByLongestMatch", "ByLongestToken", "ByWords"]
 
@@ -15,7 +15,7 @@ _SHOWN = 100
 class ByLongestMatch:
     """WordPiece: the longest token that the rest of a word begins with."""
 
-    def __init__(self, model: models.WordPiece, known: Known) -> None:
+    def __init__(self, model: models.WordPiece, known: ModelTokens) -> None:
         self.model = model
         self.known = known
         self.longest = max(
@@ -57,7 +57,7 @@ class ByLongestMatch:
 class ByWords:
     """Whole words: a piece is one token, or unknown."""
 
-    def __init__(self, model: models.WordLevel, known: Known) -> None:
+    def __init__(self, model: models.WordLevel, known: ModelTokens) -> None:
         self.model = model
         self.known = known
 
@@ -73,7 +73,7 @@ class ByWords:
 class ByLongestToken:
     """The longest token of bytes at each place."""
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: ModelTokens) -> None:
         self.known = known
         self.longest = max(map(len, known.vocab), default=0)
 
@@ -95,7 +95,7 @@ class ByLongestToken:
 class ByCharacters:
     """One token a character."""
 
-    def __init__(self, model: models.Characters, known: Known) -> None:
+    def __init__(self, model: models.Characters, known: ModelTokens) -> None:
         self.known = known
         self.unknown: Token | None = None
         if model.unk_id is not None:

@@ -16,7 +16,7 @@ from jeton.components.assembly import assembled
 from jeton.encoding.explaining.bpe import merged
 from jeton.encoding.explaining.steps import Edge, Lattice, LookUp, Merging, Piece, Token, Unit
 from jeton.encoding.explaining.unigram import with_path
-from jeton.encoding.explaining.vocabulary import Known
+from jeton.encoding.explaining.vocabulary import ModelTokens
 
 __all__ = ["BySentencePiece"]
 
@@ -49,7 +49,7 @@ class BySentencePiece:
         normal = [score for score, kind in zip(scores, kinds, strict=True) if kind == "normal"]
         self.least = np.float32(min(normal, default=np.finfo(np.float32).max))
         bytes_there = {text.encode(): id for id, text in enumerate(texts) if kinds[id] == "byte"}
-        self.bytes = Known(bytes_there, ())
+        self.bytes = ModelTokens(bytes_there, ())
         unknown = reader.marks()[0]
         self.unknown = None if unknown is None else Token(unknown, texts[unknown].encode())
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from jeton.components import models
 from jeton.encoding.explaining.steps import Edge, Lattice, Token
-from jeton.encoding.explaining.vocabulary import Known
+from jeton.encoding.explaining.vocabulary import ModelTokens
 
 __all__ = ["ByScores", "with_path"]
 
@@ -20,7 +20,7 @@ _UNKNOWN_PENALTY = 10.0
 class ByScores:
     """The Unigram of a `tokenizer.json`."""
 
-    def __init__(self, model: models.Unigram, known: Known) -> None:
+    def __init__(self, model: models.Unigram, known: ModelTokens) -> None:
         self.known = known
         self.fallback = model.byte_fallback
         self.scores = [score for _, score in model.pieces]

@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping
 
 from jeton.encoding.explaining.steps import Token
 
-__all__ = ["Known"]
+__all__ = ["ModelTokens"]
 
 
-class Known:
+class ModelTokens:
     """The tokens of a model.
 
     Args:

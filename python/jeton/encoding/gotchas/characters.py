@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
-from jeton.encoding.gotchas.hits import Check, Hit, Subject
+from jeton.encoding.gotchas.hits import Check, GotchaSubject, Hit
 
 __all__ = ["CHECKS"]
 
@@ -36,7 +36,7 @@ _SHAPED: Final = re.compile("[\u0590-\u08ff\u0900-\u0dff\u0e00-\u0fff\u1000-\u10
 _NAMES: Final = {"\x00": "NULL", "\x1b": "ESCAPE", "\x7f": "DELETE", "\x0b": "LINE TABULATION"}
 
 
-def hidden(subject: Subject) -> Iterator[Hit]:
+def hidden(subject: GotchaSubject) -> Iterator[Hit]:
     """Characters that have no picture of their own."""
     text = subject.text
     for match in _HIDDEN.finditer(text):
@@ -92,7 +92,7 @@ def _named(character: str) -> str:
     return f"U+{ord(character):04X} {name}"
 
 
-def forms(subject: Subject) -> Iterator[Hit]:
+def forms(subject: GotchaSubject) -> Iterator[Hit]:
     """Words that are spelled otherwise in Unicode's composed form (NFC)."""
     if unicodedata.is_normalized("NFC", subject.text):
         return
@@ -113,7 +113,7 @@ def forms(subject: Subject) -> Iterator[Hit]:
                 )
 
 
-def line_ends(subject: Subject) -> Iterator[Hit]:
+def line_ends(subject: GotchaSubject) -> Iterator[Hit]:
     """Carriage returns."""
     for match in re.finditer(r"\r\n|\r", subject.text):
         yield Hit(
@@ -125,7 +125,7 @@ def line_ends(subject: Subject) -> Iterator[Hit]:
         )
 
 
-def broken(subject: Subject) -> Iterator[Hit]:
+def broken(subject: GotchaSubject) -> Iterator[Hit]:
     """What wrong decoding has left."""
     for match in re.finditer("\ufffd+", subject.text):
         yield Hit(

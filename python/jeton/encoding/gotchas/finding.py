@@ -9,7 +9,7 @@ from jeton.arguments import check_kind, checked_int
 from jeton.encoding.gotchas import characters, look_alikes, tokens, words
 from jeton.encoding.gotchas.gotcha import NAMES, Gotcha
 from jeton.encoding.gotchas.gotchas import Gotchas
-from jeton.encoding.gotchas.hits import Check, Hit, Subject
+from jeton.encoding.gotchas.hits import Check, GotchaSubject, Hit
 
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
@@ -34,7 +34,7 @@ def found(tok: BaseTokenizer, text: str, limit: int = 20) -> Gotchas:
     """What `Tokenizer.gotchas` gives."""
     check_kind("text", text, str, "a str")
     limit = checked_int("limit", limit, 1)
-    subject = Subject(tok, text)
+    subject = GotchaSubject(tok, text)
     first: dict[tuple[str, str], Hit] = {}
     times: dict[tuple[str, str], int] = {}
     for hit in itertools.chain.from_iterable(check(subject) for check in _CHECKS):
@@ -57,7 +57,7 @@ def found(tok: BaseTokenizer, text: str, limit: int = 20) -> Gotchas:
     return Gotchas(tok, text, told, left_out)
 
 
-def _told(subject: Subject, hit: Hit, times: int) -> Gotcha | None:
+def _told(subject: GotchaSubject, hit: Hit, times: int) -> Gotcha | None:
     start, end = (hit.start, hit.end) if hit.apart else _word(subject.text, hit.start, hit.end)
     here = subject.text[hit.start : hit.end]
     spelling = subject.text[start:end][:_LONGEST]

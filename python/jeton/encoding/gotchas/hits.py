@@ -12,7 +12,7 @@ from jeton.errors import EncodeError
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["Check", "Hit", "Subject"]
+__all__ = ["Check", "GotchaSubject", "Hit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Hit:
     """What the tokenizer does with it, where the ids do not say so."""
 
 
-class Subject:
+class GotchaSubject:
     """A text, and the tokenizer that it is for."""
 
     def __init__(self, tok: BaseTokenizer, text: str) -> None:
@@ -67,5 +67,5 @@ class Subject:
             return [len(self.ids(text)) for text in texts]
 
 
-Check: TypeAlias = Callable[[Subject], Iterator[Hit]]
+Check: TypeAlias = Callable[[GotchaSubject], Iterator[Hit]]
 """Finds what has one or a few of the names, in time that is linear in the text."""

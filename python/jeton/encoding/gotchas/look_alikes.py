@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from jeton.encoding.gotchas.hits import Check, Hit, Subject
+from jeton.encoding.gotchas.hits import Check, GotchaSubject, Hit
 from jeton.encoding.unicode import scripts
 
 __all__ = ["CHECKS"]
@@ -51,7 +51,7 @@ _SIGNS: Final = re.compile(f"[{''.join(_TYPED)}]")
 _SPACES: Final = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
 
 
-def letters(subject: Subject) -> Iterator[Hit]:
+def letters(subject: GotchaSubject) -> Iterator[Hit]:
     """Words in letters of two scripts, and words of nothing but look-alikes."""
     text = subject.text
     if not _ALIKE.search(text):
@@ -109,7 +109,7 @@ def _named(character: str) -> str:
     return f"U+{ord(character):04X} {unicodedata.name(character, 'without a name')}"
 
 
-def forms(subject: Subject) -> Iterator[Hit]:
+def forms(subject: GotchaSubject) -> Iterator[Hit]:
     """Full-width and mathematical letters and digits."""
     for match in _FORMS.finditer(subject.text):
         plain = unicodedata.normalize("NFKC", match[0])
@@ -123,7 +123,7 @@ def forms(subject: Subject) -> Iterator[Hit]:
             )
 
 
-def ligatures(subject: Subject) -> Iterator[Hit]:
+def ligatures(subject: GotchaSubject) -> Iterator[Hit]:
     """Latin letters that are joined to one character, as text taken from PDF has them."""
     for match in _LIGATURES.finditer(subject.text):
         plain = unicodedata.normalize("NFKC", match[0])
@@ -136,7 +136,7 @@ def ligatures(subject: Subject) -> Iterator[Hit]:
         )
 
 
-def signs(subject: Subject) -> Iterator[Hit]:
+def signs(subject: GotchaSubject) -> Iterator[Hit]:
     """Quotes, dashes and dots of typography."""
     for match in _SIGNS.finditer(subject.text):
         yield Hit(
@@ -148,7 +148,7 @@ def signs(subject: Subject) -> Iterator[Hit]:
         )
 
 
-def spaces(subject: Subject) -> Iterator[Hit]:
+def spaces(subject: GotchaSubject) -> Iterator[Hit]:
     """Spaces that are not U+0020."""
     for match in _SPACES.finditer(subject.text):
         yield Hit(

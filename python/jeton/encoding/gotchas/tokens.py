@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from jeton.encoding.gotchas.hits import Check, Hit, Subject
+from jeton.encoding.gotchas.hits import Check, GotchaSubject, Hit
 from jeton.errors import EncodeError
 
 __all__ = ["CHECKS"]
@@ -20,7 +20,7 @@ _FOREIGN: Final = re.compile(
 """How control tokens of well-known models are spelled."""
 
 
-def special_tokens(subject: Subject) -> Iterator[Hit]:
+def special_tokens(subject: GotchaSubject) -> Iterator[Hit]:
     """Tokens of this tokenizer that are control tokens or found by their spelling."""
     added = {token.content: token for token in subject.tok.added_tokens if token.content}
     pattern = "|".join(map(re.escape, sorted(added, key=len, reverse=True)))
@@ -50,7 +50,7 @@ def special_tokens(subject: Subject) -> Iterator[Hit]:
             )
 
 
-def foreign_control(subject: Subject) -> Iterator[Hit]:
+def foreign_control(subject: GotchaSubject) -> Iterator[Hit]:
     """Control tokens of other models."""
     for match in _FOREIGN.finditer(subject.text):
         if match[0] not in subject.tok:
@@ -63,7 +63,7 @@ def foreign_control(subject: Subject) -> Iterator[Hit]:
             )
 
 
-def normalized(subject: Subject) -> Iterator[Hit]:
+def normalized(subject: GotchaSubject) -> Iterator[Hit]:
     """Words and white space that the normalizer changes."""
     normalizer = subject.tok.normalizer
     if normalizer is None:
@@ -93,7 +93,7 @@ def normalized(subject: Subject) -> Iterator[Hit]:
             )
 
 
-def round_trip(subject: Subject) -> Iterator[Hit]:
+def round_trip(subject: GotchaSubject) -> Iterator[Hit]:
     """What is not the same when the ids are decoded."""
     text = subject.text
     if not subject.is_encoded:
@@ -122,7 +122,7 @@ def _same(one: Iterable[str], other: Iterable[str]) -> int:
     return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def unknown(subject: Subject) -> Iterator[Hit]:
+def unknown(subject: GotchaSubject) -> Iterator[Hit]:
     """What no token spells."""
     if not subject.is_encoded:
         yield from _without_token(subject)
@@ -145,7 +145,7 @@ def unknown(subject: Subject) -> Iterator[Hit]:
             )
 
 
-def _without_token(subject: Subject) -> Iterator[Hit]:
+def _without_token(subject: GotchaSubject) -> Iterator[Hit]:
     lacking = set()
     for character in dict.fromkeys(subject.text):
         try:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from jeton.encoding.gotchas.hits import Check, Hit, Subject
+from jeton.encoding.gotchas.hits import Check, GotchaSubject, Hit
 from jeton.errors import EncodeError
 
 __all__ = ["CHECKS"]
@@ -16,7 +16,7 @@ _NUMBER: Final = re.compile(r"(?<![0-9])[0-9]{2,}(?![0-9])")
 _LONGEST: Final = 64
 
 
-def leading_space(subject: Subject) -> Iterator[Hit]:
+def leading_space(subject: GotchaSubject) -> Iterator[Hit]:
     """The first word, at the beginning of the text and behind a space."""
     match = re.match(r"( *)([^\s]+)", subject.text)
     if match is None:
@@ -37,7 +37,7 @@ def leading_space(subject: Subject) -> Iterator[Hit]:
     )
 
 
-def trailing_space(subject: Subject) -> Iterator[Hit]:
+def trailing_space(subject: GotchaSubject) -> Iterator[Hit]:
     """A space at the end, which is a token by itself."""
     text = subject.text
     end = len(text)
@@ -54,7 +54,7 @@ def trailing_space(subject: Subject) -> Iterator[Hit]:
         )
 
 
-def case(subject: Subject) -> Iterator[Hit]:
+def case(subject: GotchaSubject) -> Iterator[Hit]:
     """Words whose capitals cost tokens."""
     text = subject.text
     places: dict[str, list[int]] = {}
@@ -81,7 +81,7 @@ def case(subject: Subject) -> Iterator[Hit]:
             )
 
 
-def digits(subject: Subject) -> Iterator[Hit]:
+def digits(subject: GotchaSubject) -> Iterator[Hit]:
     """Numbers that are cut neither in single digits nor in groups from the right."""
     known: dict[str, bool] = {}
     for match in _NUMBER.finditer(subject.text):
@@ -102,7 +102,7 @@ def digits(subject: Subject) -> Iterator[Hit]:
             )
 
 
-def _is_cut_oddly(subject: Subject, number: str) -> bool:
+def _is_cut_oddly(subject: GotchaSubject, number: str) -> bool:
     try:
         encoding = subject.tok.encode_with_spans(f" {number}")
     except EncodeError:

@@ -17,7 +17,7 @@ from jeton.arguments import checked_int, checked_path
 from jeton.components import decoders, models, normalizers
 from jeton.encoding.base_tokenizer import BaseTokenizer
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, UnknownTokenError
-from jeton.interop.sentencepiece.results import Input
+from jeton.interop.sentencepiece.results import InputText
 from jeton.loading import sources
 
 __all__ = ["Kind", "NoPieceError", "SentencePieceModel", "mapped"]
@@ -189,7 +189,7 @@ class SentencePieceModel:
             raise ArgumentTypeError(
                 f"valid_vocab must be an iterable of pieces, not {type(valid_vocab).__name__}"
             )
-        self._restrict([Input(piece).text for piece in valid_vocab])
+        self._restrict([InputText(piece).text for piece in valid_vocab])
         return True
 
     def reset_vocabulary(self) -> bool:
@@ -344,7 +344,7 @@ class SentencePieceModel:
 
     def _id_of(self, piece: object) -> int:
         """The id of a piece, or of the unknown piece."""
-        id = self._reader.id(Input(piece).text)
+        id = self._reader.id(InputText(piece).text)
         return self._marks["unk"] if id is None else id
 
     def _checked_id(self, id: object) -> int:

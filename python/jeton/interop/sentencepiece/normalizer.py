@@ -14,7 +14,7 @@ from jeton.components import models
 from jeton.encoding.base_tokenizer import BaseTokenizer
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, FormatError
 from jeton.interop.sentencepiece.model import mapped
-from jeton.interop.sentencepiece.results import Input
+from jeton.interop.sentencepiece.results import InputText
 from jeton.interop.sentencepiece.wire import chunk, fields, number
 
 __all__ = ["NormalizerSpec", "SentencePieceNormalizer"]
@@ -140,7 +140,9 @@ class SentencePieceNormalizer:
 
     def normalize(self, input: Any, with_offsets: bool | None = None) -> Any:
         """A text as it becomes, or each of a list; as `SentencePieceProcessor.normalize`."""
-        return mapped(lambda text: Input(text).normalized(self._reader, bool(with_offsets)), input)
+        return mapped(
+            lambda text: InputText(text).normalized(self._reader, bool(with_offsets)), input
+        )
 
     def decompile(self) -> list[tuple[str, str]]:
         """The rules, in the order of what they replace."""
@@ -193,7 +195,7 @@ def _rules(pairs: Iterable[tuple[str | bytes, str | bytes]]) -> dict[str, str]:
             raise ArgumentTypeError(f"each of norm_map must be a pair of texts, not {pair!r}")
         try:
             source, target = (
-                part.decode() if isinstance(part, bytes) else Input(part).text for part in pair
+                part.decode() if isinstance(part, bytes) else InputText(part).text for part in pair
             )
         except UnicodeDecodeError:
             raise ArgumentError(f"norm_map: {pair!r} is not UTF-8") from None

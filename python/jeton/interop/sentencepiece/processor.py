@@ -14,8 +14,8 @@ from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.interop.sentencepiece.model import SentencePieceModel, mapped
 from jeton.interop.sentencepiece.names import NamesByForm
 from jeton.interop.sentencepiece.results import (
-    Input,
-    Row,
+    InputText,
+    PieceRow,
     decoded,
     encoded,
     form_of,
@@ -178,11 +178,11 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
         drawing = self._drawing(enable_sampling, nbest_size, alpha)
         finish = self._finish(add_bos, add_eos, reverse, emit_unk_piece)
         if isinstance(input, list) and drawing is None and form is int:
-            batch = self.tokenizer.encode_batch([Input(text).text for text in input]).tolist()
+            batch = self.tokenizer.encode_batch([InputText(text).text for text in input]).tolist()
             return [finish(ids, None) for ids in batch]
 
         def one(text: object) -> Any:
-            given = Input(text)
+            given = InputText(text)
             if drawing is None and form in (int, "numpy"):
                 items = finish(self.tokenizer.encode(given.text), None)
                 return items if form is int else encoded(given, items, form)
@@ -218,7 +218,7 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
         finish = self._finish(add_bos, add_eos, reverse, emit_unk_piece)
 
         def one(text: object) -> Any:
-            given = Input(text)
+            given = InputText(text)
             if form in (int, str, "numpy"):
                 best = [finish(ids, None) for ids in self.tokenizer.nbest(given.text, size)]
                 if form is not str:
@@ -274,7 +274,7 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
         finish = self._finish(add_bos, add_eos, reverse, emit_unk_piece)
 
         def one(text: object) -> Any:
-            given = Input(text)
+            given = InputText(text)
             paths = self._reader.sample(
                 given.text,
                 count,
@@ -299,7 +299,7 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
             num_threads: Without effect.
         """
         preference = _checked_alpha(alpha)
-        return mapped(lambda text: self._reader.entropy(Input(text).text, preference), input)
+        return mapped(lambda text: self._reader.entropy(InputText(text).text, preference), input)
 
     def normalize(self, input: Any, with_offsets: bool | None = None) -> Any:
         """A text as the model sees it.
@@ -309,7 +309,9 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
             with_offsets: Also give, for each character of the result and for its end, where in the
                 text it comes from.
         """
-        return mapped(lambda text: Input(text).normalized(self._reader, bool(with_offsets)), input)
+        return mapped(
+            lambda text: InputText(text).normalized(self._reader, bool(with_offsets)), input
+        )
 
     # Pieces to text
 
@@ -365,7 +367,7 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
     def _decoded(self, items: list[Any], form: object, return_bytes: bool | None) -> Any:
         is_of_bytes = any(isinstance(item, bytes) for item in items[:1])
         as_bytes = is_of_bytes if return_bytes is None else return_bytes
-        given = [Input(item).text if isinstance(item, (str, bytes)) else item for item in items]
+        given = [InputText(item).text if isinstance(item, (str, bytes)) else item for item in items]
         for option in self._decode_options:
             given = self._with_option(given, option)
         rows, text = self._reader.decode(given)
@@ -373,7 +375,7 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
             return text if form is str else text.encode()
         pieces, place = [], 0
         for id, piece, surface in rows:
-            pieces.append(Row(id, piece, place, place + len(surface), True, surface))
+            pieces.append(PieceRow(id, piece, place, place + len(surface), True, surface))
             place += len(surface)
         return decoded(text, pieces, form, as_bytes)
 
@@ -436,7 +438,7 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
                     item: Any = marks[option]
                     if length is not None:
                         place = 0 if option == "bos" else length
-                        item = Row(item, self._pieces.texts[item], place, place, False)
+                        item = PieceRow(item, self._pieces.texts[item], place, place, False)
                     items = [item, *items] if option == "bos" else [*items, item]
             return items
 
@@ -470,8 +472,8 @@ class SentencePieceProcessor(SentencePieceModel, NamesByForm):
                 self._checked_id(item)
 
 
-def _of(rows: list[tuple[int, str, int, int, bool]]) -> list[Row]:
-    return [Row(*row) for row in rows]
+def _of(rows: list[tuple[int, str, int, int, bool]]) -> list[PieceRow]:
+    return [PieceRow(*row) for row in rows]
 
 
 def _is_list(given: object) -> bool:

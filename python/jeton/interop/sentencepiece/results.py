@@ -19,7 +19,7 @@ from jeton.interop.sentencepiece.texts import (
 if TYPE_CHECKING:
     from jeton._core import SentencePieceReader
 
-__all__ = ["FORMS", "Input", "Row", "decoded", "encoded", "form_of", "nbest", "scored"]
+__all__ = ["FORMS", "InputText", "PieceRow", "decoded", "encoded", "form_of", "nbest", "scored"]
 
 FORMS: Final[tuple[object, ...]] = (
     int,
@@ -51,7 +51,7 @@ def form_of(out_type: object, return_type: object, default: object) -> object:
 
 
 @dataclass(frozen=True)
-class Row:
+class PieceRow:
     """A piece: its id, its text, where it begins and ends in characters, and its surface."""
 
     id: int
@@ -63,7 +63,7 @@ class Row:
     """What it became in decoding; `None` where it is what stands there."""
 
 
-class Input:
+class InputText:
     """A text that was given, as `str` or as bytes of UTF-8.
 
     What is no UTF-8 is as a U+FFFD for each of its bytes, and is itself again in surfaces.
@@ -108,7 +108,7 @@ def _mended(text: str) -> str:
 
 
 def encoded(
-    given: Input,
+    given: InputText,
     items: list[Any],
     form: object,
     return_bytes: bool | None = None,
@@ -123,7 +123,7 @@ def encoded(
     if form == "numpy":
         import numpy as np
 
-        ids = np.array([row.id if isinstance(row, Row) else row for row in items], np.int32)
+        ids = np.array([row.id if isinstance(row, PieceRow) else row for row in items], np.int32)
         # As sentencepiece's, it cannot be written to.
         ids.flags.writeable = False
         return ids.view()
@@ -134,12 +134,12 @@ def encoded(
     return message.SerializeAsString() if form == "serialized_proto" else message
 
 
-def decoded(text: str, rows: list[Row], form: object, as_bytes: bool) -> Any:
+def decoded(text: str, rows: list[PieceRow], form: object, as_bytes: bool) -> Any:
     """A decoded text with what each piece became, in the form that was asked for.
 
     Places are those in the surfaces joined, which the model may normalize at last.
     """
-    joined = Input("".join(row.surface or "" for row in rows))
+    joined = InputText("".join(row.surface or "" for row in rows))
     if form == "offset_mapping":
         mapping = _mapping(joined.text, rows, as_bytes)
         return {"text": text.encode() if as_bytes else text, **mapping}
@@ -147,7 +147,7 @@ def decoded(text: str, rows: list[Row], form: object, as_bytes: bool) -> Any:
     return message.SerializeAsString() if form == "serialized_proto" else message
 
 
-def nbest(given: Input, paths: list[tuple[list[Row], float]], form: object) -> Any:
+def nbest(given: InputText, paths: list[tuple[list[PieceRow], float]], form: object) -> Any:
     """Segmentations in the form that was asked for, with scores in messages alone."""
     if form == "offset_mapping":
         raise ArgumentError("return_type='offset_mapping' is for one segmentation")
@@ -156,14 +156,16 @@ def nbest(given: Input, paths: list[tuple[list[Row], float]], form: object) -> A
     return [encoded(given, rows, form) for rows, _ in paths]
 
 
-def scored(given: Input, paths: list[tuple[list[Row], float]], form: object) -> Any:
+def scored(given: InputText, paths: list[tuple[list[PieceRow], float]], form: object) -> Any:
     """Segmentations with their scores in the form that was asked for."""
     if form in _MESSAGES:
         return _nbest_message(given, paths, form)
     return [(encoded(given, rows, form), score) for rows, score in paths]
 
 
-def _nbest_message(given: Input, paths: list[tuple[list[Row], float]], form: object) -> Any:
+def _nbest_message(
+    given: InputText, paths: list[tuple[list[PieceRow], float]], form: object
+) -> Any:
     texts = (
         replace(
             _message(given, rows, in_bytes=form != "immutable_proto"), score=score, _has_score=True
@@ -174,7 +176,7 @@ def _nbest_message(given: Input, paths: list[tuple[list[Row], float]], form: obj
     return message.SerializeAsString() if form == "serialized_proto" else message
 
 
-def _message(given: Input, rows: list[Row], *, in_bytes: bool) -> SentencePieceText:
+def _message(given: InputText, rows: list[PieceRow], *, in_bytes: bool) -> SentencePieceText:
     text = given.text
     before = byte_places(text) if in_bytes or given.is_bytes else range(len(text) + 1)
     return SentencePieceText(
@@ -193,13 +195,13 @@ def _message(given: Input, rows: list[Row], *, in_bytes: bool) -> SentencePieceT
     )
 
 
-def _surface(row: Row, text: str) -> str:
+def _surface(row: PieceRow, text: str) -> str:
     if row.surface is not None:
         return row.surface
     return text[row.begin : row.end] if row.has_surface else ""
 
 
-def _mapping(text: str, rows: list[Row], as_bytes: bool) -> dict[str, Any]:
+def _mapping(text: str, rows: list[PieceRow], as_bytes: bool) -> dict[str, Any]:
     before = byte_places(text) if as_bytes else range(len(text) + 1)
     return {
         "ids": [row.id for row in rows],

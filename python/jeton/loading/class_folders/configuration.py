@@ -16,7 +16,7 @@ from jeton.components import AddedToken
 from jeton.errors import FormatError, UnsupportedError
 from jeton.loading.settings import ADDED_TOKENS, CONFIG, SPECIAL_TOKENS, json_object
 
-__all__ = ["Configuration", "Token", "Tokens"]
+__all__ = ["AddedTokenIds", "Configuration", "Token"]
 
 _MODEL: str = "config.json"
 _ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
@@ -181,7 +181,7 @@ def _listed(config: Mapping[str, Any], added: Mapping[str, Any]) -> dict[int, To
 
 
 @dataclass
-class Tokens:
+class AddedTokenIds:
     """The added tokens, while they get their ids."""
 
     size: int

@@ -19,7 +19,7 @@ from jeton.errors import FormatError
 from jeton.loading.class_folders import languages
 from jeton.loading.class_folders.built import Built, Frame, KnownClass, template
 from jeton.loading.class_folders.configuration import Configuration, Token
-from jeton.loading.model_file import CONTROL, NORMAL, UNKNOWN, UNUSED, ModelFile, Piece
+from jeton.loading.model_file import CONTROL, NORMAL, UNKNOWN, UNUSED, ModelFile, ModelPiece
 
 _CLS_SEP = template("cls $A sep", "cls $A sep $B:1 sep:1")
 _ROBERTA = template("cls $A sep", "cls $A sep sep $B sep")
@@ -33,7 +33,7 @@ def _built(
     file: ModelFile,
     frame: Frame | None,
     *,
-    pieces: Sequence[Piece] | None = None,
+    pieces: Sequence[ModelPiece] | None = None,
     legacy: bool = True,
     add_dummy_prefix: bool | None = None,
     before: Sequence[normalizers.Normalizer] = (),
@@ -185,10 +185,10 @@ def _combining() -> str:
 _FAIRSEQ = ("<s>", "<pad>", "</s>")
 
 
-def _shifted(file: ModelFile) -> list[Piece]:
+def _shifted(file: ModelFile) -> list[ModelPiece]:
     """The pieces in fairseq's order: four of its own, then the model's behind the first three."""
-    unknown = Piece("<unk>", 0.0, UNKNOWN)
-    return [*(Piece(name, 0.0, CONTROL) for name in _FAIRSEQ), unknown, *file.pieces[3:]]
+    unknown = ModelPiece("<unk>", 0.0, UNKNOWN)
+    return [*(ModelPiece(name, 0.0, CONTROL) for name in _FAIRSEQ), unknown, *file.pieces[3:]]
 
 
 def _of_fairseq(
@@ -213,7 +213,7 @@ def camembert(configuration: Configuration, known: KnownClass) -> Built:
     file = _model(configuration, "sentencepiece.bpe.model")
     names = ("<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>", "<unk>NOTUSED")
     pieces = [
-        *(Piece(name, 0.0, UNKNOWN if name == "<unk>" else CONTROL) for name in names),
+        *(ModelPiece(name, 0.0, UNKNOWN if name == "<unk>" else CONTROL) for name in names),
         *file.pieces[1:],
     ]
     own: dict[int, Token] = {id: {"content": name} for id, name in enumerate(names)}
@@ -270,7 +270,7 @@ def pegasus(configuration: Configuration, known: KnownClass) -> Built:
     first = first[:offset]
     # Where the model has such a piece too, the class has one token for both, with the first id.
     pieces = [
-        *(Piece(name, 0.0, CONTROL) for name in first),
+        *(ModelPiece(name, 0.0, CONTROL) for name in first),
         *(
             replace(piece, text=f"<{piece.text}>") if piece.text in first else piece
             for piece in file.pieces
@@ -320,7 +320,7 @@ def _vocabulary(configuration: Configuration, name: str) -> dict[str, int]:
 
 def _by_vocabulary(
     configuration: Configuration, file: ModelFile, vocabulary: Mapping[str, int]
-) -> list[Piece]:
+) -> list[ModelPiece]:
     """The pieces in the order of a vocabulary; no text becomes a token without a piece."""
     known = {piece.text: piece for piece in file.pieces}
     missing = [
@@ -334,9 +334,9 @@ def _by_vocabulary(
     pieces = []
     for token in sorted(vocabulary, key=vocabulary.__getitem__):
         if token == unknown:
-            pieces.append(Piece(token, 0.0, UNKNOWN))
+            pieces.append(ModelPiece(token, 0.0, UNKNOWN))
         elif token in known and known[token].kind != UNKNOWN:
             pieces.append(known[token])
         else:
-            pieces.append(Piece(token, 0.0, CONTROL))
+            pieces.append(ModelPiece(token, 0.0, CONTROL))
     return pieces

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from jeton.components import assembly
 from jeton.errors import FormatError, UnsupportedError
 from jeton.loading.class_folders.classes import CLASSES, MODEL_TYPES
-from jeton.loading.class_folders.configuration import Configuration, Tokens
+from jeton.loading.class_folders.configuration import AddedTokenIds, Configuration
 
 if TYPE_CHECKING:
     from jeton._core import Pipeline
@@ -38,7 +38,7 @@ def read(folder: Path) -> tuple[Pipeline, list[tuple[str, str]]]:
         )
     known = CLASSES[name]
     built = known.build(configuration, known)
-    tokens = Tokens(built.size, built.ids)
+    tokens = AddedTokenIds(built.size, built.ids)
     for id, token in built.own.items():
         tokens.put(id, {**token, "special": True})
     roles = {role: configuration.role(role, known.roles) for role in known.roles}

@@ -1,0 +1,232 @@
+"""The options of `prepare`: one value for its arguments, checked, and what they ask for.
+
+Look here for which options exclude each other. `jeton.data.prepare` documents them; on a cluster,
+`jeton.ray.prepare` has the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from numbers import Rational, Real
+from typing import Any, Literal
+
+from jeton.arguments import check_text, checked_errors, checked_int
+from jeton.corpora.corpus import are_lines, drops_bad
+from jeton.corpora.memory_size import memory_bytes
+from jeton.corpora.token_blocks.blocks import DocumentEncoding
+from jeton.data import layouts
+from jeton.data.arguments import checked_bool
+from jeton.data.conversations import Conversations
+from jeton.data.layouts.checks import no_masks
+from jeton.data.layouts.finding import chosen
+from jeton.data.preparing.chats import ChatEncoder
+from jeton.data.preparing.end_of_text import (
+    Choice,
+    DocumentFrame,
+    EndOfText,
+    end_of_text_of,
+    frame_of,
+)
+from jeton.data.preparing.inputs import DataReading
+from jeton.data.preparing.pipeline import SetPlan
+from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.tokenizer import Tokenizer
+
+__all__ = ["AUTO", "MEMORY", "PrepareOptions", "PrepareRequest", "plan_of"]
+
+AUTO = Choice.AUTO
+"""The end of text that a tokenizer has, if it has one."""
+
+MEMORY = "1GB"
+"""What shuffling may take, unless the caller says otherwise."""
+
+
+@dataclass(frozen=True)
+class PrepareRequest:
+    """What options ask for: what set, how documents become tokens, how data is read."""
+
+    plan: SetPlan
+    encoding: DocumentEncoding
+    reading: DataReading
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrepareOptions:
+    """The arguments of `prepare` by their names, as the caller gave them."""
+
+    layout: str = "jeton"
+    shard_tokens: int | None = None
+    field: str | None = None
+    documents: str = "file"
+    errors: str = "strict"
+    bad_records: str = "error"
+    end_of_text: str | int | Choice | None = AUTO
+    end_of_text_place: str = "after"
+    frame: bool = False
+    validation: object = None
+    split: str = "cut"
+    shuffle: int | None = None
+    part: object = None
+    memory: int | str = MEMORY
+    name: str = ""
+    messages: str | Conversations | None = None
+
+    def request(self, tokenizer: Tokenizer) -> PrepareRequest:
+        """What the options ask for with this tokenizer.
+
+        Raises:
+            ArgumentError, ArgumentTypeError: An option that makes no sense, or that excludes
+                another.
+        """
+        if not isinstance(tokenizer, Tokenizer):
+            kind = type(tokenizer).__name__
+            raise ArgumentTypeError(f"tokenizer must be a Tokenizer, not {kind}")
+        checked_errors(self.errors)
+        chosen(layouts.LAYOUTS, self.layout)
+        for what, value in (("field", self.field), ("name", self.name)):
+            if value is not None and not isinstance(value, str):
+                raise ArgumentTypeError(f"{what} must be a str, not {type(value).__name__}")
+            try:
+                (value or "").encode()
+            except UnicodeEncodeError:
+                raise ArgumentError(
+                    f"{what} cannot be {value!r}: a surrogate stands alone"
+                ) from None
+        by_line, drops = are_lines(self.documents), drops_bad(self.bad_records)
+        shard_tokens = self.shard_tokens
+        if shard_tokens is not None:
+            shard_tokens = checked_int("shard_tokens", shard_tokens, 1)
+        conversations, end, around = None, None, None
+        if checked_bool("frame", self.frame):
+            if self.messages is not None or self.end_of_text is not AUTO:
+                other = "end_of_text" if self.messages is None else "messages"
+                raise ArgumentError(
+                    f"frame and {other} both say what is around documents; give one"
+                )
+            around, end = frame_of(tokenizer)
+        elif self.messages is None:
+            end = end_of_text_of(tokenizer, self.end_of_text, place=self.end_of_text_place)
+            around = DocumentFrame.of(end)
+        else:
+            conversations = self._conversations(by_line=by_line, drops=drops)
+        by, share = self._validation()
+        seed = None if self.shuffle is None else checked_int("shuffle", self.shuffle, 0)
+        plan = plan_of(
+            tokenizer,
+            self.name,
+            end,
+            {
+                "layout": self.layout,
+                "shard_tokens": shard_tokens,
+                "field": self.field,
+                "documents": self.documents,
+                "errors": self.errors,
+                "bad_records": self.bad_records,
+                "frame": asdict(around) if self.frame and around is not None else None,
+                "validation": None if by is None else {"by": by, "share": str(share)},
+                "shuffle": seed,
+                "messages": None if conversations is None else conversations.options(tokenizer),
+            },
+            part=self._part(),
+            memory=memory_bytes(self.memory) or 0,
+        )
+        keys = by == "hash" or seed is not None or plan.part is not None
+        encoding = DocumentEncoding(
+            tokenizer,
+            start=() if around is None else tuple(around.begin),
+            end=() if around is None else tuple(around.end),
+            keys=keys,
+            drops_bad=drops,
+        )
+        chats = None if conversations is None else ChatEncoder(tokenizer, conversations, keys=keys)
+        reading = DataReading(self.field, self.errors, by_line, plan.part, chats)
+        return PrepareRequest(plan, encoding, reading)
+
+    def _conversations(self, *, by_line: bool, drops: bool) -> Conversations:
+        """What is asked of conversations, and nothing that is asked of other documents."""
+        messages, layout = self.messages, layouts.LAYOUTS[self.layout]
+        if not isinstance(messages, (str, Conversations)):
+            raise ArgumentTypeError(
+                "messages must be the name of a field or jeton.data.Conversations, not "
+                f"{type(messages).__name__}"
+            )
+        if isinstance(messages, str):
+            messages = Conversations(check_text("messages", messages))
+        if self.end_of_text is not None and self.end_of_text is not AUTO:
+            raise ArgumentError(
+                "a chat template writes the tokens between conversations; leave end_of_text out"
+            )
+        if not layout.holds_masks:
+            raise no_masks(layout)
+        for option, is_set in (
+            ("field", self.field is not None),
+            ("documents", by_line),
+            ("bad_records", drops),
+        ):
+            if is_set:
+                raise ArgumentError(
+                    f"{option} is for documents that hold a text; leave it out"
+                    + "; Conversations has its own" * (option == "bad_records")
+                )
+        return messages
+
+    def _validation(self) -> tuple[Literal["cut", "hash", "data"] | None, Fraction]:
+        """How documents come to validate, and what share of them."""
+        validation, split = self.validation, self.split
+        if not isinstance(split, str) or split not in ("cut", "hash"):
+            raise ArgumentError(f'split must be "cut" or "hash", not {split!r}')
+        if validation is None:
+            return None, Fraction(0)
+        if isinstance(validation, bool) or not isinstance(validation, Real):
+            return "data", Fraction(0)
+        # 0.1 is meant as it is written.
+        is_exact = isinstance(validation, Rational)
+        try:
+            share = Fraction(validation if is_exact else repr(float(validation)))  # type: ignore[arg-type]
+        except ValueError:
+            share = Fraction(-1)
+        if not 0 < share < 1:
+            raise ArgumentError(
+                f"validation must lie between 0 and 1, or be data, not {validation}"
+            )
+        return ("hash" if split == "hash" else "cut"), share
+
+    def _part(self) -> tuple[int, int] | None:
+        part = self.part
+        if part is None:
+            return None
+        if not isinstance(part, tuple) or len(part) != 2:
+            raise ArgumentTypeError("part must be a pair: which part, from 1, and of how many")
+        parts = checked_int("the number of parts", part[1], 1)
+        number = checked_int("the part", part[0], 1)
+        if number > parts:
+            raise ArgumentError(f"there is no part {number} of {parts}; parts are counted from 1")
+        return number, parts
+
+
+def plan_of(
+    tokenizer: Tokenizer,
+    name: str,
+    end: EndOfText | None,
+    options: dict[str, Any],
+    *,
+    part: tuple[int, int] | None,
+    memory: int,
+) -> SetPlan:
+    """The plan of a set with these options, which are those of its manifest."""
+    validation = options["validation"] or {"by": None, "share": "0"}
+    return SetPlan(
+        layout=options["layout"],
+        dtype=layouts.dtype_for(tokenizer.max_id),
+        shard_tokens=options["shard_tokens"],
+        tokenizer=tokenizer,
+        name=name,
+        end_of_text=end,
+        by=validation["by"],
+        share=Fraction(validation["share"]),
+        seed=options["shuffle"],
+        memory=memory,
+        part=part,
+        options=options,
+    )
