@@ -7,8 +7,8 @@
 //!
 //! SentencePiece's own search (`sentencepiece/nbest.rs`) is another one: it adds scores in 32 bits, and the
 //! order among equals and where it gives up are part of what such a model means. Heaps of detours that
-//! neighbouring places share (Eppstein, 1998) were tried here: less time for thousands of paths, but writing
-//! the paths out takes as long as finding them this way.
+//! neighbouring places share (Eppstein, "Finding the k Shortest Paths", 1998) were here before: less time per
+//! path, but each path has to be written out anyway, which takes as long as finding it this way.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
