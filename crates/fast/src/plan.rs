@@ -16,7 +16,6 @@ use super::{Spaces, Stretch};
 use jeton_models::model::Model;
 use jeton_models::stages::Stages;
 use jeton_stages::normalizer::Normalizer;
-use jeton_stages::split::safe_cuts::SafeCuts;
 use jeton_text::error::Result;
 use jeton_text::length_limit::LengthLimit;
 
@@ -207,17 +206,6 @@ impl Compiled {
             Self::Metaspace(compiled) => compiled.is_space(byte),
             Self::WhitespaceWords(compiled) => compiled.is_space(byte),
             Self::ByteLevel(_) | Self::CachedPieces(_) => byte == b' ',
-        }
-    }
-
-    /// The pairs of characters that some token may hold side by side; `None` if tokens depend on more of a
-    /// word than that.
-    pub fn cuts(&self, model: &Model) -> Option<&SafeCuts> {
-        match (self, model) {
-            (Self::SentencePiece(compiled), Model::SentencePiece(model)) => {
-                Some(compiled.cuts(model))
-            }
-            _ => None,
         }
     }
 

@@ -425,7 +425,7 @@ impl<'c, V> ChunksCall<'c, V> {
 
     /// Where long chunks may be cut.
     pub(super) fn cuts(&self) -> &'c SafeCuts {
-        self.compiled.cuts(self.model)
+        (self.compiled.cuts).get(|| SafeCuts::new(self.model.vocab()))
     }
 
     /// Where the first parts of a chunk, the end of `text` from `start` on, end before it is

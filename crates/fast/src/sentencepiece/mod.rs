@@ -316,11 +316,6 @@ impl SentencePiece {
         }
     }
 
-    /// The pairs of characters that some piece may hold side by side.
-    pub fn cuts(&self, model: &model::SentencePiece) -> &SafeCuts {
-        self.cuts.get(|| SafeCuts::new(model.vocab()))
-    }
-
     /// Whether a byte begins a chunk as a space does.
     pub fn is_space(&self, byte: u8) -> bool {
         self.delimiters.is_space(byte)

@@ -106,16 +106,6 @@ impl Unknown {
         Some(())
     }
 
-    /// Whether two neighbours may both be part of one unknown token.
-    pub fn may_hold(&self, stages: &Stages, neighbours: [char; 2]) -> bool {
-        let kind = self.kind.get(|| unknown_text(&stages.model));
-        if !matches!(kind, Some((_, UnknownText::Characters))) {
-            return false;
-        }
-        let known = self.known.get(|| known_characters(&stages.model)).as_ref();
-        known.is_none_or(|known| !neighbours.iter().any(|it| known.contains(it)))
-    }
-
     /// The length of the text that an unknown token stands for, if that is certain.
     fn unknown(
         &self,

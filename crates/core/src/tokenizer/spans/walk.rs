@@ -2,8 +2,7 @@
 //!
 //! Look here for why these are the spans of the stages. Where text keeps its length through the stages, the
 //! lengths of its tokens are enough. Other text goes to the stages chunk by chunk. A chunk lies between places
-//! where the strategy may split the text too: before a space, or between two characters that stay as they are
-//! and that no token holds side by side. So it becomes the same wherever it is. A cache keeps the places
+//! where the strategy may split the text too, so it becomes the same wherever it is. A cache keeps the places
 //! of its tokens, as the strategy's own cache keeps the tokens. If the stages give a chunk other tokens than
 //! the fast path, the whole text goes through the stages.
 
@@ -406,25 +405,10 @@ impl Call<'_, '_, '_> {
         self.walk.is_space[usize::from(byte)]
     }
 
-    /// Whether a chunk may begin at a place behind the first, if the character before it is kept.
+    /// Whether a chunk begins at a place behind the first in kept text.
     fn begins_chunk(&self, at: usize) -> bool {
         let text = self.section.stretch.text.as_bytes();
-        !self.is_space(text[at - 1]) && (self.is_space(text[at]) || self.is_cut(at))
-    }
-
-    /// Whether both neighbours of a place are kept, and no token holds them together.
-    fn is_cut(&self, at: usize) -> bool {
-        let (text, model) = (self.section.stretch.text, &self.stages.model);
-        let normalizer = self.stages.normalizer.as_ref();
-        let Some((cuts, [left, right])) = self.compiled.cuts(model).zip(neighbours(text, at))
-        else {
-            return false;
-        };
-        !cuts.may_join(left.into(), right.into())
-            && [left, right]
-                .iter()
-                .all(|it| self.walk.kept.has(normalizer, *it))
-            && !self.walk.unknown.may_hold(self.stages, [left, right])
+        self.is_space(text[at]) && !self.is_space(text[at - 1])
     }
 
     /// End of the last chunk from here on whose text is all kept: here, if the first one holds a character
@@ -461,19 +445,14 @@ impl Call<'_, '_, '_> {
         let is_space = |at: usize| self.is_space(text.as_bytes()[at]);
         let ends = |at: &usize| {
             let before = || text[..*at].chars().next_back();
-            self.begins_chunk(*at) && before().is_some_and(|it| self.walk.kept.has(normalizer, it))
+            is_space(*at)
+                && !is_space(*at - 1)
+                && before().is_some_and(|it| self.walk.kept.has(normalizer, it))
         };
         let end = paced(self.at + 1..text.len()).find(ends);
-        let other = |at: usize| {
-            Some(at)
-                .filter(|at| !is_space(*at))
-                .and_then(|at| neighbours(text, at))
-        };
         let chunk = Chunk {
             text: &text[self.at..end.unwrap_or(text.len())],
             begins_with_space: is_space(self.at),
-            left: other(self.at).map(|[left, _]| left),
-            right: end.and_then(other).map(|[_, right]| right),
             place: match self.at {
                 0 => self.section.stretch.place,
                 _ => Place::Inner,
@@ -530,9 +509,6 @@ fn drops_characters(model: &Model) -> bool {
 struct Chunk<'t> {
     text: &'t str,
     begins_with_space: bool,
-    /// The characters beside it, where it does not begin, or end, at a space.
-    left: Option<char>,
-    right: Option<char>,
     place: Place,
     end: End,
 }
@@ -572,19 +548,15 @@ impl Chunk<'_> {
         ids: &[u32],
         found: &mut Vec<Spanned>,
     ) -> Option<()> {
-        let mut buffers = [[0; 4]; 2];
-        let [left, right] = &mut buffers;
-        let before = match (self.place, self.left) {
-            (Place::First, _) => "",
-            (_, Some(left_character)) => left_character.encode_utf8(left),
-            (Place::Inner, None) if !self.begins_with_space => "x\n",
-            (Place::Inner | Place::Section, None) => "x",
+        let before = match self.place {
+            Place::First => "",
+            Place::Inner if !self.begins_with_space => "x\n",
+            Place::Inner | Place::Section => "x",
         };
-        let behind = match (self.end, self.right) {
-            (End::Inner, Some(right_character)) => right_character.encode_utf8(right),
-            (End::Inner, None) => " x",
-            (End::Section, _) => "x",
-            (End::Text, _) => "",
+        let behind = match self.end {
+            End::Inner => " x",
+            End::Section => "x",
+            End::Text => "",
         };
         let whole = [before, self.text, behind].concat();
         // The `x` that is cut off stands for an added token.
@@ -606,12 +578,6 @@ impl Chunk<'_> {
         }
         Some(())
     }
-}
-
-/// The characters on both sides of a place, if it lies between two.
-fn neighbours(text: &str, at: usize) -> Option<[char; 2]> {
-    let (before, behind) = text.split_at_checked(at)?;
-    Some([before.chars().next_back()?, behind.chars().next()?])
 }
 
 /// The bytes of a piece that came from a part of the original.
