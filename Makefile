@@ -1,7 +1,7 @@
-# What can be done with a copy of this repository. `make demo` and `make test` set up what they need.
+# What can be done with a copy of this repository. Each command sets up what it needs.
 #
-# `make test` installs the frameworks that jeton works with, some 6 GB, nearly all of it torch.
-# `make test WITHOUT_FRAMEWORKS=1` leaves them out, and says at its end what was not tested.
+# `make check` before a commit; `make test` tests all that needs no large framework; `make test-all`
+# tests everything, and installs torch and others for that, some 6 GB.
 
 PYTHON    ?= python3
 PROCESSES ?= 2  # of the Python tests
@@ -9,9 +9,10 @@ MINUTES   ?= 4  # of fuzzing, shared by its targets
 VENV      := .venv
 BIN       := $(VENV)/bin
 RUST      := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
-FRAMEWORKS = $(if $(WITHOUT_FRAMEWORKS),,$(VENV)/frameworks)
+CARGO      = PYO3_PYTHON=$(abspath $(BIN))/python cargo
+PYTEST     = $(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal
 
-.PHONY: setup optimised demo test rust-test python-test types alone docs docs-serve newcomer fuzz lint format bench clean
+.PHONY: setup optimised demo check test core-tests test-all types alone judges docs docs-serve newcomer fuzz lint format bench clean
 
 setup: $(VENV)/tools $(VENV)/built  ## jeton in a virtual environment, built quickly, and the tools
 
@@ -27,8 +28,8 @@ $(VENV)/builder: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --group builder
 	touch $@
 
-$(VENV)/tools: $(VENV)/builder
-	$(BIN)/python -m pip install --quiet --group development
+$(VENV)/tools: $(VENV)/builder tests/judges.txt
+	$(BIN)/python -m pip install --quiet --group development --constraint tests/judges.txt
 	touch $@
 
 $(VENV)/fuzzing: $(VENV)/tools
@@ -37,8 +38,7 @@ $(VENV)/fuzzing: $(VENV)/tools
 
 $(VENV)/frameworks: $(VENV)/tools
 	@echo "Installing what jeton is tested with: torch and others, some 6 GB at first."
-	@echo "(make test WITHOUT_FRAMEWORKS=1 does without them, and leaves their tests out.)"
-	$(BIN)/python -m pip install --quiet --group frameworks
+	$(BIN)/python -m pip install --quiet --group frameworks --constraint tests/judges.txt
 	touch $@
 
 $(VENV)/site: $(VENV)/tools
@@ -51,7 +51,7 @@ $(VENV)/sentencepiece-0.2.1: $(VENV)/tools
 	touch $@
 
 # Which build is in the environment: an optimised one serves the tests too, until a file changes.
-$(VENV)/built: $(VENV)/builder $(RUST)
+$(VENV)/built: $(VENV)/builder $(RUST) | $(VENV)/tools
 	@$(CARGO_IS_THERE)
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet
 	rm -f $(VENV)/optimised
@@ -70,26 +70,45 @@ demo: optimised  ## train, encode, decode, compare, on text that comes with jeto
 	$(BIN)/jeton demo --force
 	@echo "jeton is in $(VENV), optimised: $(BIN)/jeton, or  . $(BIN)/activate"
 
-test: rust-test python-test types  ## every test
+check: setup  ## what a change needs before a commit, in three minutes
+	tests/check $(BIN)/python -n $(PROCESSES)
 
-rust-test: setup
-	PYO3_PYTHON=$(abspath $(BIN))/python cargo test --workspace --quiet
-	@test -d ../shared/data || echo "Without ../shared/data," \
-		"$$(cat $$(find crates -name '*.rs') | grep -c 'not(shared_data), ignore')" \
-		"tests of the core were ignored, NOT run."
+test:  ## what needs no large framework, in ten minutes from a fresh clone
+	$(MAKE) --jobs=2 $(VENV)/tools core-tests
+	$(MAKE) setup
+	$(CARGO) test --workspace --tests --quiet
+	$(STUBTEST)
+	$(PYTEST) --size medium
+	@$(WITHOUT_SHARED)
+	@echo "NOT run: what the lines above name; examples in the documentation of the core; annotations," \
+		"which need torch. \`make test-all\` runs everything, \`make lint\` style, \`make docs\` the site."
 
-python-test: setup $(FRAMEWORKS) $(VENV)/sentencepiece-0.2.1  ## tests and doc examples
-	$(BIN)/python -m pytest -q -n $(PROCESSES) --dist worksteal
+core-tests:  # compiled while tools are downloaded, and the module from the same builds
+	@$(CARGO_IS_THERE)
+	$(CARGO) test --workspace --tests --no-run --quiet
+
+test-all: setup $(VENV)/frameworks $(VENV)/sentencepiece-0.2.1  ## every test
+	$(CARGO) test --workspace --quiet
+	$(PYTEST)
 	PYTHONPATH=$(VENV)/sentencepiece-0.2.1 $(BIN)/python -m pytest -q tests/parity/test_sentencepiece_calls.py
-	@test -z "$(WITHOUT_FRAMEWORKS)" || \
-		echo "WITHOUT_FRAMEWORKS=1: what is skipped above for want of a package was NOT tested."
+	$(MAKE) types
+	@$(WITHOUT_SHARED)
 
-types: setup  ## the annotations, and the stub against the compiled module
+WITHOUT_SHARED = test -d ../shared/data || echo "NOT run:" \
+	"$$(cat $$(find crates -name '*.rs') | grep -c 'not(shared_data), ignore')" \
+	"tests of the core for want of ../shared, which is not part of jeton"
+
+STUBTEST = $(BIN)/python -m mypy.stubtest jeton._core --mypy-config-file pyproject.toml
+
+types: setup $(VENV)/frameworks  ## the annotations, and the stub against the compiled module
 	$(BIN)/python -m mypy
-	$(BIN)/python -m mypy.stubtest jeton._core --mypy-config-file pyproject.toml
+	$(STUBTEST)
 
 alone: setup  ## the tests that may look beside the project, from a copy with nothing beside it
 	tests/alone $(BIN)/python -n $(PROCESSES)
+
+judges: $(VENV)/builder  ## moves the libraries that jeton is tested against to their newest versions
+	$(BIN)/python tests/judges.py
 
 docs: setup $(VENV)/site  ## the site of docs/, into target/site; a broken link is an error
 	$(BIN)/zensical build --strict --clean
@@ -109,9 +128,9 @@ fuzz: setup $(VENV)/fuzzing  ## hostile files and texts at random, for MINUTES
 lint: setup  ## style, and everything that a compiler may warn of
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/core/Cargo.toml --check
-	PYO3_PYTHON=$(abspath $(BIN))/python cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
 	cd fuzz/core && cargo clippy --release --quiet -- -D warnings
-	PYO3_PYTHON=$(abspath $(BIN))/python RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 

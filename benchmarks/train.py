@@ -4,10 +4,10 @@
     python benchmarks/train.py --rows bpe-english --runs 1
     python benchmarks/train.py --rows growth --most 16 --out /tmp/figures
 
-Needs the `benchmarks` group of `pyproject.toml` and the texts of `../shared`. Every training runs
-in a process of its own: wall time and processor time are those of the training alone, without
-imports, and memory is the peak of the process, its interpreter included. Of several runs the median
-counts.
+Needs the groups `benchmarks` and `development` of `pyproject.toml` and the texts of `../shared`.
+Every training runs in a process of its own: wall time and processor time are those of the training
+alone, without imports, and memory is the peak of the process, its interpreter included. Of several
+runs the median counts.
 """
 
 from __future__ import annotations
@@ -26,12 +26,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import figures
 from training.libraries import TRAININGS
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "text"
@@ -422,13 +421,26 @@ def main() -> None:
             }
             memory = {"whole process": [(mb, outcome.peak / 1e6) for mb, outcome in points]}
             charts = {"seconds": seconds, "peak memory, MB": memory}
-            figure.write_text(figures.logarithmic(charts), encoding="utf-8")
+            _draw(charts, figure)
             lines.append(f"\n![Time and memory by the size of the text]({figure.name})")
         if "budget" in arguments.rows:
             lines += _budget(arguments.budget, Path(folder))
     table = "\n".join(lines) + "\n"
     (arguments.out / "training.md").write_text(table, encoding="utf-8")
     print(table)
+
+
+def _draw(charts: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]], path: Path) -> None:
+    """Charts side by side, each with its lines of (megabytes, value), in powers of ten."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, len(charts), figsize=(9, 3.2), squeeze=False)
+    for axis, (title, lines) in zip(axes[0], charts.items(), strict=True):
+        for name, points in lines.items():
+            axis.loglog(*zip(*points, strict=True), marker="o", label=name)
+        axis.set(title=title, xlabel="megabytes of text")
+        axis.legend()
+    figure.savefig(path, format="svg", bbox_inches="tight")
 
 
 if __name__ == "__main__":

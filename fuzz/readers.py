@@ -18,6 +18,7 @@ import atheris
 with atheris.instrument_imports(include=["jeton"]):
     import jeton
     from jeton.errors import JetonError
+    from jeton.loading.class_folders import VOCABULARIES
 
 FILES: list[tuple[str, dict[str, Any]]] = [
     ("tokenizer.json", {}),
@@ -29,11 +30,15 @@ FILES: list[tuple[str, dict[str, Any]]] = [
     ("x.gguf", {}),
     ("tekken.json", {}),
     ("tokenizer.bin", {}),
+    ("class/tokenizer_config.json", {}),
 ]
+"""Of the last, what follows the first NUL is every vocabulary that a class may want beside it."""
 
 TEXT = "  a ab\u3000①<s>▁ab é\u200d\0🙂 ababab  b "
 FOLDER = Path(tempfile.mkdtemp())
-(FOLDER / "merges.txt").write_text("#version: 0.2\na b\nab ab\n", encoding="utf-8")
+(FOLDER / "class").mkdir()
+for folder in (FOLDER, FOLDER / "class"):
+    (folder / "merges.txt").write_text("#version: 0.2\na b\nab ab\n", encoding="utf-8")
 
 
 def read(data: bytes) -> None:
@@ -43,7 +48,14 @@ def read(data: bytes) -> None:
     if "merges" in options:
         options = {"merges": FOLDER / options["merges"]}
     path = FOLDER / name
-    path.write_bytes(data[1:])
+    content = data[1:]
+    if path.parent != FOLDER:
+        content, _, vocabulary = content.partition(b"\0")
+        for name in VOCABULARIES:
+            (path.parent / name).write_bytes(vocabulary)
+    path.write_bytes(content)
+    if path.parent != FOLDER:
+        path = path.parent
     try:
         tok = jeton.load(path, **options)
     except JetonError:

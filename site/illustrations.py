@@ -155,8 +155,8 @@ def sentencepiece_spaces() -> str:
 def split_patterns() -> str:
     text = "It's  12345 lines: don't!"
     shown = [Row(chips([visible(it.encode()) for it in byte_level.split(text)]), "GPT-2")]
-    for name in ("gpt4", "gpt4o", "qwen2"):
-        shown.append(Row(chips(splits(text, name)), name))
+    for name, model in (("gpt4", "GPT-4"), ("gpt4o", "GPT-4o"), ("qwen2", "Qwen 2")):
+        shown.append(Row(chips(splits(text, name)), model))
     return rows("One text, split by four patterns", *shown)
 
 

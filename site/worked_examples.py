@@ -66,7 +66,7 @@ EXAMPLES: dict[str, tuple[str, list[Line]]] = {
         ],
     ),
     "look-around": (
-        "Looks become bits: where \\d(?=(?:\\d{3})*\\b) matches in 1234",
+        "Look-around as bits: where \\d(?=(?:\\d{3})*\\b) matches in 1234",
         [
             ("text", "1¦2¦3¦4", ""),
             ("look ahead", "*1^yes¦2^no¦3^no¦*4^yes", "read from the end: three digits, or none"),
@@ -83,7 +83,7 @@ EXAMPLES: dict[str, tuple[str, list[Line]]] = {
         ],
     ),
     "split-points": (
-        "A place where a text may be parted",
+        "A place where a text may be split",
         [
             ("text", "Many¦*·words", "a word begins there whatever stands around"),
             ("encoded", "Many", "by one thread"),
@@ -102,9 +102,9 @@ EXAMPLES: dict[str, tuple[str, list[Line]]] = {
         "New words leave holes, and are merged side by side",
         [
             ("text", "the¦·zyx¦·the¦·qpw", ""),
-            ("waiting", "the¦?hole¦·the¦?hole", "known words have their tokens"),
+            ("cached", "the¦?hole¦·the¦?hole", "known words have their tokens"),
             ("merging", "·z¦y¦x^first¦·q¦p¦w^second", "one merge of each in turn"),
-            ("given away", "the¦*·z¦*yx¦·the¦*·q¦*pw", ""),
+            ("output", "the¦*·z¦*yx¦·the¦*·q¦*pw", ""),
         ],
     ),
     "tables": (

@@ -53,9 +53,16 @@ TEXTS = [
     "\u00a0nbsp\u3000ideo",
     "İstanbul ẞ",
     "🔎\ufe0e x",
+    "<|a|> zq zq9 ZQ9 x <|b|> y",
+    "<extra_id_0>__de__ a",
+    "zq Upper upper",
 ]
 FAST = {"clip", "gpt2_bos"}
 """The folders that the fast class says."""
+NOT_DECODED = {"t5_listed", "nllb_roles"}
+"""The folders whose fast class has other ids for added tokens, so that it cannot say their text."""
+DECODED = 20
+"""How many texts come back from their ids."""
 
 
 def main() -> None:
@@ -80,10 +87,18 @@ def main() -> None:
         for file, content in beside.items():
             (place / file).write_text(json.dumps(content), encoding="utf-8")
         tok = transformers.AutoTokenizer.from_pretrained(place, use_fast=name in FAST)
+        fast = transformers.AutoTokenizer.from_pretrained(place)
+        ids = [tok.encode(text, add_special_tokens=False) for text in some]
+        # Classes in Python put spaces beside special tokens that nobody wrote; their fast ones do not.
+        decoder = fast if fast.is_fast and name not in NOT_DECODED else None
         cases[name] = {
             "files": names,
             "beside": beside,
-            "ids": [tok.encode(text, add_special_tokens=False) for text in some],
+            "ids": ids,
+            "decoded": [
+                decoder.decode(it, clean_up_tokenization_spaces=False)
+                for it in (ids[:DECODED] if decoder else ())
+            ],
             "framed": [tok.encode(text) for text in some[:8]],
             "roles": {
                 role: token
@@ -303,7 +318,77 @@ def folders(files: dict[str, bytes]) -> dict[str, tuple[dict[str, str], dict[str
             "bpe", "Qwen2", {"added_tokens.json": {"<|im_start|>": 601, "<|im_end|>": 600}}
         ),
         "whisper": two("bpe", "Whisper", additional_special_tokens=whisper),
+        "whisper_language": two(
+            "bpe",
+            "Whisper",
+            additional_special_tokens=whisper,
+            language="English",
+            task="translate",
+            predict_timestamps=True,
+        ),
         "clip": two("clip", "CLIP"),
+        **with_odd_settings(one, two),
+    }
+
+
+def with_odd_settings(one: Any, two: Any) -> dict[str, Any]:
+    """Folders that say more than they must: other roles, added tokens of every kind, flags."""
+    fairseq = "sentencepiece.bpe.model"
+
+    def token(content: str, **flags: bool) -> dict[str, Any]:
+        names = ("lstrip", "rstrip", "single_word", "normalized", "special")
+        return {"content": content, **dict.fromkeys(names, False), **flags}
+
+    added = {
+        "620": token("<|a|>", special=True),
+        "612": token("zq", normalized=True),
+        "615": token("<|b|>", lstrip=True, rstrip=True),
+        "618": token("ZQ9", single_word=True),
+    }
+    roles = {"eos_token": "<|a|>", "mask_token": token("<|b|>", lstrip=True, special=True)}
+    mask = {"mask_token": {"__type": "AddedToken", **roles["mask_token"]}}
+    words = {"added_tokens.json": {"zq": 702, "Upper": 701}}
+    return {
+        "llama_listed": one("tokenizer.model", "llama", "Llama", added_tokens_decoder=added),
+        "llama_map": one("tokenizer.model", "llama", "Llama", {"special_tokens_map.json": roles}),
+        "gpt2_listed": two("bpe", "GPT2", added_tokens_decoder=added),
+        "gpt2_named": two("bpe", "GPT2", extra_special_tokens={"image_token": "<|a|>"}),
+        "bart_map": two("bpe", "Bart", {"special_tokens_map.json": roles}),
+        "roberta_listed": two(
+            "bpe", "Roberta", {"added_tokens.json": {"<mask>": 4, "<|a|>": 601, "zq": 600}}
+        ),
+        "xlm_roberta_no_mask": one(fairseq, "xlmr", "XLMRoberta", mask_token=None),
+        "xlm_roberta_roles": one(fairseq, "xlmr", "XLMRoberta", eos_token="<|a|>", **mask),
+        "nllb_roles": one(fairseq, "xlmr", "Nllb", src_lang="fra_Latn", eos_token="<|a|>"),
+        "nllb_named": one(
+            fairseq, "xlmr", "Nllb", src_lang="fra_Latn", extra_special_tokens={"x_token": "<|a|>"}
+        ),
+        "camembert_roles": one(fairseq, "xlmr", "Camembert", pad_token="<|a|>", **mask),
+        "pegasus_roles": one("spiece.model", "t5", "Pegasus", eos_token="<|a|>", pad_token="<|b|>"),
+        "pegasus_sentence": one("spiece.model", "t5", "Pegasus", mask_token_sent="<|a|>"),
+        "t5_listed": one("spiece.model", "t5", "T5", additional_special_tokens=["<|a|>"]),
+        "t5_no_bos": one("spiece.model", "t5", "T5", add_bos_token=True, add_eos_token=False),
+        "code_llama_infilling": one(
+            "tokenizer.model", "llama", "CodeLlama", middle_token="<|a|>", suffix_token=None
+        ),
+        "llama_neither": one(
+            "tokenizer.model", "llama", "Llama", add_bos_token=False, add_eos_token=False
+        ),
+        "llama_both": one(
+            "tokenizer.model", "llama", "Llama", add_bos_token=True, add_eos_token=True
+        ),
+        "bert_cased": one("vocab.txt", "cased", "Bert", do_lower_case=False),
+        "bert_cased_stripped": one(
+            "vocab.txt", "cased", "Bert", do_lower_case=False, strip_accents=True
+        ),
+        "bert_no_characters": one("vocab.txt", "wordpiece", "Bert", tokenize_chinese_chars=False),
+        "bert_words": one("vocab.txt", "wordpiece", "Bert", words),
+        "bert_fast": one("vocab.txt", "wordpiece", "Bert", tokenizer_class="BertTokenizerFast"),
+        "albert_spaces": one("spiece.model", "albert", "Albert", remove_space=False),
+        "deberta_v2_listed": one("spm.model", "deberta", "DebertaV2", added_tokens_decoder=added),
+        "qwen2_other_code": two(
+            "bpe", "Qwen2", auto_map={"AutoTokenizer": ["tokenization_x.XTokenizer", None]}
+        ),
     }
 
 

@@ -1,6 +1,6 @@
 """Writes evaluation.json: what `analysis.compare` finds in a corpus that is made anew each time.
 
-It holds measuring to what it was: `tests/judging/test_measures.py` measures the same corpus again, and each
+It holds measuring to what it was: `tests/analysis/test_measures.py` measures the same corpus again, and each
 number must be the same. Run it when a measure is meant to change: python testdata/make_evaluation.py
 """
 

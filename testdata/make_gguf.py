@@ -111,6 +111,8 @@ SPELLED += [
     "\x7f",
     "µ",
 ]
+SIGNS = [*" ~$+=^`|<!?_-", "a", "b"]
+"""Characters whose pairs are all tokens, so that each split between two of them shows."""
 TEXTS = ["", "Hello world", "  two  spaces  ", "a\n\nb", "1234567", "</s>x<s> y", "<user>hi <user>"]
 TEXTS += ["Grüße aus Köln", "naïve", "한국어", "你好", "x<unk>y", "tab\tnew", "🙂", " lead", "end "]
 
@@ -175,6 +177,7 @@ def byte_level(corpus: list[str]) -> dict[str, Any]:
     alphabet = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
     random.seed(3)
     odd = ["".join(random.choices(SPELLED, k=12)) for _ in range(3000)]
+    odd += [f"{first}{second}" for first in SIGNS for second in SIGNS] * 200
     trainer = tokenizers.trainers.BpeTrainer(
         vocab_size=1500, initial_alphabet=alphabet, max_token_length=8
     )
@@ -243,6 +246,7 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp())
     random.seed(5)
     odd = ["".join(random.choices(SPELLED, k=random.randint(2, 10))) for _ in range(120)]
+    odd += ["".join(random.choices(SIGNS, k=8)) for _ in range(30)]
     some = TEXTS + odd + [random.choice(corpus)[:60] for _ in range(14)]
     other = json.loads((HERE / "class_folders.json").read_text(encoding="utf-8"))["files"]
     held = {name: gzip.decompress(base64.b64decode(data)) for name, data in other.items()}

@@ -12,7 +12,7 @@ Example:
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from jeton import components, errors
 from jeton._core import __version__
@@ -25,15 +25,19 @@ from jeton.tokenizer import Tokenizer
 from jeton.tokenizer.loading import load
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from jeton import analysis, chat, cost, data, edit, learn, nn, samples, sentencepiece, tiktoken
     from jeton.corpora.corpus import Progress
     from jeton.corpora.word_counts import WordCounts
+    from jeton.encoding.base_tokenizer import BaseTokenizer
     from jeton.encoding.cache import cache_limit, set_cache_limit
     from jeton.encoding.calls import BatchEncoding
     from jeton.encoding.chunks import Chunk, Truncated
     from jeton.encoding.streams import CountedText, DecodeStream
     from jeton.learn import textbook
     from jeton.loading.known_names import names, patterns
+    from jeton.tokenizer.play import ServedPage
     from jeton.training import (
         BPETrainer,
         CharTrainer,
@@ -120,6 +124,15 @@ _IMPORTED_WHEN_USED = {
 
 wait_for_imports_before_forks()
 find_moved_modules()
+
+
+def _open_page(tokenizers: Mapping[str, BaseTokenizer], text: str) -> ServedPage:
+    from jeton.play import Page
+
+    return Page(cast("Mapping[str, Tokenizer]", tokenizers), text=text).start()
+
+
+Tokenizer._open_page = staticmethod(_open_page)
 
 
 def __getattr__(name: str) -> Any:

@@ -18,6 +18,7 @@ import jeton._core as _core
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 __all__ = [
+    "call_text",
     "check_error_handler",
     "check_field_word",
     "check_id",
@@ -32,7 +33,6 @@ __all__ = [
     "checked_texts",
     "names_checked",
     "one_of",
-    "shown",
     "special_ids",
     "token_and_id",
 ]
@@ -87,7 +87,7 @@ def check_named(name: str, values: object, kind: type, expected: str) -> None:
         check_kind(f"each of {name}", value, kind, expected)
 
 
-def shown(owner: object, values: dict[str, Any]) -> str:
+def call_text(owner: object, values: dict[str, Any]) -> str:
     """A call of a constructor with these arguments, each cut where it is long.
 
     >>> shown(1, {"name": "x" * 99, "size": 3})
@@ -111,13 +111,13 @@ def checked_int(name: str, value: object, least: int) -> int:
     if number is None:
         raise ArgumentTypeError(f"{name} must be an int, not {type(value).__name__}")
     if number < least:
-        raise ArgumentError(f"{name} must be at least {least}, not {_shown(number)}")
+        raise ArgumentError(f"{name} must be at least {least}, not {_number_text(number)}")
     if number > _MOST_INT:
-        raise ArgumentError(f"{name} must be less than 2**63, not {_shown(number)}")
+        raise ArgumentError(f"{name} must be less than 2**63, not {_number_text(number)}")
     return number
 
 
-def _shown(number: int) -> str:
+def _number_text(number: int) -> str:
     return str(number) if number.bit_length() < 130 else "one of so many digits"
 
 

@@ -16,8 +16,7 @@ from types import ModuleType
 __all__ = ["MOVED", "find_moved_modules"]
 
 MOVED = {
-    "argument_types": "encoding.argument_types",
-    "arrow": "encoding.argument_types",
+    "arrow": "argument_types",
     "assembly": "components.assembly",
     "base_tokenizer": "encoding.base_tokenizer",
     "cache": "encoding.cache",

@@ -25,6 +25,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
 NAMED = dict(templates())
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", NAMED)
 def test_none_gets_through(name: str) -> None:
     template = NAMED[name]
@@ -144,6 +145,7 @@ def of_others(chat: Chat) -> list[int]:
     ]
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("family", FLAGS)
 def test_none_gets_through_with_the_flags_of_published_tokenizers(family: str) -> None:
     tok, template = as_published(family), NAMED.get(FLAGS[family].template)
@@ -167,6 +169,7 @@ def test_none_gets_through_with_the_flags_of_published_tokenizers(family: str) -
         assert not forged(chat.ids, base.ids, specials), (attack.place, token, chat.text)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", NAMED)
 def test_none_gets_through_whatever_the_flags(name: str) -> None:
     template = NAMED[name]

@@ -57,6 +57,7 @@ def seen(chat: jeton.chat.Chat) -> tuple[Any, ...]:
     return chat.text, chat.ids, chat.spans, chat.origins, chat.segments
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", CALLS)
 def test_the_chat_is_the_same(name: str) -> None:
     tok = byte_level("<|im_start|><|im_end|>")
@@ -76,6 +77,7 @@ def test_an_answer_is_read_where_its_chat_was_rendered(monkeypatch: pytest.Monke
     assert tok.parse(ids, prompt=chat).message == {"role": "assistant", "content": "Good."}
 
 
+@pytest.mark.large
 def test_every_template_gives_the_same() -> None:
     for name, template in templates():
         tok = byte_level(template)
@@ -108,6 +110,7 @@ def test_errors_are_the_same(name: str) -> None:
         byte_level("").chat(HELLO, template=template)
 
 
+@pytest.mark.medium
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs limits of memory")
 def test_memory_is_limited() -> None:
     template = "{% set a = 'a' * 30000000 %}{{ a|length }}"
@@ -147,6 +150,7 @@ DEATHS: dict[str, tuple[str, str]] = {
 }
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", DEATHS)
 def test_a_process_that_fails_is_an_error(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     answer, says = DEATHS[name]
@@ -210,6 +214,7 @@ def test_nothing_of_the_working_folder_is_run(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.medium
 def test_a_process_is_kept() -> None:
     tok = byte_level("")
     for template in (A, "{{ x.y }}", "{{ 1 }}"):
@@ -225,6 +230,7 @@ def test_a_process_is_kept() -> None:
     assert process not in isolation._ALL
 
 
+@pytest.mark.medium
 def test_the_limits_are_those_of_the_block_and_of_the_environment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -247,6 +253,7 @@ def test_the_limits_are_those_of_the_block_and_of_the_environment(
         tok.chat(HELLO, template=A, isolate=1)  # type: ignore[arg-type]
 
 
+@pytest.mark.medium
 def test_threads_have_processes_of_their_own() -> None:
     tok = byte_level("")
     expected = tok.chat(MESSAGES[1:], template="{{ messages }}").ids
@@ -285,6 +292,7 @@ print(*(it.process.pid for it in isolation._ALL))
 """
 
 
+@pytest.mark.medium
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_forks_start_their_own_and_all_end_at_exit() -> None:
     done = subprocess.run(

@@ -57,6 +57,7 @@ def test_what_was_written_before_is_the_same(options: str, monkeypatch: pytest.M
     assert tok.special_tokens["<|im_end|>"] not in new.ids
 
 
+@pytest.mark.large
 def test_every_template_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     def all_of() -> list[Any]:
         found: list[Any] = []
@@ -92,21 +93,21 @@ def test_tools_that_change_are_others() -> None:
 def test_trusted_tools_and_other_objects_are_not_kept() -> None:
     tok = byte_level("<|im_end|>")
     end = tok.special_tokens["<|im_end|>"]
-    kept._kept.cache_clear()
+    kept._tools_of.cache_clear()
     trusting = tok.chat(HELLO, template="{{ tools }}", tools=tools(), trusted=["tools"])
     assert end in trusting.ids
-    assert kept._kept.cache_info().currsize == 0
+    assert kept._tools_of.cache_info().currsize == 0
     assert end not in tok.chat(HELLO, template="{{ tools }}", tools=tools()).ids
     odd = [{"type": type("Text", (str,), {})("x" * 1000)}]
     assert "xxx" in tok.chat(HELLO, template="{{ tools }}", tools=odd).text
-    assert kept._kept.cache_info().currsize == 1
+    assert kept._tools_of.cache_info().currsize == 1
 
 
 def test_few_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     tok = byte_level("")
     for number in range(20):
         tok.chat(HELLO, template="{{ tools }}", tools=tools(f"t{number}"))
-    assert kept._kept.cache_info().currsize == kept._MOST_LISTS
+    assert kept._tools_of.cache_info().currsize == kept._MOST_LISTS
     template = "{% for i in range(9) %}{{ tools | tojson(indent=i) }}{% endfor %}"
     text = tok.chat(HELLO, template=template, tools=tools("a")).text
     monkeypatch.setattr(json_text, "_MOST_WRITTEN", 3)

@@ -180,6 +180,7 @@ TOO_MUCH = {
 }
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", TOO_MUCH)
 def test_what_has_no_end_is_ended(name: str) -> None:
     with limits(seconds=0.5), pytest.raises(UnsupportedError, match="template"):
@@ -300,6 +301,7 @@ def test_limits_are_checked(seconds: Any, kind: type[Exception]) -> None:
         pass
 
 
+@pytest.mark.medium
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_the_fuzzer_of_templates_runs(tmp_path: Path) -> None:
     fuzzer = Path(__file__).parents[2] / "fuzz" / "templates.py"
@@ -360,6 +362,7 @@ def test_long_chats_are_no_bombs() -> None:
     assert len(chat.text) == 50 * 6001
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(
     "expression",
     [

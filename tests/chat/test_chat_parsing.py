@@ -144,6 +144,7 @@ def test_broken_answers_are_reported_and_lose_nothing(name: str) -> None:
         assert kept in json.dumps(parsed.message).replace('\\"', '"') + repr(parsed.unfinished)
 
 
+@pytest.mark.large
 def test_any_text_is_read() -> None:
     """Pieces of all formats in any order: nothing raises, no text is lost, pieces do not matter."""
     rng = random.Random(4)
@@ -162,6 +163,7 @@ def test_any_text_is_read() -> None:
         assert len(called) == count, (format, text)
 
 
+@pytest.mark.medium
 def test_a_million_characters_take_linear_time() -> None:
     for format, text in (
         ("hermes", "\n" * 1_000_000),
@@ -349,10 +351,54 @@ FOUND = {
     "{{ c.function.arguments|tojson }}<|/do|>{% endfor %}",
     "in a section": "<|all|>\n{% for c in m.tool_calls %}<|do|>{{ c.function.name }} <|with|> "
     "{{ c.function.arguments|tojson }}<|/do|>\n{% endfor %}<|/all|>",
+    "a word, a name and JSON": "{% for c in m.tool_calls %}<|do|>function\\n{{ c.function.name }}\\n"
+    "{{ c.function.arguments|tojson }}<|/do|>{% endfor %}",
+    "tags": "{% for c in m.tool_calls %}<|do|>\\n<fn={{ c.function.name }}>\\n{% for k, v in "
+    "c.function.arguments.items() %}<arg={{ k }}>\\n{{ v if v is string else v|tojson }}\\n</arg>\\n"
+    "{% endfor %}</fn>\\n<|/do|>{% endfor %}",
     "marks": "{% for c in m.tool_calls %}<|do|>{{ c.function.name }}\n{% for k, v in "
     "c.function.arguments.items() %}<|key|>{{ k }}<|is|>{{ v if v is string else v|tojson }}"
     "<|/key|>\n{% endfor %}<|/do|>{% endfor %}",
 }
+
+
+def test_reasoning_that_the_prompt_opens_is_found() -> None:
+    template = (
+        "{% for m in messages %}{% if m.role == 'assistant' %}<|bot|><|muse|>{{ m.reasoning_content }}"
+        "<|/muse|>{% else %}<|user|>{% endif %}{{ m.content }}<|im_end|>{% endfor %}"
+        "{% if add_generation_prompt %}<|bot|><|muse|>{% endif %}"
+    )
+    tok = byte_level(template)
+    prompt = tok.chat(HELLO, template=template, add_generation_prompt=True)
+    ids = tok.encode("Hm.<|/muse|>So.<|im_end|>", special="allow")
+    message = tok.parse(ids, prompt=prompt).message
+    assert message == {"role": "assistant", "content": "So.", "reasoning_content": "Hm."}
+
+
+def test_words_in_parts_come_back_in_parts() -> None:
+    template = (
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n{% for it in m.content %}{{ it.text }}"
+        "{% endfor %}<|im_end|>{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n"
+        "{% endif %}"
+    )
+    tok = byte_level(template)
+    asked = [{"role": "user", "content": [{"type": "text", "text": "Well?"}]}]
+    prompt = tok.chat(asked, template=template, add_generation_prompt=True)
+    parsed = tok.parse(tok.encode("So.<|im_end|>", special="allow"), prompt=prompt)
+    assert parsed.message["content"] == [{"type": "text", "text": "So."}]
+    assert (parsed.content, parsed.finish) == ("So.", "complete")
+    whole = tok.chat([*asked, parsed.message], template=template)
+    assert whole.text == prompt.text + "So.<|im_end|>"
+
+
+def test_an_engine_may_stop_at_the_ends() -> None:
+    """`<|end|>` of gpt-oss ends reasoning too: a model that stops at it has said nothing yet."""
+    marks = ["<|end|>", "<|return|>", "<|call|>", "<|start|>", "<|channel|>", "<|message|>"]
+    tok = byte_level("".join(marks))
+    stream = tok.parse_stream(format="gpt-oss")
+    special = tok.special_tokens
+    assert {special["<|return|>"], special["<|call|>"]} <= stream.ends
+    assert special["<|end|>"] in stream.closing - stream.ends
 
 
 @pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
@@ -430,6 +476,7 @@ def _prompt(tok: jeton.Tokenizer, template: str) -> jeton.chat.Chat:
     return tok.chat(HELLO, add_generation_prompt=True, **options(template))
 
 
+@pytest.mark.large
 @pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
 def test_the_page_says_what_each_template_drops() -> None:
     if not PUBLISHED.exists():
@@ -443,6 +490,7 @@ def test_the_page_says_what_each_template_drops() -> None:
         assert table == _table()
 
 
+@pytest.mark.medium
 @pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
 @pytest.mark.parametrize(("name", "template"), TEMPLATES_AT_HAND)
 def test_random_messages_come_back(name: str, template: str) -> None:
@@ -471,6 +519,7 @@ def _text_marks(tok: jeton.Tokenizer, template: str) -> set[str]:
     return {text.strip() for text in states if text.strip()}
 
 
+@pytest.mark.large
 @pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
 def test_texts_that_spell_marks_are_no_calls() -> None:
     """A control token counts by its id alone, however a text spells it."""
@@ -506,6 +555,7 @@ def _forged(rng: random.Random, marks: list[str]) -> list[str]:
     return [text]
 
 
+@pytest.mark.medium
 @pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
 def test_flags_of_published_tokenizers_do_not_matter() -> None:
     if not PUBLISHED.exists():

@@ -111,6 +111,7 @@ def _theirs(template: str, given: dict[str, Any]) -> str | None:
     return text
 
 
+@pytest.mark.large
 def test_random_templates() -> None:
     pytest.importorskip("transformers")
     compared = sum(check(seed) for seed in range(400))

@@ -34,6 +34,16 @@ def test_arguments_as_text_are_not_escaped_again(name: str, template: str) -> No
         assert chat.loss_mask() == expected.loss_mask()
 
 
+def test_text_stays_if_the_template_prints_a_dict_as_python_does() -> None:
+    template = (
+        "{% for m in messages %}{{ m.content }}{% for c in m.tool_calls %}<|call|>"
+        "{{ c.function.arguments }}<|end|>{% endfor %}{% endfor %}"
+    )
+    written = '{"city": "Bergen", "days": null}'
+    chat = byte_level(template).chat([*HELLO, call(written)], template=template)
+    assert chat.text.endswith(f"<|call|>{written}<|end|>")
+
+
 @pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
 def test_what_is_no_json_stays() -> None:
     template = "{{ messages[1].tool_calls[0].function.arguments | tojson }}"

@@ -23,7 +23,7 @@ import jeton
 from command_line import Run, error_of, here, run
 from jeton import samples
 from jeton.cli import COMMANDS, GROUPS, main
-from jeton.cli.printing import isolated, shown
+from jeton.cli.printing import isolated, terminal_text
 from jeton.cli.terminal import width_of
 from jeton.cli.verify import Check
 from jeton.components import post_processors
@@ -320,6 +320,7 @@ class TestConvert:
         kept = json.loads((here / "folder" / "tokenizer.json").read_text())
         assert kept["model"]["dropout"] == 0.5
 
+    @pytest.mark.medium
     def test_there_and_back(self, run: Run, here: Path, special: list[str]) -> None:
         assert "0 differences" in run("convert", *special, "a.json").stdout
         pair = run("convert", "a.json", "vocab.json").stdout
@@ -338,6 +339,7 @@ class TestConvert:
         again = jeton.load("a.tiktoken", pattern="gpt2")
         assert again.encode("hello the world") == ids_of("hello the world", pair)
 
+    @pytest.mark.medium
     @pytest.mark.parametrize(
         ("source", "target", "library"),
         [
@@ -375,6 +377,7 @@ class TestConvert:
         message = error_of(run("convert", "cased.json", "b.json", "--lowercase", code=1))
         assert "lowercase is not accepted for Hugging Face files" in message
 
+    @pytest.mark.medium
     def test_approximations(self, run: Run, here: Path) -> None:
         text = samples.read("languages").splitlines()
         jeton.UnigramTrainer(900).train(text).save("a.model")
@@ -571,6 +574,34 @@ def test_a_text_and_ids_on_the_command_line(run: Run, pair: str) -> None:
     assert "9999999999" in run("decode", pair, "--ids", "9999999999", code=1).stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("encode", "jeton-4k", "--lines", "two.txt"), 'two.txt:2: the special token "<|im_end|>"'),
+        (("count", "jeton-4k", "--lines", "two.txt"), "two.txt:2: the special token"),
+        (("encode", "jeton-4k", "two.txt", "--format", "npy"), "two.txt: the special token"),
+        (
+            ("encode", "jeton-4k", "two.txt", "--format", "jsonl", "--spans"),
+            "two.txt: the special token",
+        ),
+        (("encode", "jeton-4k", "--text", "<|im_end|>"), "the special token"),
+    ],
+)
+def test_an_error_names_the_place_of_a_text(
+    run: Run, here: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    (here / "two.txt").write_text("one\ntwo <|im_end|>\n")
+    shown = run(*arguments, "--special", "raise", code=1).stderr
+    assert said in shown and "texts[" not in shown
+
+
+def test_an_error_names_no_argument_of_python(run: Run, here: Path) -> None:
+    shown = run("compare", "jeton-4k", "--corpus", "none.txt", code=1).stderr
+    assert shown.startswith("Error: 'none.txt': ")
+    shown = run("encode", "jeton-4k", "--text", "a", "--special", "none", code=1).stderr
+    assert shown.startswith('Error: "none" is not a special token')
+
+
 def test_a_long_text_is_shown_in_part(run: Run, pair: str, tmp_path: Path) -> None:
     long = tmp_path / "long.txt"
     long.write_text("hello the " * 20_000)
@@ -587,10 +618,10 @@ def test_completion_is_there() -> None:
 
 def test_text_from_right_to_left_is_laid_out_by_itself() -> None:
     for text in ("שלום", "a سلام 12"):
-        assert shown(isolated(text), colour=False, isolates=True) == f"\u2068{text}\u2069"
-        assert shown(isolated(text), colour=False) == text
+        assert terminal_text(isolated(text), colour=False, isolates=True) == f"\u2068{text}\u2069"
+        assert terminal_text(isolated(text), colour=False) == text
     assert isolated("un café 12") == "un café 12"
-    assert "\u2068" not in shown("\u2068a stranger's", colour=True, isolates=True)
+    assert "\u2068" not in terminal_text("\u2068a stranger's", colour=True, isolates=True)
 
 
 def test_tokens_from_right_to_left_are_isolated_on_a_terminal(run: Run) -> None:

@@ -150,7 +150,7 @@ def test_morphemes(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["ranks.json"], "nothing to measure on"),
+        (["ranks.json"], "give text to measure on"),
         (["ranks.json", "--parallel", "en.txt"], "not LANGUAGE=FILE"),
         (["ranks.json", "--corpus", "a=news.txt", "--corpus", "a=de.txt"], "is there twice"),
         (["ranks.json", "ranks.json", "--corpus", "news.txt"], "is there twice"),

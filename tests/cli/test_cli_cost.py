@@ -283,6 +283,7 @@ def test_any_encoding(form: str, encoding: str) -> None:
     assert "Traceback" not in errors and "mistake" not in errors
 
 
+@pytest.mark.medium
 @needs_full
 @pytest.mark.parametrize("form", ["table", "json", "csv", "plain"])
 def test_closed_and_full(form: str) -> None:
@@ -295,6 +296,7 @@ def test_closed_and_full(form: str) -> None:
     assert shell(f"{command} | true; exit ${{PIPESTATUS[0]}}")[0] in (0, 141)
 
 
+@pytest.mark.medium
 def test_names_that_are_no_utf8(run: Run) -> None:
     name = os.fsdecode(b"\xff.txt")
     try:

@@ -47,6 +47,7 @@ def test_wrong_options(run: Run, saved: str) -> None:
     run("inspect", saved, "a", "--file", "b", "--gotchas", code=2)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "cp437", "utf-16"])
 @pytest.mark.parametrize("form", ["show", "json"])
 def test_any_encoding(saved: str, encoding: str, form: str) -> None:
@@ -56,6 +57,7 @@ def test_any_encoding(saved: str, encoding: str, form: str) -> None:
     assert (code, errors, bool(output)) == (0, "", True)
 
 
+@pytest.mark.medium
 @needs_full
 @pytest.mark.parametrize("form", ["show", "json"])
 def test_closed_and_full(saved: str, form: str) -> None:

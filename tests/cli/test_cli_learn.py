@@ -127,6 +127,7 @@ def test_marks_that_lean_on_nothing_are_seen(run: Run) -> None:
     assert "\n  \u0301" not in out and "◌\u0301" in out
 
 
+@pytest.mark.large
 def test_long_words_are_shown_in_part(run: Run) -> None:
     word = "".join(map(chr, range(0x4E00, 0x4E00 + 20_000)))
     for kind in ("bpe", "wordpiece"):
@@ -259,5 +260,5 @@ def test_the_menu_asks_in_a_terminal(
 def test_the_menu_refuses_other_numbers(typed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", Keyboard(typed))
     monkeypatch.setattr("sys.stdout", Keyboard())
-    with pytest.raises(click.UsageError, match="no number of the menu"):
+    with pytest.raises(click.UsageError, match="not a number of the menu"):
         choose()

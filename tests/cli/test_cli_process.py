@@ -46,6 +46,7 @@ def test_a_reader_that_leaves_is_no_error(tokenizer: str, tmp_path: Path) -> Non
         assert process.stderr.read() == b""
 
 
+@pytest.mark.large
 def test_an_interrupt_leaves_nothing_half_written(tokenizer: str, tmp_path: Path) -> None:
     with subprocess.Popen(
         [*JETON, "encode", tokenizer, "--lines", "-o", str(tmp_path / "out.npy")],
@@ -67,6 +68,7 @@ def test_an_interrupt_leaves_nothing_half_written(tokenizer: str, tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.medium
 def test_a_pipe_or_a_link_as_output_stays_one(tokenizer: str, tmp_path: Path) -> None:
     pipe, link, target = (tmp_path / name for name in ("pipe", "link.txt", "target"))
     os.mkfifo(pipe)
@@ -80,12 +82,14 @@ def test_a_pipe_or_a_link_as_output_stays_one(tokenizer: str, tmp_path: Path) ->
     assert target.read_bytes() == b"97 98\n"
 
 
+@pytest.mark.medium
 def test_no_colour_in_a_pipe(tokenizer: str) -> None:
     for arguments in (["inspect", tokenizer, "some text"], ["inspect", tokenizer]):
         output = subprocess.run([*JETON, *arguments], capture_output=True, check=True)
         assert b"\x1b" not in output.stdout + output.stderr
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize(("variable", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
 def test_colour_on_a_terminal(tokenizer: str, variable: dict[str, str], coloured: bool) -> None:
     environment = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
@@ -94,6 +98,7 @@ def test_colour_on_a_terminal(tokenizer: str, variable: dict[str, str], coloured
     assert (b"\x1b[48;5;" in output) == coloured
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("columns", [44, 80, 120])
 @pytest.mark.parametrize(
     "arguments", [["list"], ["samples"], ["inspect", "T"], ["inspect", "T", "some text, 図書館"]]

@@ -33,6 +33,7 @@ CLOSED = "bad file descriptor"
 FULL = "no space left on device"
 
 
+@pytest.mark.medium
 @needs_full
 @pytest.mark.parametrize(
     ("command", "code", "told"),
@@ -69,6 +70,7 @@ def test_a_closed_stream_is_not_the_next_file() -> None:
     assert Path("x.txt").read_text() == shell("jeton encode tok.json in.txt")[1]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("command", ["--help", "encode --help", "encode tok.json in.txt"])
 def test_a_reader_that_never_came(command: str) -> None:
     code, _, errors = shell(f"jeton {command} | true; exit ${{PIPESTATUS[0]}}")
@@ -76,6 +78,7 @@ def test_a_reader_that_never_came(command: str) -> None:
     assert errors == ""
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "cp437", "utf-16"])
 @pytest.mark.parametrize(
     "command", ["jeton --help", "jeton demo --vocab-size 300", "jeton inspect tok.json 'hé 図 ─'"]
@@ -86,12 +89,14 @@ def test_any_encoding(command: str, encoding: str) -> None:
     assert output
 
 
+@pytest.mark.medium
 def test_signs_that_an_encoding_lacks_have_others() -> None:
     _, output, _ = shell("jeton inspect tok.json 'h 図'", PYTHONIOENCODING="latin-1")
     assert "-- 5 tokens · 3 characters" in output
     assert "h|·|?<1/3>|?<2/3>|?<3/3>" in output
 
 
+@pytest.mark.medium
 def test_names_that_are_no_utf8_are_shown_by_their_bytes() -> None:
     name = os.fsdecode(b"\xff.txt")
     try:
@@ -104,6 +109,7 @@ def test_names_that_are_no_utf8_are_shown_by_their_bytes() -> None:
     assert shell(f"jeton count tok.json no{name}")[2].startswith(f"Error: no{sign}: no such")
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_leaves_nothing_behind(number: signal.Signals, folder: Path) -> None:
     before = sorted(os.listdir())

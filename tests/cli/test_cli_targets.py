@@ -173,6 +173,7 @@ def test_an_ending_that_says_no_form(run: Run, here: Path, name: str) -> None:
 
 @pytest.mark.parametrize("start", ["convert tok.json", "train in.txt --vocab-size 258 -o"])
 class TestFolders:
+    @pytest.mark.medium
     def test_one_that_is_there(self, run: Run, start: str) -> None:
         folder = Path("folder.v2")
         folder.mkdir()
@@ -186,12 +187,14 @@ class TestFolders:
         assert jeton.load(folder).vocab_size == 258
         assert (folder / "weights").read_text(encoding="utf-8") == "mine"
 
+    @pytest.mark.medium
     def test_a_new_one(self, run: Run, start: str) -> None:
         run(*start.split(), "folder")
         assert jeton.load("folder").vocab_size == 258
         error_of(run(*start.split(), "folder", code=1))
         run(*start.split(), "folder", "--force")
 
+    @pytest.mark.medium
     def test_this_one_and_the_one_above(
         self, run: Run, start: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -29,6 +29,7 @@ def append(writer: layouts.Writer, pieces: list[list[int]], unfinished: bool = F
     writer.append(flat, np.array(list(map(len, pieces)), np.int64), unfinished=unfinished)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("size", [1, 7, 60, 1000])
 def test_pieces_are_documents(tmp_path: Path, name: str, size: int) -> None:

@@ -90,6 +90,7 @@ def test_what_is_written_is_read(tmp_path: Path, name: str, dtype: str) -> None:
     assert name == "nanogpt" or len(shards) > 5
 
 
+@pytest.mark.medium
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     name=st.sampled_from(SHARDED),

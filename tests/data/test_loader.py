@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from jeton.data import Loader, TokenDataset, pack
@@ -73,7 +73,6 @@ SHARED = {
 }
 
 
-@settings(max_examples=100)
 @given(**SHARED, shuffle=st.booleans())
 def test_every_window_once_an_epoch(
     tokens: TokenDataset, count: int, batch_size: int, world_size: int, seed: int, shuffle: bool
@@ -91,7 +90,6 @@ def test_every_window_once_an_epoch(
         assert max(map(len, shares)) - min(map(len, shares)) <= 1
 
 
-@settings(max_examples=100)
 @given(**SHARED)
 def test_ranks_take_equally_many_whole_batches(
     tokens: TokenDataset, count: int, batch_size: int, world_size: int, seed: int
@@ -112,7 +110,7 @@ def test_ranks_take_equally_many_whole_batches(
     assert len({len(share) for share in shares}) == 1
 
 
-@settings(max_examples=100)
+@pytest.mark.medium
 @given(**SHARED, stop=st.integers(0, 130), workers=st.integers(1, 4))
 def test_resumed_is_unbroken(
     tokens: TokenDataset,
@@ -149,7 +147,6 @@ def test_resumed_is_unbroken(
     assert turns == whole
 
 
-@settings(max_examples=60)
 @given(**SHARED, steps=st.integers(0, 60), others=st.integers(1, 5), size=st.integers(1, 9))
 def test_resumed_by_other_ranks(
     tokens: TokenDataset,

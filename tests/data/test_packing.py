@@ -64,6 +64,7 @@ def test_no_token_is_lost_unreported(
         assert token in documents[document]
 
 
+@pytest.mark.medium
 @settings(max_examples=200)
 @given(**GIVEN, shift=st.booleans(), seed=st.integers(0, 99))
 def test_rows(lengths: list[int], length: int, method: str, shift: bool, seed: int) -> None:
@@ -102,7 +103,6 @@ def test_rows(lengths: list[int], length: int, method: str, shift: bool, seed: i
                 assert mask[row, here, there] == (free[row, here, there] and there <= here)
 
 
-@settings(max_examples=100)
 @given(lengths=GIVEN["lengths"], length=GIVEN["length"], lookahead=st.integers(1, 50))
 def test_best_fit_is_what_it_says(lengths: list[int], length: int, lookahead: int) -> None:
     packing = pack(numbered(lengths), length, "best_fit", lookahead=lookahead)
@@ -131,7 +131,6 @@ def test_best_fit_is_what_it_says(lengths: list[int], length: int, lookahead: in
     assert not waiting and not coming
 
 
-@settings(max_examples=100)
 @given(lengths=GIVEN["lengths"], length=GIVEN["length"])
 def test_bins_are_best_fit_decreasing(lengths: list[int], length: int) -> None:
     lengths = [min(size, length) for size in lengths]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from jeton.data import layouts, plans
-from jeton.data.layouts.finding import chosen, found, split_names
+from jeton.data.layouts.finding import find_layout, layout_of, split_names
 from jeton.data.layouts.llmc import begins
 from jeton.errors import ArgumentError, MissingFileError
 
@@ -78,14 +78,14 @@ def test_a_layout_is_told_by_its_files(tmp_path: Path, name: str) -> None:
         with layouts.create(name, tmp_path, split=split, dtype="uint16", **more) as writer:
             writer.append(np.arange(1, 10), np.array([4, 4, 1]))
             writer.finish()
-    kind, files = found(layouts.LAYOUTS, str(tmp_path), "val", None)
-    assert kind is chosen(layouts.LAYOUTS, name)
+    kind, files = find_layout(layouts.LAYOUTS, str(tmp_path), "val", None)
+    assert kind is layout_of(layouts.LAYOUTS, name)
     assert len(files) == (1 if name == "nanogpt" else 3) and files == sorted(files)
     assert split_names(layouts.LAYOUTS, str(tmp_path), None) == ["train", "val"]
     with pytest.raises(MissingFileError, match="there is no split 'test'; it has train, val"):
-        found(layouts.LAYOUTS, str(tmp_path), "test", None)
+        find_layout(layouts.LAYOUTS, str(tmp_path), "test", None)
     # A file by itself, or one that lies beside it.
     for path in (files[0], *(files[0].parent / Path(it).name for it in kind.beside(files[0].name))):
-        assert found(layouts.LAYOUTS, str(path), None, None) == (kind, [files[0]])
+        assert find_layout(layouts.LAYOUTS, str(path), None, None) == (kind, [files[0]])
     with pytest.raises(ArgumentError, match="is a file; name its folder"):
         split_names(layouts.LAYOUTS, str(files[0]), None)

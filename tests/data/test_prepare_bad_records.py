@@ -118,6 +118,7 @@ def _record(text: str, *, chats: bool) -> str:
     return json.dumps({"messages": _chat(text)} if chats else {"text": text}) + "\n"
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     ("name", "options"),
     [

@@ -71,6 +71,7 @@ def test_layouts_without_room_for_a_mask_say_which_have(tmp_path: Path, layout: 
         layouts.create(layout, tmp_path / "out", dtype="uint16", masks=True)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_parted_and_shuffled_set_keeps_masks_with_their_tokens(
     tmp_path: Path, layout: Any
@@ -143,6 +144,7 @@ def test_all_inputs_give_the_same_files(tmp_path: Path) -> None:
         assert rows_of(out) == wanted, name
 
 
+@pytest.mark.medium
 def test_labels_are_those_of_transformers(tmp_path: Path) -> None:
     transformers = pytest.importorskip("transformers")
     plain = [
@@ -279,6 +281,7 @@ def test_the_day_is_given(tmp_path: Path) -> None:
         prepare([record], TOK, tmp_path / "a", messages=other)
 
 
+@pytest.mark.medium
 def test_long_conversations_are_truncated_or_dropped_and_counted(tmp_path: Path) -> None:
     most = 60
     wanted: list[tuple[list[int], list[bool]]] = []

@@ -65,6 +65,7 @@ prepare(given["texts"], tok, given["folder"], **options)
 """
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("layout", NAMES)
 def test_killed_at_any_moment(tmp_path: Path, layout: Any) -> None:
     draw = random.Random(layout)
@@ -99,6 +100,7 @@ def test_killed_at_any_moment(tmp_path: Path, layout: Any) -> None:
         attempt += 1
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("variant", range(len(VARIANTS)))
 def test_stopped_after_every_few_blocks(tmp_path: Path, variant: int) -> None:
     options = VARIANTS[variant]
@@ -114,6 +116,7 @@ def test_stopped_after_every_few_blocks(tmp_path: Path, variant: int) -> None:
     assert contents(out) == contents(tmp_path / "whole")
 
 
+@pytest.mark.medium
 def test_files_go_on_in_the_middle_of_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
@@ -185,6 +188,7 @@ def test_killed_when_the_set_is_whole(tmp_path: Path, monkeypatch: pytest.Monkey
     assert not (out / ".preparing").exists()
 
 
+@pytest.mark.medium
 def test_a_merge_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "_AT_A_TIME", 500)
     monkeypatch.setattr(shuffling, "_AT_A_TIME", 500)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import jeton
@@ -202,6 +202,7 @@ def expect_everywhere_the_same(make: Callable[[], jeton.Tokenizer], folder: Path
     ]
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", MADE)
 def test_every_family(name: str, tmp_path: Path) -> None:
     expect_everywhere_the_same(MADE[name], tmp_path)
@@ -222,6 +223,7 @@ def test_the_unknown_token_is_special_in_folders_as_transformers_has_it(tmp_path
         assert tok.encode("<unk>", special="allow") == [unknown] != tok.encode("<unk>")
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", REAL)
 def test_real_ones(name: str, tmp_path: Path) -> None:
     needed(VOCABULARIES)
@@ -245,7 +247,6 @@ MIXED = st.lists(SPELLED | st.text(st.characters(exclude_categories=["Cs"]), max
 
 @pytest.mark.parametrize("name", MADE)
 @given(text=MIXED)
-@settings(max_examples=60)
 def test_any_text(name: str, text: str) -> None:
     tok, fast = both(name)
     ids = fast(text, add_special_tokens=False)["input_ids"]

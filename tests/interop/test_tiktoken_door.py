@@ -107,6 +107,7 @@ def test_what_is_no_name(wrong: Any) -> None:
             module.get_encoding(wrong)
 
 
+@pytest.mark.medium
 @pytest.mark.usefixtures("vocabularies")
 @pytest.mark.parametrize("name", HERE)
 def test_encodings_are_tiktokens(name: str, monkeypatch: pytest.MonkeyPatch) -> None:

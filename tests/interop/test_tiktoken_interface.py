@@ -132,7 +132,6 @@ MADE_UP = pair("made up")
 
 
 @given(data=st.binary(max_size=20))
-@settings(max_examples=100)
 def test_bytes(data: bytes) -> None:
     same(MADE_UP, "_encode_bytes", data)
     if data:

@@ -1,7 +1,7 @@
 """Broken files of WordPiece, Unigram and SentencePiece: an error that says what and where.
 
 Rows of a file's bytes and of what the error says. The readers are also held to random damage, in
-`crates/core/tests/hostile_files.rs`.
+`crates/core/tests/files/hostile_files.rs`.
 """
 
 from __future__ import annotations

@@ -14,13 +14,18 @@ from typing import Any
 import pytest
 
 import jeton
-from jeton.errors import FormatError, JetonError, UnsupportedError
+from jeton.errors import FormatError, FormatWarning, JetonError, UnsupportedError
 from jeton.loading.class_folders import CLASSES
+from jeton.loading.model_file import ModelFile, ModelPiece
 
 GOLDEN: dict[str, Any] = json.loads(
     (Path(__file__).parents[2] / "testdata" / "class_folders.json").read_text(encoding="utf-8")
 )
 TEXTS: list[str] = GOLDEN["texts"]
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*tokenizer_config.json does not say:jeton.errors.FormatWarning"
+)
 
 
 def _folder(name: str, folder: Path) -> Path:
@@ -41,6 +46,8 @@ def test_ids_are_those_of_the_class(name: str, tmp_path: Path) -> None:
     for text, ids in zip(TEXTS, case["framed"], strict=False):
         assert tok.encode(text, special="allow", add_special_tokens=True) == ids, text
     assert {role: it for role, it in tok.roles.items() if role in case["roles"]} == case["roles"]
+    for ids, text in zip(case["ids"], case["decoded"], strict=False):
+        assert tok.decode(ids) == text
 
 
 @pytest.mark.parametrize("name", GOLDEN["folders"])
@@ -121,6 +128,31 @@ BROKEN = [
 ]
 
 
+BROKEN += [
+    (
+        "code of its own",
+        "llama",
+        {_CONFIG: json.dumps({"auto_map": {"AutoTokenizer": ["x.XyzTokenizer", None]}})},
+        "the class, XyzTokenizer, is not known",
+    ),
+    ("never split", "bert", _class("Bert", never_split=["x"]), "never_split"),
+    ("T5 without a space", "t5", _class("T5", legacy=False, add_prefix_space=False), "one space"),
+    ("no padding", "nllb", _class("Nllb", pad_token=None), "its id is fixed"),
+    ("a foreign language", "nllb", _class("Nllb", src_lang="xx"), "src_lang"),
+    ("an unlisted language", "nllb", _class("Nllb", additional_special_tokens=["x"]), "src_lang"),
+    ("no offset", "pegasus", _class("Pegasus", offset=0), "offset=0"),
+    ("a task", "whisper", _class("Whisper", task="sing"), "'sing' is neither"),
+    ("a spoken language", "whisper", _class("Whisper", language="xx"), "'xx' is none"),
+    ("no start", "whisper", _class("Whisper", unk_token=None, bos_token=None), "lack"),
+    (
+        "a language id",
+        "whisper",
+        _class("Whisper", language="yue", unk_token="<unk>"),
+        "has the id",
+    ),
+]
+
+
 @pytest.mark.parametrize("row", BROKEN, ids=[row[0] for row in BROKEN])
 def test_broken_folders_are_refused(
     row: tuple[str, str, dict[str, str], str], tmp_path: Path
@@ -134,6 +166,54 @@ def test_broken_folders_are_refused(
     assert message in str(caught.value)
 
 
+WARNED = [
+    ("a first token", "llama", _class("Llama", legacy=True), "does not say add_bos_token"),
+    ("a first token", "gemma", _class("Gemma"), "does not say add_bos_token"),
+    ("legacy", "llama", _class("Llama", add_bos_token=True), "does not say legacy"),
+    ("sampling", "t5", _class("T5", sp_model_kwargs={"enable_sampling": True}), "enable_sampling"),
+]
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("row", WARNED, ids=[" ".join(row[:2]) for row in WARNED])
+def test_what_is_not_done_or_not_said_is_warned_of(
+    row: tuple[str, str, dict[str, str], str], tmp_path: Path
+) -> None:
+    _, name, changed, message = row
+    folder = _folder(name, tmp_path)
+    for file, content in changed.items():
+        (folder / file).write_text(content, encoding="utf-8")
+    with pytest.warns(FormatWarning, match=message) as warned:
+        jeton.load(folder)
+    assert len(warned) == 1
+
+
+@pytest.mark.filterwarnings("default")
+def test_numbers_that_a_class_encodes_twice_are_warned_of(tmp_path: Path) -> None:
+    folder = _folder("xlnet", tmp_path)
+    model = ModelFile.parse((folder / "spiece.model").read_bytes())
+    assert not [piece for piece in model.pieces if piece.text == "▁9,"]
+    pieces = [*model.pieces, ModelPiece("▁9,", -5.0)]
+    (folder / "spiece.model").write_bytes(model.with_pieces(pieces))
+    with pytest.warns(FormatWarning, match="'▁9,' and the like"):
+        jeton.load(folder)
+
+
+def test_a_type_of_model_that_is_not_known_is_refused(tmp_path: Path) -> None:
+    folder = _folder("gpt2", tmp_path)
+    (folder / _CONFIG).unlink()
+    (folder / "config.json").write_text('{"model_type": "xlm"}')
+    with pytest.raises(UnsupportedError, match=r"model_type of config\.json, xlm, is"):
+        jeton.load(folder)
+
+
+def test_a_file_that_says_all_itself_needs_no_class(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "xlm"}')
+    (tmp_path / _CONFIG).write_text('{"tokenizer_class": "LlamaTokenizer"}')
+    jeton.BPETrainer(258, pattern="gpt2").train(["ab ab"]).save(tmp_path / "model.gguf", lossy=True)
+    assert jeton.load(tmp_path).encode("ab") == [256]
+
+
 def test_the_type_of_the_model_says_the_class(tmp_path: Path) -> None:
     folder = _folder("gpt2", tmp_path)
     (folder / _CONFIG).write_text("{}")
@@ -143,7 +223,7 @@ def test_the_type_of_the_model_says_the_class(tmp_path: Path) -> None:
 
 def test_every_class_has_a_folder() -> None:
     named = {
-        case["beside"][_CONFIG]["tokenizer_class"].removesuffix("Tokenizer")
+        case["beside"][_CONFIG]["tokenizer_class"].removesuffix("Fast").removesuffix("Tokenizer")
         for case in GOLDEN["folders"].values()
     }
     elsewhere = {"CTRL", "QWen", "TikToken"}

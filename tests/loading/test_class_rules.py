@@ -49,8 +49,14 @@ ROWS = [
     ("RobertaTokenizer", _byte_level),
     ("Qwen2Tokenizer", _byte_level),
     ("GPTNeoXTokenizer", _byte_level),
+    ("CodeGenTokenizer", _byte_level),
+    ("WhisperTokenizer", _byte_level),
+    ("DebertaTokenizer", _byte_level),
     ("LlamaTokenizer", _sentencepiece),
     ("BertTokenizer", _bert),
+    ("ElectraTokenizer", _bert),
+    ("MobileBertTokenizer", _bert),
+    ("SqueezeBertTokenizer", _bert),
 ]
 
 
@@ -88,6 +94,23 @@ def test_a_finding_names_texts(tmp_path: Path) -> None:
     )
     (finding,) = analysis.check(jeton.load(tmp_path), only=["class-differs"])
     assert any("12345" in case.name and "by the class" in case.told for case in finding.cases)
+
+
+def test_a_class_that_is_not_known_is_not_checked(tmp_path: Path) -> None:
+    rows = [
+        ("CohereTokenizer", _byte_level, "what CohereTokenizer builds"),
+        ("BertTokenizer", _byte_level, "what BertTokenizer builds from such a file"),
+        ("LlamaTokenizer", _byte_level, None),  # of bytes, which is read as it stands
+        ("PreTrainedTokenizerFast", _byte_level, None),
+    ]
+    for name, make, why in rows:
+        make().save(tmp_path, lossy=True)
+        path = tmp_path / "tokenizer_config.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), "tokenizer_class": name}))
+        found = analysis.check(jeton.load(tmp_path), only=["class-differs"])
+        assert not list(found)
+        assert found.skipped.keys() == ({"class-differs"} if why else set())
+        assert why is None or found.skipped["class-differs"].startswith(why)
 
 
 def test_other_classes_are_left_alone() -> None:

@@ -124,6 +124,7 @@ LEFT_OUT: dict[str, tuple[Any, str, list[str]]] = {
 }
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("row", LEFT_OUT)
 def test_what_is_not_in_the_file_is_named(row: str, tmp_path: Path) -> None:
     make, name, left_out = LEFT_OUT[row]
@@ -190,6 +191,7 @@ def test_what_was_left_out_can_be_said_when_it_is_loaded(tmp_path: Path) -> None
     assert again.encode(text, special="allow") == pair.encode(text, special="allow")
 
 
+@pytest.mark.medium
 def test_of_two_names_of_an_id_the_one_that_decoding_gives_is_kept(tmp_path: Path) -> None:
     tok = harmony()
     name = tok.decode([200_018])

@@ -14,6 +14,7 @@ import random
 import re
 import struct
 import tempfile
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ import pytest
 
 import jeton
 from jeton.components import models
-from jeton.errors import EncodeError, UnsupportedError
+from jeton.errors import EncodeError, FormatWarning, UnsupportedError
 from kinds import KINDS, LLAMA
 
 LINES = ["the theory of the weather there, then: père, 東京 x = 1"] * 4
@@ -85,6 +86,36 @@ def _gguf(name: str) -> jeton.Tokenizer:
         return jeton.load(path)
 
 
+_CLASSES = json.loads(
+    (Path(__file__).parents[2] / "testdata" / "class_folders.json").read_text(encoding="utf-8")
+)
+FOLDERS = {
+    "Llama": "llama_new",
+    "T5": "t5",
+    "XLM-R": "xlm_roberta",
+    "ALBERT": "albert",
+    "BERT": "bert",
+    "GPT-2": "gpt2",
+    "Qwen 2": "qwen2",
+    "Whisper": "whisper",
+    "CLIP": "clip",
+}
+"""Folders without `tokenizer.json`, by the class that they name."""
+
+
+def _class_folder(name: str) -> jeton.Tokenizer:
+    case = _CLASSES["folders"][name]
+    with tempfile.TemporaryDirectory() as folder:
+        for file, held in case["files"].items():
+            content = gzip.decompress(base64.b64decode(_CLASSES["files"][held]))
+            (Path(folder) / file).write_bytes(content)
+        for file, value in case["beside"].items():
+            (Path(folder) / file).write_text(json.dumps(value), encoding="utf-8")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FormatWarning)  # of what the class leaves open
+            return jeton.load(folder)
+
+
 def _tekken() -> jeton.Tokenizer:
     """Ranks with the special tokens in front."""
     tokens = [*(bytes([byte]) for byte in range(256)), b"th", b"the", b" the", b"er"]
@@ -116,6 +147,7 @@ MADE: dict[str, Callable[[], jeton.Tokenizer]] = {
     ".model: characters": lambda: sentence_piece(CHAR),
     **{f".gguf: {name}": functools.partial(_gguf, name) for name in _GGUF["cases"]},
     "tekken.json": lambda: _tekken(),
+    **{f"folder: {it}": functools.partial(_class_folder, name) for it, name in FOLDERS.items()},
 }
 
 FORMATS = [
@@ -163,6 +195,15 @@ HOLDS = {
     ".gguf: bert": ["tokenizer.json", "x.gguf"],
     ".gguf: rwkv": ["x.gguf"],
     "tekken.json": ["~tokenizer.json", "x.tiktoken", "x.model", "~x.gguf", "tekken.json"],
+    "folder: Llama": ["~tokenizer.json", "~x.gguf"],
+    "folder: T5": [],
+    "folder: XLM-R": [],
+    "folder: ALBERT": [],
+    "folder: BERT": ["tokenizer.json", "~x.gguf"],
+    "folder: GPT-2": ["tokenizer.json", "~vocab.json"],
+    "folder: Qwen 2": ["tokenizer.json"],
+    "folder: Whisper": ["tokenizer.json"],
+    "folder: CLIP": ["tokenizer.json"],
 }
 
 
@@ -178,7 +219,8 @@ def _pattern(kind: str) -> str:
     """The pattern of a byte-level kind."""
     if kind == "tekken.json":
         return "tekken"
-    return "gpt2" if "GPT-2" in kind or kind == ".gguf: gpt-2" else "gpt4"
+    named = {"folder: Qwen 2": "qwen2", "folder: Whisper": "gpt2", ".gguf: gpt-2": "gpt2"}
+    return named.get(kind, "gpt2" if "GPT-2" in kind else "gpt4")
 
 
 def _given(tok: jeton.Tokenizer, name: str, pattern: str) -> dict[str, Any]:
@@ -198,7 +240,8 @@ def test_every_kind_in_every_format(kind: str, name: str, tmp_path: Path) -> Non
     held = [entry for entry in HOLDS[kind] if entry.lstrip("~") == name]
     if not held:
         with pytest.raises(
-            UnsupportedError, match=r"cannot hold|goes with GPT-2's pattern|has no model of"
+            UnsupportedError,
+            match=r"cannot hold|goes with GPT-2's pattern|has no model of|ranks would make",
         ):
             tok.save(path, lossy=True)
         assert not path.exists()
@@ -208,6 +251,8 @@ def test_every_kind_in_every_format(kind: str, name: str, tmp_path: Path) -> Non
     again = jeton.load(path, **given)
     assert (again == tok) == (not held[0].startswith("~"))
     for text in TEXTS:
+        if len(text) > 100 and name == "x.gguf" and isinstance(tok.model, models.WordPiece):
+            continue  # llama.cpp has no longest word, which saving warns of
         ids = encoded(tok, text)
         assert encoded(again, text) == ids, text
         if ids is not None:
@@ -290,5 +335,7 @@ def test_chains_of_conversions(kind: str, tmp_path: Path) -> None:
                 continue
             again = jeton.load(tmp_path / f"2{second}", **_given(middle, second, pattern))
             assert [encoded(again, text) for text in texts] == ids, (first, second)
+            for held in filter(None, ids[::10]):
+                assert again.decode(held) == tok.decode(held), (first, second)
             steps += 1
-    assert steps or not [entry for entry in HOLDS[kind] if entry]
+    assert steps or not HOLDS[kind]

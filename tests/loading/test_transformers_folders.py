@@ -176,6 +176,7 @@ PUBLISHED: dict[str, tuple[str, int, list[str]]] = {
 }
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_a_published_encoding_has_no_more_ids_in_a_folder(name: str, tmp_path: Path) -> None:
     """Gaps between ids stay gaps, and a second name of an id is no token of its own."""
@@ -206,6 +207,7 @@ def test_a_published_encoding_has_no_more_ids_in_a_folder(name: str, tmp_path: P
                 assert theirs.convert_tokens_to_ids(token) == id
 
 
+@pytest.mark.large
 def test_a_role_of_a_second_name_is_saved_by_the_first(tmp_path: Path) -> None:
     tok = jeton.load(needed(VOCABULARIES / "o200k_base.tiktoken"), encoding="o200k_harmony")
     tok = tok.replace(roles={"pad": "<|reserved_200018|>"})

@@ -105,6 +105,7 @@ def _compare_decoded(ours: jeton.Tokenizer, theirs: Any, ids: list[int]) -> None
             assert ours.decode(ids, skip_special_tokens=skip) == expected, ids
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("number", NUMBERS)
 def test_composed(number: int, scale: Scale) -> None:
     theirs = _reloaded(pipelines.compose(number))
@@ -114,6 +115,7 @@ def test_composed(number: int, scale: Scale) -> None:
     _compare(ours, theirs, texts)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", model_pipelines.CLASSICS)
 def test_classic(name: str, scale: Scale) -> None:
     theirs = _reloaded(model_pipelines.classic(name))
@@ -123,6 +125,7 @@ def test_classic(name: str, scale: Scale) -> None:
     _compare(ours, theirs, texts)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("number", NUMBERS)
 def test_written_files_load_and_agree(number: int, tmp_path: Any) -> None:
     ours = jeton.Tokenizer.from_json(pipelines.compose(number).to_str())
@@ -134,6 +137,7 @@ def test_written_files_load_and_agree(number: int, tmp_path: Any) -> None:
         _compare_encodings(ours, theirs, text, None, True)
 
 
+@pytest.mark.medium
 def test_every_component_appears() -> None:
     seen: set[str] = set()
     for number in NUMBERS:

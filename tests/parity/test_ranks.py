@@ -104,6 +104,7 @@ def _differing(ours: Any, theirs: list[list[int]], texts: list[str]) -> list[str
     return [text for text, a, b in zip(texts, ours, theirs, strict=True) if a != b]
 
 
+@pytest.mark.medium
 def test_documents(pair: Pair, documents: list[str]) -> None:
     for batch in _batches(iter(documents)):
         ours = pair.ours.encode_batch(batch).tolist()
@@ -112,6 +113,7 @@ def test_documents(pair: Pair, documents: list[str]) -> None:
         assert pair.ours.decode_batch(ours) == batch
 
 
+@pytest.mark.medium
 def test_generated_strings(pair: Pair, scale: Scale) -> None:
     texts = nasty.strings(scale.strings, seed=20, specials=pair.specials)
     for batch in _batches(texts):

@@ -35,7 +35,20 @@ FRAMEWORKS = (
     "datasets", "datatrove", "duckdb", "langchain_text_splitters", "llama_index", "pandas",
     "polars", "pyspark", "ray", "torch",
 )  # fmt: skip
-NEEDS = re.compile(rf"(?:^ *(?:import|from) |jeton\[)({'|'.join(FRAMEWORKS)})\b", re.MULTILINE)
+NEEDS = re.compile(
+    rf"(?:^ *(?:>>> )?(?:import|from) |jeton\[)({'|'.join(FRAMEWORKS)})\b", re.MULTILINE
+)
+MOVES_TENSORS = "batch.to("
+"""A call of transformers that needs torch, on a page that imports none."""
+
+
+def needed_by(path: Path) -> list[str]:
+    """The frameworks that a page or program stands on; the test is skipped where one is missing."""
+    text = path.read_text(encoding="utf-8")
+    names = sorted({*NEEDS.findall(text), *(["torch"] if MOVES_TENSORS in text else [])})
+    for name in names:
+        pytest.importorskip(name, reason=f"{path.name} stands on {name}, which is not installed")
+    return names
 
 
 def has_java() -> bool:
@@ -43,14 +56,13 @@ def has_java() -> bool:
     return shutil.which("java", path=None if home is None else f"{home}/bin") is not None
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 @pytest.mark.filterwarnings("error::jeton.errors.TrainingWarning")
 def test_examples(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    needed = sorted({*NEEDS.findall(path.read_text(encoding="utf-8"))})
-    for name in needed:
-        pytest.importorskip(name, reason=f"the page stands on {name}, which is not installed")
-        if name == "pyspark" and not has_java():
-            pytest.skip("the page stands on Spark, and there is no Java here (JAVA_HOME, or PATH)")
+    needed = needed_by(path)
+    if "pyspark" in needed and not has_java():
+        pytest.skip("the page stands on Spark, and there is no Java here (JAVA_HOME, or PATH)")
     folder = tmp_path / "here"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -109,8 +121,7 @@ def test_the_manual_page_is_their_help() -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)
 def test_programs(path: Path, tmp_path: Path) -> None:
-    for name in sorted({*NEEDS.findall(path.read_text(encoding="utf-8"))}):
-        pytest.importorskip(name, reason=f"it stands on {name}, which is not installed")
+    needed_by(path)
     arguments = []
     if path.name == "count_tokens.py":
         tokenizer = tmp_path / "tokenizer.json"

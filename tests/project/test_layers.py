@@ -1,8 +1,9 @@
 """The modules of `python/jeton` import each other in one direction, without circles.
 
 `LAYERS` is the order. An import inside a function counts like one at the top of a file, and so does
-one under `TYPE_CHECKING`, which never runs. There are no exceptions. What is taken from `jeton`
-itself is the public face's, so the core is imported as `jeton._core`.
+one under `TYPE_CHECKING`, which never runs. So does another package's module that is named in a
+string, by which it may be imported. There are no exceptions. What is taken from `jeton` itself is
+the public face's, so the core is imported as `jeton._core`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import jeton
 PACKAGE = Path(jeton.__file__).parent
 
 LAYERS = {
-    "ground": "errors arguments forks former_paths display files saved_json samples",
+    "ground": "errors argument_types arguments forks former_paths display files saved_json samples",
     "stages and results": "results components",
     "names and files": "loading",
     "the tokenizer by itself": "encoding",
@@ -56,6 +57,8 @@ def _imports(tree: ast.AST, module: str) -> Iterator[str]:
             names = [f"{node.module}.{alias.name}" for alias in node.names]
             if node.module == "jeton":
                 names = [name if name in MODULES else "jeton" for name in names]
+        elif isinstance(node, ast.Constant) and node.value in MODULES:
+            names = [node.value] if _unit(node.value) not in ("jeton", _unit(module)) else []
         for name in names:
             target = _where(name)
             if target is not None and target != module:

@@ -207,12 +207,12 @@ print(json.dumps(sorted(set(sys.modules) - before)))
     assert {name.split(".")[0] for name in loaded} - set(sys.stdlib_module_names) == {"jeton"}
     assert {name for name in loaded if name.startswith("jeton.")} == {
         "jeton._core",
+        "jeton.argument_types",
         "jeton.arguments",
         "jeton.components",
         "jeton.components.assembly",
         "jeton.components.component",
         "jeton.encoding",
-        "jeton.encoding.argument_types",
         "jeton.encoding.base_tokenizer",
         "jeton.encoding.base_tokenizer.change",
         "jeton.encoding.base_tokenizer.core",

@@ -66,6 +66,7 @@ def test_forked_processes() -> None:
     assert _encode(TEXTS) == expected
 
 
+@pytest.mark.medium
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_fork_while_a_batch_runs() -> None:
     stop = threading.Event()
@@ -127,6 +128,7 @@ def test_nothing_is_printed_after_fork() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@pytest.mark.medium
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are another thing there")
 @pytest.mark.parametrize(
     "work",

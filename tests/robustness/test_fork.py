@@ -54,6 +54,7 @@ def tokenizers() -> dict[str, jeton.Tokenizer]:
     return made
 
 
+@pytest.mark.large
 def test_a_child_forked_during_first_calls_finishes(tmp_path: Path) -> None:
     paths = []
     for name, tok in tokenizers().items():

@@ -68,6 +68,7 @@ def outcomes() -> dict[str, str]:
     return dict(json.loads(line) for line in done.stdout.splitlines())
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("case", CASES)
 def test_memory_is_bounded(case: str, outcomes: dict[str, str]) -> None:
     said = outcomes[case]

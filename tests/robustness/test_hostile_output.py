@@ -23,7 +23,7 @@ from click.testing import CliRunner
 import jeton
 import jeton.data
 from jeton.cli import COMMANDS, main
-from jeton.cli.printing import shown, styled
+from jeton.cli.printing import styled, terminal_text
 from jeton.display.human_readable import CONTROLS, printable
 
 COMMANDING = (
@@ -185,6 +185,7 @@ DATA = {
 }  # fmt: skip
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("line", DATA.values(), ids=DATA.keys())
 def test_data_is_exact_in_a_pipe_and_safe_on_a_terminal(
     hostile_folder: Path, monkeypatch: pytest.MonkeyPatch, line: list[str]
@@ -231,10 +232,12 @@ def test_json_holds_exactly_what_it_says(
 
 def test_only_own_colours_pass() -> None:
     coloured = styled(f"a{COMMANDING}", bold=True) + COMMANDING
-    assert shown(coloured, colour=True) == (
+    assert terminal_text(coloured, colour=True) == (
         f"\x1b[1ma{printable(COMMANDING)}\x1b[0m{printable(COMMANDING)}"
     )
-    assert shown(coloured, colour=False) == f"a{printable(COMMANDING)}{printable(COMMANDING)}"
+    assert (
+        terminal_text(coloured, colour=False) == f"a{printable(COMMANDING)}{printable(COMMANDING)}"
+    )
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ NAMES = list(CALLS)
 GROUPS = [NAMES[start::3] for start in range(3)]
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("names", GROUPS, ids=["first", "second", "third"])
 def test_ctrl_c_ends_a_long_call(names: list[str]) -> None:
     done = subprocess.run(

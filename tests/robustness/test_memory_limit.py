@@ -71,6 +71,7 @@ CALLS = [
 ]
 
 
+@pytest.mark.large
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux holds a process to such a limit")
 @pytest.mark.parametrize("more", [4, 32, 128])
 @pytest.mark.parametrize("call", CALLS)

@@ -230,7 +230,7 @@ def model(folder: Path, tok: jeton.Tokenizer) -> None:
 @pytest.fixture
 def stranger(tmp_path: Path) -> Iterator[tuple[Path, Path, Any]]:
     """A stranger's folder, a secret of the user, and a change of its vocabulary."""
-    pytest.importorskip("torch", reason="PyTorch is not installed")
+    pytest.importorskip("torch")
     pytest.importorskip("safetensors", reason="safetensors is not installed")
     tok = FAMILIES["bpe"](1)
     model(tmp_path / "model", tok)

@@ -25,6 +25,7 @@ MODELS: dict[str, jeton.Tokenizer] = dict(growth.tokenizers())
 TEXTS: dict[str, str] = growth.texts(1_000_000)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("text", ["equal", "nested", "random", "spaces"])
 @pytest.mark.parametrize("model", [name for name in MODELS if "for nothing" not in name])
 def test_a_million_characters(model: str, text: str) -> None:

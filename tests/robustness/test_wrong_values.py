@@ -38,6 +38,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     jeton.set_cache_limit(limit)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("call", CALLS, ids=[call.name for call in CALLS])
 def test_wrong_values(call: Call) -> None:
     wrong = list(taken_amiss(call))
@@ -87,6 +88,7 @@ WORDS = [
 """Values for options."""
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("name", BASE)
 def test_wrong_options(name: str) -> None:
     Path("in.txt").write_text("hello hello help\n", encoding="utf-8")

@@ -433,6 +433,12 @@ BROKEN: dict[str, tuple[str, str, str, str]] = {
         "lfm2", "<|tool_call_start|>[get_weather(city='''a''')]<|tool_call_end|>",
         "malformed", "'''a'''",
     ),
+    "an argument that is cut off": (
+        "glm",
+        "<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>Bergen</tool_call><tool_call>"
+        "get_weather\n</tool_call>",
+        "malformed", '"city": "Bergen',
+    ),
     "Python that is none": (
         "lfm2", "<|tool_call_start|>[get_weather(city=)]<|tool_call_end|>", "malformed", "city=)"
     ),

@@ -202,7 +202,7 @@ MUTANTS: dict[str, tuple[str, str, str, str]] = {
         "        if not found:\n            return row\n"
         "        _, at = min(found)\n"
         "        row[at : at + 2] = [row[at] + row[at + 1]]",
-        "",
+        "not from other parts",
     ),
     "characters of a piece": (
         "encode",
@@ -226,7 +226,7 @@ MUTANTS: dict[str, tuple[str, str, str, str]] = {
         "    while end < len(text) and kind(text[end]) == kind(text[start]):",
         "    while end < len(text) and kind(text[end]) == kind(text[start]) and not (\n"
         '        kind(text[end]) == "number" and end - start == 3\n    ):',
-        "",
+        "a whole run of one kind",
     ),
     "capitals contract": (
         "split",

@@ -131,6 +131,7 @@ def test_the_call_is_that_of_transformers(family: str) -> None:
     compare(TOKENIZERS[family](), 5_000 if FULL else 150)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_the_call_of_real_vocabularies_is_that_of_transformers(name: str) -> None:
     compare(published(name), 5_000 if FULL else 60)
@@ -241,7 +242,7 @@ def is_covered(tok: jeton.Tokenizer, numbers: random.Random) -> bool:
 
 def tokens_of(batch: BatchEncoding, row: int, text: int) -> tuple[list[int], list[int]]:
     """The tokens of a text that a row holds, and which tokens of it they are."""
-    rows = batch._known
+    rows = batch._rows_of_call
     start, stop = rows.offsets[row : row + 2]
     is_of_text = rows.texts[start:stop] == text
     ids = np.array(batch["input_ids"][row], np.int64)[is_of_text]

@@ -159,6 +159,7 @@ def check_two_parts(tok: jeton.Tokenizer, text: str, n: int, at: Any, **how: Any
             assert kept.text == text and not kept.dropped_text
 
 
+@pytest.mark.large
 @pytest.mark.parametrize(
     "text",
     [
@@ -289,6 +290,7 @@ def test_sentences(text: str) -> None:
     assert [text[start:end] for start, end in pairwise(places)] == SENTENCES[text]
 
 
+@pytest.mark.medium
 def test_every_terminator_of_unicode_ends_a_sentence() -> None:
     regex = pytest.importorskip("regex")
     # Of newer Unicode than that of the oldest `regex` that may be installed.
@@ -611,6 +613,7 @@ def test_where_parts_of_a_kind_of_text_begin(kind: str) -> None:
     assert structure.KINDS[kind]("") == structure.KINDS[kind]("x") == []
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("kind", STRUCTURES)
 @pytest.mark.parametrize("limit", [9, 20, 40, 200])
 @pytest.mark.parametrize("overlap", [0, None])

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import jeton
@@ -33,7 +33,7 @@ def tok(request: pytest.FixtureRequest) -> jeton.Tokenizer:
 
 def made(encoding: jeton.Encoding) -> list[str]:
     """The columns that are lists by now."""
-    return [name for name in COLUMNS if encoding._made(name) is not None]
+    return [name for name in COLUMNS if encoding._existing_list(name) is not None]
 
 
 TOKENS = 8
@@ -47,8 +47,8 @@ def encoded() -> jeton.Encoding:
 # As the stages say
 
 
+@pytest.mark.medium
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
 def test_every_column_is_that_of_the_stages(tok: jeton.Tokenizer, data: st.DataObject) -> None:
     is_split = data.draw(st.booleans())
     one: st.SearchStrategy[Any] = st.lists(texts(), max_size=5) if is_split else texts()

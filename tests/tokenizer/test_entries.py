@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import jeton
@@ -64,8 +64,8 @@ def check(tok: jeton.Tokenizer, entries: list[Any], **options: Any) -> None:
         assert calls[2]() == [len(row) for row in rows]
 
 
+@pytest.mark.medium
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
 def test_batches_are_single_calls(tok: jeton.Tokenizer, data: st.DataObject) -> None:
     is_split = data.draw(st.booleans())
     one = WORDS if is_split else TEXTS
@@ -80,8 +80,8 @@ def test_batches_are_single_calls(tok: jeton.Tokenizer, data: st.DataObject) -> 
     )
 
 
+@pytest.mark.medium
 @given(words=WORDS)
-@settings(max_examples=60, deadline=None)
 def test_a_word_is_a_text_by_itself(tok: jeton.Tokenizer, words: list[str]) -> None:
     try:
         rows = [tok.encode_with_spans(word) for word in words]
@@ -94,6 +94,7 @@ def test_a_word_is_a_text_by_itself(tok: jeton.Tokenizer, words: list[str]) -> N
         assert together.spans == [span for row in rows for span in row.spans]
 
 
+@pytest.mark.large
 def test_large_batches_use_all_cores(tok: jeton.Tokenizer) -> None:
     parts = ["the weather", " there", "theory", "", "the"]
     words = [parts[number % 5 :] for number in range(4_000)]

@@ -182,6 +182,7 @@ SIGNS = [
 ]  # fmt: skip
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("number", range(len(KINDS)))
 def test_any_text_for_any_tokenizer(number: int) -> None:
     tok, draw = KINDS[number], random.Random(number)

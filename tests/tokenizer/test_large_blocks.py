@@ -46,15 +46,18 @@ def hold_and_drop(seed: int) -> None:
         check(*result)
 
 
+@pytest.mark.medium
 def test_results_are_what_they_were_while_others_come_and_go() -> None:
     hold_and_drop(0)
 
 
+@pytest.mark.large
 def test_threads_take_each_others_memory() -> None:
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(hold_and_drop, range(4)))
 
 
+@pytest.mark.large
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
 def test_a_child_has_memory_of_its_own() -> None:
     size = 1_000_000
@@ -98,6 +101,7 @@ def numbers_of(script: str) -> list[int]:
     return [int(number) for number in run.stdout.split()]
 
 
+@pytest.mark.medium
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_bounded_part_of_dropped_results_is_kept() -> None:
     script = """
@@ -113,6 +117,7 @@ def test_a_bounded_part_of_dropped_results_is_kept() -> None:
     assert full > 300 and left < 100
 
 
+@pytest.mark.medium
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_bounded_part_of_memory_lies_behind_results() -> None:
     script = """

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import jeton
@@ -254,8 +254,8 @@ def staged(tok: jeton.Tokenizer, text: str, unit: Unit, **options: Any) -> Any:
     return row
 
 
+@pytest.mark.medium
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
 def test_equal_to_the_stages(tok: jeton.Tokenizer, data: st.DataObject) -> None:
     some = data.draw(st.lists(texts(), min_size=1, max_size=4))
     options: dict[str, Any] = {
@@ -383,6 +383,7 @@ def test_margins_are_characters_in_each_unit(make: Callable[[], jeton.Tokenizer]
                     assert list(ours) == in_unit(unit, ["🙂", text][number or 0], [others])[0]
 
 
+@pytest.mark.large
 def test_large_texts_are_as_the_stages_say(tok: jeton.Tokenizer) -> None:
     """Texts that all cores share."""
     parts = random.Random(7).choices([*PARTS, " the", " weather", " and", "\n"] * 2, k=150_000)

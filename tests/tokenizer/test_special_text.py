@@ -1,8 +1,8 @@
 """Text never becomes a special token: by no call, in no family, whatever is glued to its spelling.
 
 Look here for the doors of Python: methods, the command line, tiktoken's interface, files and
-conversions. `crates/core/tests/special_text.rs` holds the segmentation equal to that of a model
-without the tokens.
+conversions. `crates/core/tests/fast/special_text.rs` holds the segmentation equal to that of a
+model without the tokens.
 """
 
 from __future__ import annotations

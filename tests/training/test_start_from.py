@@ -117,6 +117,7 @@ def test_given_merges_are_not_respelled(options: dict[str, object]) -> None:
     jeton.BPETrainer(90, start_from=start, end_of_word_suffix="</w>").train(TEXTS)
 
 
+@pytest.mark.medium
 def test_sentencepiece_models_are_continued(tmp_path: Path) -> None:
     start = jeton.BPETrainer(310, **LLAMA).train(TEXTS)
     start.save(tmp_path / "start.model")
@@ -247,6 +248,7 @@ def test_what_is_new_is_told_and_what_leaves_it_out() -> None:
         jeton.BPETrainer(263, start_from=with_gaps(), special_tokens=["<a>", "<b>"]).train(TEXTS)
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("name", ["cl100k_base.tiktoken", "o200k_base.tiktoken"])
 def test_published_encodings_are_extended(name: str) -> None:
     path = needed(VOCABULARIES / name)

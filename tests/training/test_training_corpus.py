@@ -325,6 +325,7 @@ def test_a_file_is_one_document_unless_its_lines_are(tmp_path: Path, pattern: st
         assert trainer.train_all(path, documents="line") == trainer.train_all(lines)
 
 
+@pytest.mark.large
 def test_words_of_a_long_file_are_those_of_its_text(tmp_path: Path) -> None:
     """However it is read and cut, on all cores and in little memory."""
     text = "".join(f"{number} déjà vu,\n\n  the end{number % 7}\n" for number in range(300_000))

@@ -129,6 +129,7 @@ def test_memory_that_makes_no_sense(memory: int | str, error: type, message: str
         jeton.BPETrainer(300).train(["a"], memory=memory)
 
 
+@pytest.mark.large
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from /proc")
 @pytest.mark.parametrize("form", ["lines", "files", "one line", "JSON lines", "normalized"])
 def test_the_budget_holds(form: str, tmp_path: Path) -> None:

@@ -83,6 +83,7 @@ STYLES: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.medium
 @pytest.mark.parametrize("options", [*STYLES.values(), {"treat_whitespace_as_suffix": True}])
 def test_sentencepiece_agrees(options: dict[str, Any], tmp_path: Path) -> None:
     sentencepiece = pytest.importorskip("sentencepiece")
@@ -238,6 +239,7 @@ def test_the_cut_into_files_does_not_matter(tmp_path: Path) -> None:
     assert trainer.train(LINES, memory="1GB") == expected
 
 
+@pytest.mark.large
 def test_neither_threads_nor_hash_seeds_matter() -> None:
     program = (
         "import jeton, jeton.samples, hashlib, pathlib, sys\n"

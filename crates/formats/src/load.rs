@@ -419,7 +419,7 @@ fn load_folder(folder: &Path, options: &LoadOptions) -> Result<Loaded> {
         .filter(present)
         .map(|name| folder.join(name))
         .collect();
-    found.extend(ranks_in(folder)?);
+    found.extend(files_in(folder, "tiktoken")?);
     match found.as_slice() {
         [one] => {
             let mut loaded = load(one, options)?;
@@ -431,43 +431,56 @@ fn load_folder(folder: &Path, options: &LoadOptions) -> Result<Loaded> {
             if tekken.is_file() {
                 return load(&tekken, options);
             }
-            Err(place(
-                Error::new(
-                    ErrorKind::FileMissing,
-                    format!(
-                        "no tokenizer in this folder; looked for tokenizer.json, {} and *.tiktoken",
-                        OTHERS.join(", ")
-                    ),
-                )
-                .hint("give the path of the file"),
-            ))
+            match ggufs_in(folder)?.as_slice() {
+                [one] => load(one, options),
+                [] => Err(place(
+                    Error::new(
+                        ErrorKind::FileMissing,
+                        format!(
+                            "no tokenizer in this folder; looked for tokenizer.json, {}, tekken.json, \
+                             *.tiktoken and *.gguf",
+                            OTHERS.join(", ")
+                        ),
+                    )
+                    .hint("give the path of the file"),
+                )),
+                several => Err(place(more_than_one(several))),
+            }
         }
-        several => {
-            let names: Vec<_> = several
-                .iter()
-                .filter_map(|path| Some(path.file_name()?.to_string_lossy()))
-                .collect();
-            Err(place(
-                Error::new(
-                    ErrorKind::Argument,
-                    format!(
-                        "more than one tokenizer in this folder: {}",
-                        names.join(", ")
-                    ),
-                )
-                .hint("give the path of the one you mean"),
-            ))
-        }
+        several => Err(place(more_than_one(several))),
     }
 }
 
-/// The `.tiktoken` files of a folder, by name.
-fn ranks_in(folder: &Path) -> Result<Vec<PathBuf>> {
+fn more_than_one(paths: &[PathBuf]) -> Error {
+    let names = paths.iter().filter_map(|path| path.file_name());
+    let names: Vec<_> = names.map(|name| name.to_string_lossy()).collect();
+    let message = format!(
+        "more than one tokenizer in this folder: {}",
+        names.join(", ")
+    );
+    Error::new(ErrorKind::Argument, message).hint("give the path of the one you mean")
+}
+
+/// The GGUF files of a folder, by name; of several, those that hold a tokenizer. The later parts of a split
+/// model and what encodes its images hold none.
+fn ggufs_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let paths = files_in(folder, "gguf")?;
+    if paths.len() < 2 {
+        return Ok(paths);
+    }
+    let mut found = Vec::new();
+    for path in paths {
+        if gguf_metadata(&path)?.is_none_or(|metadata| gguf::holds_a_tokenizer(&metadata)) {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+/// The files of a folder with this ending, by name.
+fn files_in(folder: &Path, ending: &str) -> Result<Vec<PathBuf>> {
     let mut paths = files::list(folder)?;
-    paths.retain(|path| {
-        path.extension()
-            .is_some_and(|extension| extension == "tiktoken")
-    });
+    paths.retain(|path| path.extension().is_some_and(|it| it == ending) && path.is_file());
     paths.sort();
     Ok(paths)
 }

@@ -189,7 +189,7 @@ class Comparison(Saved):
         }
 
     @classmethod
-    def from_dict(cls, record: Any) -> Comparison:
+    def from_dict(cls, record: object) -> Comparison:
         """Undoes `to_dict`.
 
         Raises:

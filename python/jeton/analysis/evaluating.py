@@ -129,7 +129,7 @@ def _name_of(tok: Tokenizer) -> str:
     return f"{tok._core.model_kind} {tok.vocab_size:,}"
 
 
-def _named(tokenizers: Any) -> dict[str, Tokenizer]:
+def _named(tokenizers: object) -> dict[str, Tokenizer]:
     if isinstance(tokenizers, Mapping):
         check_named("tokenizers", tokenizers, Tokenizer, "a Tokenizer")
         named = dict(tokenizers)
@@ -152,10 +152,10 @@ def _named(tokenizers: Any) -> dict[str, Tokenizer]:
 
 def _run(
     named: Mapping[str, Tokenizer],
-    corpora: Any,
-    parallel: Any,
-    pivot: Any,
-    morphemes: Any,
+    corpora: object,
+    parallel: object,
+    pivot: object,
+    morphemes: object,
     field: str | None,
     errors: Errors,
     watch: Callable[[Progress], None] | None,
@@ -189,7 +189,7 @@ def _run(
         return list(threads.map(evaluation, everyone, curves))
 
 
-def _pivot(pivot: Any, lines: Mapping[str, Sequence[str]]) -> str | None:
+def _pivot(pivot: object, lines: Mapping[str, Sequence[str]]) -> str | None:
     if pivot is None:
         return next((name for name in lines if name.lower() in _PIVOTS), None)
     if check_text("pivot", pivot) not in lines:

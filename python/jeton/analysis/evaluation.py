@@ -135,7 +135,7 @@ class Evaluation(Saved):
         }
 
     @classmethod
-    def from_dict(cls, record: Any) -> Evaluation:
+    def from_dict(cls, record: object) -> Evaluation:
         """Undoes `to_dict`.
 
         Raises:

@@ -88,7 +88,7 @@ _ALL = (
     ),
     Measure(
         "continued_words",
-        "words that are cut",
+        "words that are split",
         "lower",
         "word_pieces",
         "words of two tokens or more / words",
@@ -209,7 +209,7 @@ _ALL = (
     ),
     Measure(
         "split_characters",
-        "tokens that cut characters",
+        "tokens that split characters",
         "lower",
         "faithfulness",
         "tokens that begin or end inside a character / tokens",
@@ -265,7 +265,7 @@ _ALL = (
     ),
     Measure(
         "indentation_tokens",
-        "tokens a level of indentation",
+        "tokens per indentation level",
         "lower",
         "code",
         "tokens / levels, mean over depths of spaces and tabs",
@@ -273,7 +273,7 @@ _ALL = (
     ),
     Measure(
         "identifier_tokens",
-        "tokens an identifier",
+        "tokens per identifier",
         "lower",
         "code",
         "tokens of an identifier, mean",
@@ -281,7 +281,7 @@ _ALL = (
     ),
     Measure(
         "identifier_boundaries",
-        "boundaries of identifiers met",
+        "identifier boundaries kept",
         "higher",
         "code",
         "boundaries of parts (`get`∣`User`) where a token begins / boundaries",
@@ -313,18 +313,18 @@ _ALL = (
     ),
     Measure(
         "morpheme_precision",
-        "cuts at morphemes",
+        "splits at morphemes",
         "higher",
         "morphemes",
-        "cuts at boundaries / cuts",
+        "splits at boundaries / splits",
         "Morpho Challenge, Kurimo et al. 2010",
     ),
     Measure(
         "morpheme_recall",
-        "morphemes cut",
+        "morphemes split",
         "higher",
         "morphemes",
-        "boundaries that are cuts / boundaries",
+        "boundaries that are splits / boundaries",
         "Morpho Challenge, Kurimo et al. 2010",
     ),
     Measure(
@@ -332,7 +332,7 @@ _ALL = (
         "F1 of morphemes",
         "higher",
         "morphemes",
-        "2 · right / (cuts + boundaries)",
+        "2 · right / (splits + boundaries)",
         "Morpho Challenge, Kurimo et al. 2010",
     ),
 )

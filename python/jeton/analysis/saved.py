@@ -29,7 +29,7 @@ class Saved:
         raise NotImplementedError
 
     @classmethod
-    def _of_record(cls: type[Self], record: Any) -> Self:
+    def _of_record(cls: type[Self], record: object) -> Self:
         """Undoes `to_dict`; errors of any kind say what is wrong."""
         raise NotImplementedError
 

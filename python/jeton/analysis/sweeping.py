@@ -242,6 +242,10 @@ class _SweepRun:
             missing = [size for size in self.sizes if (family, size) not in self.points]
             if missing:
                 for size, tok in self._trained(family, missing):
+                    reason = self._why_not(family, size, tok)
+                    if reason is not None:
+                        self.skipped[family, size] = TrainingError(reason)
+                        continue
                     self.points[family, size] = self._measured(family, size, tok)
                     if self.folder is not None:
                         ending = "model" if family == "unigram" else "json"
@@ -250,11 +254,20 @@ class _SweepRun:
         wanted = [(family, size) for family in self.families for size in self.sizes]
         if self.skipped.keys() == {*wanted}:
             raise self.skipped[wanted[0]]
-        for (family, size), reason in self.skipped.items():
-            warn_caller(f"{family} of {size:,} tokens is skipped: {reason}", TrainingWarning)
+        for (family, size), refusal in self.skipped.items():
+            warn_caller(f"{family} of {size:,} tokens is skipped: {refusal}", TrainingWarning)
         if self.folder is not None and self.skipped:
             self._result(tuple(self.points.values())).save(self.folder / "sweep.json")
         return self._result(tuple(self.points[key] for key in wanted if key in self.points))
+
+    def _why_not(self, family: str, size: int, tok: Tokenizer) -> str | None:
+        """Why a tokenizer does not have `size` tokens; `None` if it may be shown for it."""
+        if tok.vocab_size > size:
+            return f"its alphabet and special tokens alone are {tok.vocab_size:,} tokens"
+        others = {it.vocab_size for it in self.points.values() if it.family == family}
+        if tok.vocab_size < size and tok.vocab_size in others:
+            return f"the corpus has no more than {tok.vocab_size:,} tokens"
+        return None
 
     def _resume(self, path: Path) -> None:
         if not path.exists():
@@ -287,7 +300,7 @@ class _SweepRun:
             held = [size for size in sizes if self._trainer(family, size) is not None]
             if held:
                 trainer = BPETrainer(held, pattern=self.pattern)
-                yield from trainer.train_all(self._lines(), watch=self._told(family)).items()
+                yield from trainer.train_all(self._lines(), watch=self._phase_watch(family)).items()
             return
         counts = None
         for size in sizes:
@@ -296,8 +309,8 @@ class _SweepRun:
                 continue
             try:
                 if counts is None:
-                    counts = one.count(self._lines(), watch=self._told(family))
-                tok = one.train(counts, watch=self._told(f"{family} {size}"))
+                    counts = one.count(self._lines(), watch=self._phase_watch(family))
+                tok = one.train(counts, watch=self._phase_watch(f"{family} {size}"))
             except TrainingError as error:
                 self.skipped[family, size] = error
             else:
@@ -324,7 +337,7 @@ class _SweepRun:
             self.skipped[family, size] = error
             return None
 
-    def _told(self, label: str) -> Callable[[Progress], None] | None:
+    def _phase_watch(self, label: str) -> Callable[[Progress], None] | None:
         watch = self.watch
         return None if watch is None else lambda step: watch(label, step)
 

@@ -164,7 +164,7 @@ class Corpus:
         except JetonError as error:
             raise type(error)(f"{self._place}: {error}") from None
 
-    def _given(self) -> Iterator[str]:
+    def _texts_of_caller(self) -> Iterator[str]:
         """The texts, where the corpus is no files."""
         while True:
             with self._named():
@@ -178,11 +178,11 @@ class Corpus:
         self._batch = _core.TextParts(LONGEST)
         for _ in self._filling():
             if self._batch.bytes >= _READ:
-                yield self._taken()
+                yield self._swap_batch()
         if self._batch.bytes:
-            yield self._taken()
+            yield self._swap_batch()
 
-    def _taken(self) -> _core.TextParts:
+    def _swap_batch(self) -> _core.TextParts:
         """The batch, in whose place there is an empty one."""
         batch, self._batch = self._batch, _core.TextParts(LONGEST)
         self.characters += batch.characters
@@ -191,7 +191,7 @@ class Corpus:
 
     def _filling(self) -> Iterator[None]:
         """Adds one text after another, or some of one, to the batch."""
-        for number, text in enumerate(self._given()):
+        for number, text in enumerate(self._texts_of_caller()):
             clean = self._clean(text, number)
             data = clean.encode()
             self._hash.update(b"text %d\n" % len(data))
@@ -297,7 +297,7 @@ def _field_of(record: str, name: str, place: str) -> str:
 
 
 def corpora_of(
-    corpora: Any, field: str | None, errors: Errors, taken: str = "corpora"
+    corpora: object, field: str | None, errors: Errors, taken: str = "corpora"
 ) -> list[Corpus]:
     """Named corpora: those of a mapping, or one that is called `corpus`."""
     if not isinstance(corpora, Mapping):
@@ -309,7 +309,7 @@ def corpora_of(
     return [Corpus(name, data, field, errors, taken) for name, data in corpora.items()]
 
 
-def aligned(parallel: Any) -> dict[str, list[str]]:
+def aligned(parallel: object) -> dict[str, list[str]]:
     """The lines of each language that none lacks.
 
     Raises:
@@ -340,7 +340,7 @@ def aligned(parallel: Any) -> dict[str, list[str]]:
     }
 
 
-def _lines(name: str, given: Any) -> list[str]:
+def _lines(name: str, given: object) -> list[str]:
     if isinstance(given, (str, os.PathLike)):
         path = Path(checked_path(f"parallel[{name!r}]", given)).expanduser()
         corpus = Corpus(name, path, None, "strict", "parallel")

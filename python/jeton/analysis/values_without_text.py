@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from jeton.analysis import measures
 from jeton.analysis.probes import (
@@ -116,7 +115,7 @@ def _ends(parts: Sequence[str]) -> Iterator[int]:
         yield at
 
 
-def checked_morphemes(given: Any) -> Morphemes | None:
+def checked_morphemes(given: object) -> Morphemes | None:
     """Words with their morphemes, which joined are the word."""
     if given is None:
         return None

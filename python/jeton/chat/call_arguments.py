@@ -39,7 +39,7 @@ def _parsed(message: Sent) -> Sent:
     return dataclasses.replace(message, fields={**message.fields, "tool_calls": listed})
 
 
-def _call(call: Any) -> Any:
+def _call(call: object) -> Any:
     """The call with its arguments parsed, also those in its `function`."""
     if not isinstance(call, Mapping):
         return call

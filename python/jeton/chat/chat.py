@@ -76,7 +76,7 @@ class Request:
     trust: Trust | None = None
     """What is trusted, if the messages are some of a chat that was made before."""
 
-    def made(self) -> Chat:
+    def build(self) -> Chat:
         """The chat.
 
         Raises:
@@ -94,14 +94,14 @@ class Request:
             trust = Trust(request.trusted, sent, names_of_variables)
         request = dataclasses.replace(request, trust=trust)
         with questions():
-            chat = Chat(request, request._given(sent, trust))
+            chat = Chat(request, request._values(sent, trust))
             if self.trust is None and (losses := chat._losses()):
                 self.says(losses)
         if self.trust is None:
             _ = chat.ids  # text without ids is an error at once
         return chat
 
-    def _given(self, sent: list[Sent], trust: Trust) -> Given:
+    def _values(self, sent: list[Sent], trust: Trust) -> Given:
         tools = None if self.tools is None else tools_of(self.tools)
         documents = None if self.documents is None else _documents(self.documents)
         template = template_of(self.tok, self.template, with_tools=tools is not None)
@@ -156,17 +156,17 @@ class Request:
             )
         return "content" if field is True else field or None
 
-    def of(self, messages: Any, prompt: bool) -> Chat:
+    def of(self, messages: object, prompt: bool) -> Chat:
         """The chat of other messages: some of this one's, as they were sent, or new ones."""
         return dataclasses.replace(
             self,
             messages=messages,
             add_generation_prompt=prompt,
             continue_final_message=False,
-        ).made()
+        ).build()
 
 
-def _documents(documents: Any) -> list[Any]:
+def _documents(documents: object) -> list[Any]:
     if isinstance(documents, (str, bytes, dict)) or not isinstance(documents, Iterable):
         raise ArgumentTypeError(
             f"documents must be a list of dicts, not {type(documents).__name__}"
@@ -208,7 +208,7 @@ class Chat:
     def __init__(self, request: Request, given: Given) -> None:
         text = given.text()
         self._request = request
-        self._given = given
+        self._values = given
         self._runs = runs_of(text)
         self._control = control_tokens_of(
             request.tok, given.template, request.control, given.renderer, text
@@ -411,7 +411,7 @@ class Chat:
         steps: list[tuple[Step, list[int]]] = []
         for count, prompt in asked[-_MAX_RENDERINGS:]:
             try:
-                text = self._given.of_first(count, prompt).text()
+                text = self._values.of_first(count, prompt).text()
             except JetonError:
                 continue  # a template may refuse a conversation that ends here
             ids = encoded_ids(self._control, raw(text), runs_of(text))
@@ -516,7 +516,7 @@ class Chat:
 
     def of(self, messages: list[Sent]) -> Chat:
         """The same chat with only some of its messages."""
-        return dataclasses.replace(self._request, messages=messages).made()
+        return dataclasses.replace(self._request, messages=messages).build()
 
     def __repr__(self) -> str:
         tokens, messages = len(self.ids), len(self.roles)

@@ -53,12 +53,12 @@ def control_tokens_of(
         FormatError: The configuration names control tokens, but not as a list.
     """
     names = _checked(tok, control)
-    found = _kept(tok, template, names, frozenset(), renderer)
+    found = _cached_control_tokens(tok, template, names, frozenset(), renderer)
     more = _written_in(text, found.others)
-    return _kept(tok, template, names, more, renderer) if more else found
+    return _cached_control_tokens(tok, template, names, more, renderer) if more else found
 
 
-def _kept(
+def _cached_control_tokens(
     tok: BaseTokenizer,
     template: str,
     asked: frozenset[str],
@@ -71,7 +71,7 @@ def _kept(
         if len(known.control) >= _CACHED:
             known.control.clear()
             known.guarded.clear()
-        known.control[key] = _found(tok, template, asked, written, renderer)
+        known.control[key] = _control_tokens(tok, template, asked, written, renderer)
     return known.control[key]
 
 
@@ -105,7 +105,7 @@ def _checked(tok: BaseTokenizer, control: Iterable[str]) -> frozenset[str]:
     return frozenset(given)
 
 
-def _found(
+def _control_tokens(
     tok: BaseTokenizer,
     template: str,
     asked: frozenset[str],

@@ -30,7 +30,7 @@ _DIGITS: Final = re.compile(r"\d+")
 _LINE_ENDS: Final = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 
-def shown(value: Any) -> int:
+def printed_length(value: object) -> int:
     """The most characters that printing a value makes."""
     return len(value) if isinstance(value, str) else _QUOTED * weight(value)
 
@@ -45,7 +45,7 @@ def _number(value: Any) -> int:
     return max(0, operator.index(value))
 
 
-def _each(value: Any) -> int:
+def _each(value: object) -> int:
     """The items of a value in a list of their own. What has no length is counted as it is taken."""
     if isinstance(value, (str, bytes)):
         return PIECE // 4 * len(value)
@@ -56,29 +56,29 @@ def _nothing(*values: Any, **named: Any) -> int:
     return 0
 
 
-def _text(value: Any, *values: Any, **named: Any) -> int:
-    return PIECE + _ESCAPED * shown(value)
+def _text(value: object, *values: Any, **named: Any) -> int:
+    return PIECE + _ESCAPED * printed_length(value)
 
 
 def _all(*values: Any, **named: Any) -> int:
     return 4 * sum(map(weight, (*values, *named.values())))
 
 
-def _items(value: Any, *values: Any, **named: Any) -> int:
+def _items(value: object, *values: Any, **named: Any) -> int:
     return PIECE // ITEM * _each(value)
 
 
 # Texts and bytes
 
 
-def _padded(text: Any, width: Any, fill: Any = " ") -> int:
-    return shown(text) + _number(width)
+def _padded(text: object, width: object, fill: object = " ") -> int:
+    return printed_length(text) + _number(width)
 
 
 def _stripped(text: Any, chars: Any = None) -> int:
     if chars is not None:
-        within(shown(text) * len(chars) // ITEM)
-    return shown(text)
+        within(printed_length(text) * len(chars) // ITEM)
+    return printed_length(text)
 
 
 def _found_backwards(text: Any, part: Any, *bounds: Any) -> int:
@@ -94,7 +94,7 @@ def _split(text: Any, sep: Any = None, maxsplit: Any = -1) -> int:
     return len(text) + PIECE * parts
 
 
-def _split_backwards(text: Any, sep: Any = None, maxsplit: Any = -1) -> int:
+def _split_backwards(text: object, sep: object = None, maxsplit: object = -1) -> int:
     return _found_backwards(text, sep) + _split(text, sep, maxsplit)
 
 
@@ -181,19 +181,19 @@ METHODS: Final[dict[str, Cost]] = {
 # Operators
 
 
-def _sum(left: Any, right: Any) -> int:
+def _sum(left: object, right: object) -> int:
     if isinstance(left, str):
-        return _ESCAPED * (len(left) + shown(right))
+        return _ESCAPED * (len(left) + printed_length(right))
     return _each(left) + _each(right)
 
 
-def _difference(left: Any, right: Any) -> int:
+def _difference(left: object, right: object) -> int:
     if isinstance(left, Set) or isinstance(right, Set):
         raise LimitError("a template cannot subtract sets")
     return 0
 
 
-def _product(left: Any, right: Any) -> int:
+def _product(left: object, right: object) -> int:
     for value, times in ((left, right), (right, left)):
         if isinstance(value, Sized) and isinstance(times, int):
             return (len(value) if isinstance(value, (str, bytes)) else _each(value)) * max(0, times)
@@ -201,7 +201,7 @@ def _product(left: Any, right: Any) -> int:
     return 0
 
 
-def _power(left: Any, right: Any) -> int:
+def _power(left: object, right: object) -> int:
     if isinstance(left, int) and isinstance(right, int):
         _check_bits(left.bit_length() * max(0, right))
     return 0
@@ -212,7 +212,7 @@ def _check_bits(bits: int) -> None:
         raise LimitError("the template makes a number of thousands of digits")
 
 
-def _modulo(left: Any, right: Any) -> int:
+def _modulo(left: object, right: object) -> int:
     """Of `%`: of numbers, or a pattern and its values."""
     if not isinstance(left, (str, bytes)):
         return 0
@@ -240,11 +240,11 @@ OPERATORS: Final[dict[str, Cost]] = {
 # Filters
 
 
-def _batch(value: Any, linecount: Any, fill_with: Any = None) -> int:
+def _batch(value: object, linecount: object, fill_with: object = None) -> int:
     return _each(value) + (0 if fill_with is None else ITEM * _number(linecount))
 
 
-def _slice(value: Any, slices: Any, fill_with: Any = None) -> int:
+def _slice(value: object, slices: object, fill_with: object = None) -> int:
     return _each(value) + PIECE * _number(slices)
 
 
@@ -262,8 +262,8 @@ def _integer(value: Any, default: Any = 0, base: Any = 10) -> int:
     return 0
 
 
-def _joined_values(value: Any, d: Any = "", attribute: Any = None) -> int:
-    between = shown(d) * len(value) if isinstance(value, Sized) else 0
+def _joined_values(value: object, d: object = "", attribute: object = None) -> int:
+    between = printed_length(d) * len(value) if isinstance(value, Sized) else 0
     return between + _items(value)
 
 
@@ -274,8 +274,8 @@ def _rounded(value: Any, precision: Any = 0, method: Any = "common") -> int:
 
 
 def _as_json(
-    value: Any, ensure_ascii: Any = False, indent: Any = None, separators: Any = None,
-    sort_keys: Any = False,
+    value: object, ensure_ascii: object = False, indent: object = None, separators: object = None,
+    sort_keys: object = False,
 ) -> int:  # fmt: skip
     if indent is not None and not isinstance(indent, str):
         spend(_number(indent) * PIECE)
@@ -285,7 +285,7 @@ def _as_json(
 def _truncated(
     s: Any, length: Any = 255, killwords: Any = False, end: Any = "...", leeway: Any = None
 ) -> int:
-    return 2 * shown(s) + len(end)
+    return 2 * printed_length(s) + len(end)
 
 
 def _long_words(text: str) -> int:
@@ -317,7 +317,7 @@ def _wrapped(
     return (len(s) + 1) * (PIECE + between) if width < ITEM else len(s) * (PIECE + between)
 
 
-def _pretty(value: Any) -> int:
+def _pretty(value: object) -> int:
     size = weight(value)
     within(size * size)  # each list is shown again within each that it is in
     return PIECE * size

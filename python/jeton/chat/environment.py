@@ -21,7 +21,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedEscapeFormatt
 from jinja2.utils import Cycler, Joiner, Namespace
 from markupsafe import Markup
 
-from jeton.chat.costs import METHODS, OPERATORS, shown, widths
+from jeton.chat.costs import METHODS, OPERATORS, printed_length, widths
 from jeton.chat.filters import COUNTED, SPREAD, counted, filters_of, tests_of
 from jeton.chat.formatting import braces, percent
 from jeton.chat.limits import (
@@ -29,9 +29,9 @@ from jeton.chat.limits import (
     PIECE,
     LimitError,
     check_keys,
+    counted_items,
     let_go_at_end,
     spend,
-    taken,
     weight,
 )
 from jeton.chat.lost_origins import conservatively, printed
@@ -85,7 +85,7 @@ class _Generator(CodeGenerator):
             raise nodes.Impossible
         return super()._output_child_to_const(node, frame, finalize)
 
-    def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
+    def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: object) -> None:
         self.write("environment.output(")
 
     def _output_const_repr(self, group: Iterable[Any]) -> str:
@@ -101,12 +101,12 @@ class _Generator(CodeGenerator):
     def _counted(
         self, items: list[nodes.Expr], visit: Callable[..., None], node: nodes.Expr, frame: Frame
     ) -> None:
-        self.write("environment.made(" if len(items) > _SHORT else "")
+        self.write("environment.literal(" if len(items) > _SHORT else "")
         visit(node, frame)
         self.write(")" if len(items) > _SHORT else "")
 
     def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:
-        self.write("environment.made({")
+        self.write("environment.literal({")
         for pair in node.items:
             self._weighed(pair.key, frame)
             self.write(": ")
@@ -183,14 +183,14 @@ class _Dict:
     """`dict(…)` of templates: no class, so that nothing hangs on it."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> dict[Any, Any]:
-        pairs = [list(taken(it)) if isinstance(it, Iterator) else it for it in args]
+        pairs = [list(counted_items(it)) if isinstance(it, Iterator) else it for it in args]
         for pair in pairs:
             check_keys(it[0] if it and not isinstance(pair, dict) else it for it in pair)
             spend(PIECE * len(pair))
         return dict(*pairs, **kwargs)
 
-    def fromkeys(self, keys: Iterable[Any], value: Any = None) -> dict[Any, Any]:
-        listed = list(taken(keys))
+    def fromkeys(self, keys: Iterable[Any], value: object = None) -> dict[Any, Any]:
+        listed = list(counted_items(keys))
         check_keys(listed)
         return dict.fromkeys(listed, value)
 
@@ -206,7 +206,7 @@ class _Namespace(Namespace):
         Namespace.__init__(self, names)
         let_go_at_end(self._Namespace__attrs)
 
-    def __setitem__(self, name: str, value: Any) -> None:
+    def __setitem__(self, name: str, value: object) -> None:
         _check_name(name)
         Namespace.__setitem__(self, name, value)
 
@@ -219,7 +219,7 @@ def _check_name(name: object) -> None:
         raise SecurityError(f"a namespace cannot hold {name!r}: the name begins with _")
 
 
-def _raise_exception(message: Any = "") -> None:
+def _raise_exception(message: object = "") -> None:
     raise Refusal(raw(printed(message)))
 
 
@@ -241,8 +241,8 @@ class _Method:
 class _EscapeFormatter(SandboxedEscapeFormatter):
     """`format` of a text that is marked as safe for HTML."""
 
-    def format_field(self, value: Any, format_spec: str) -> Any:
-        spend(PIECE + widths(format_spec) + 6 * shown(value))
+    def format_field(self, value: object, format_spec: str) -> Any:
+        spend(PIECE + widths(format_spec) + 6 * printed_length(value))
         return super().format_field(value, format_spec)
 
 
@@ -290,20 +290,20 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return super()._generate(source, *args, **kwargs)
 
     @staticmethod
-    def output(value: Any) -> str:
+    def output(value: object) -> str:
         """What `{{ value }}` writes."""
         spend(ITEM // 4)
         return printed(value)
 
     @staticmethod
-    def weighed(value: Any) -> Any:
+    def weighed(value: object) -> Any:
         """The value itself, if going through it ends soon."""
         if type(value) not in _TEXTS:
             weight(value)
         return value
 
     @staticmethod
-    def made(value: Any) -> Any:
+    def literal(value: Any) -> Any:
         """A list, a tuple or a dict that the template spells."""
         spend((PIECE if isinstance(value, dict) else ITEM) * len(value))
         return value
@@ -318,7 +318,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             spend(copied + count if isinstance(value, (str, bytes)) else ITEM * count)
         return value[key]
 
-    def getitem(self, obj: Any, argument: Any) -> Any:
+    def getitem(self, obj: object, argument: object) -> Any:
         spend(PIECE // 2)
         weight(argument)
         return super().getitem(obj, argument)
@@ -343,7 +343,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             return whole(percent(left, right))
         return operation(left, right)
 
-    def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
+    def wrap_str_format(self, value: object) -> Callable[..., str] | None:
         if not isinstance(value, (types.MethodType, types.BuiltinMethodType)):
             return None
         owner = value.__self__
@@ -370,7 +370,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         spend(PIECE + ITEM * len(args))
         owner = str if __obj == str.maketrans else getattr(__obj, "__self__", None)
         if isinstance(owner, _VALUES) or (isinstance(owner, type) and issubclass(owner, _TYPES)):
-            return _called(__obj, owner, args, _without_internals(kwargs))
+            return _call_result(__obj, owner, args, _without_internals(kwargs))
         if not (
             isinstance(__obj, _CALLABLE)
             or isinstance(owner, _OWNERS)
@@ -386,12 +386,12 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return __context.call(__obj, *args, **kwargs)
 
 
-def _called(method: Any, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _call_result(method: Any, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What a method of a value gives, or of its type."""
     name = method.__name__
     if name not in METHODS:
         raise SecurityError(f"a template cannot call {name} of a {type(plain(owner)).__name__}")
-    args = tuple(list(taken(it)) if isinstance(it, Iterator) else it for it in args)
+    args = tuple(list(counted_items(it)) if isinstance(it, Iterator) else it for it in args)
     for value in (owner, *args, *kwargs.values()):
         weight(value)
     # Some methods go through a copy.

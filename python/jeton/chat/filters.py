@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from jeton.chat.costs import FILTERS, OPERATORS, PRINTED, TESTS, Cost
 from jeton.chat.json_text import to_json
-from jeton.chat.limits import ITEM, spend, taken, weight
+from jeton.chat.limits import ITEM, counted_items, spend, weight
 from jeton.chat.lost_origins import conservatively, printed
 from jeton.chat.parts import TracedFloat, TracedInt, data_in, plain, raw
 from jeton.chat.safe_text import FOLLOWED, followed, safe
@@ -50,7 +50,7 @@ class _Counted:
         self.items = items
 
     def __iter__(self) -> Iterator[Any]:
-        return taken(self.items)
+        return counted_items(self.items)
 
 
 class _CountedSized(_Counted):
@@ -67,7 +67,7 @@ def counted(items: Any) -> Any:
 def _spread(items: Any) -> Any:
     """Arguments, which count before there is a tuple of them."""
     if isinstance(items, Iterator):
-        return list(taken(items))
+        return list(counted_items(items))
     spend(FILTERS["list"](items))
     return items
 
@@ -93,7 +93,7 @@ def limited(function: Callable[..., Any], cost: Cost, printing: int = 0) -> Call
         copied = len(given[0]) if given and isinstance(given[0], str) else 0
         spend(ITEM + copied + cost(*given, **kwargs))
         result = function(*within, *given, **kwargs)
-        return taken(result) if isinstance(result, Iterator) else result
+        return counted_items(result) if isinstance(result, Iterator) else result
 
     return called
 

@@ -98,7 +98,7 @@ def fitted(
     return Fitted(left, sorted(gone), len(without(gone).ids), without(gone))
 
 
-def _checked(keep: Any, count: int) -> frozenset[int]:
+def _checked(keep: object, count: int) -> frozenset[int]:
     if isinstance(keep, (str, bytes)) or not isinstance(keep, Iterable):
         raise ArgumentTypeError(f"keep must hold indices of messages, not {type(keep).__name__}")
     found = []

@@ -126,8 +126,8 @@ class Given:
             [self._with_text(message) for message in messages],
             self._continued,
             {
-                "tools": _kept(self._tools, gone.get(("tools", None), set())),
-                "documents": _kept(self._documents, gone.get(("documents", None), set())),
+                "tools": _cached_tools(self._tools, gone.get(("tools", None), set())),
+                "documents": _cached_tools(self._documents, gone.get(("documents", None), set())),
                 **self._further,
             },
             self._values.characters,
@@ -150,7 +150,9 @@ class Given:
         return {**message, "content": parts if takes else joined(texts)}
 
 
-def _kept(items: KeptTools | list[Any] | None, left_out: set[Path]) -> KeptTools | list[Any] | None:
+def _cached_tools(
+    items: KeptTools | list[Any] | None, left_out: set[Path]
+) -> KeptTools | list[Any] | None:
     if not left_out or items is None:
         return items
     listed = items.value if isinstance(items, KeptTools) else items

@@ -68,7 +68,7 @@ def rendered_apart(
         LimitError: The process took too long or died.
         UnsupportedError: There is no way to start one.
     """
-    return _asked((raw(template), messages, continued, dict(variables), given), _text)
+    return _request((raw(template), messages, continued, dict(variables), given), _text)
 
 
 def source_apart(template: str) -> TemplateText:
@@ -77,13 +77,13 @@ def source_apart(template: str) -> TemplateText:
     Raises:
         As `rendered_apart`.
     """
-    return _asked((raw(template),), _source)
+    return _request((raw(template),), _source)
 
 
-def _asked(arguments: tuple[Any, ...], read: Callable[[dict[str, Any]], T]) -> T:
+def _request(arguments: tuple[Any, ...], read: Callable[[dict[str, Any]], T]) -> T:
     chosen = current()
     request = pickle.dumps((chosen.seconds, day_shown(), arguments))
-    process = _taken(chosen.memory)
+    process = _waiting_process(chosen.memory)
     try:
         answer = process.answer(request, chosen.seconds)
         if "error" in answer:
@@ -249,7 +249,7 @@ _IDLE: Final[list[_Process]] = []
 _ALL: Final[set[_Process]] = set()
 
 
-def _taken(memory: int) -> _Process:
+def _waiting_process(memory: int) -> _Process:
     """A process that waits, or else a new one."""
     while True:
         with _LOCK:

@@ -19,10 +19,10 @@ _MOST_WRITTEN: Final = 1000
 
 
 def to_json(
-    value: Any,
+    value: object,
     ensure_ascii: bool = False,
     indent: int | str | None = None,
-    separators: Any = None,
+    separators: object = None,
     sort_keys: bool = False,
 ) -> str:
     """A value as JSON, as transformers' filter of that name writes it: nothing for HTML."""
@@ -68,7 +68,7 @@ class _JsonWriter(TextParts):
         self.key = key
         self.sort_keys = sort_keys
 
-    def write(self, value: Any, line: str, near: Origin | None) -> None:
+    def write(self, value: object, line: str, near: Origin | None) -> None:
         """Writes a value; what cannot say who wrote it is of who wrote its key."""
         if isinstance(value, str):
             self.string(value)
@@ -101,7 +101,7 @@ class _JsonWriter(TextParts):
             self.add(line)
         self.add_of(closing, None)
 
-    def name(self, key: Any) -> Origin | None:
+    def name(self, key: object) -> Origin | None:
         """Writes the name of a value, and says who wrote it."""
         origin = data_in(key)
         if isinstance(key, str):

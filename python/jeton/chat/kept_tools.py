@@ -39,11 +39,11 @@ class KeptTools:
         self.known = Known(measured(self.value, given.characters), {})
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _kept, (self._key,)
+        return _tools_of, (self._key,)
 
 
 @functools.lru_cache(maxsize=_MOST_LISTS)
-def _kept(key: bytes) -> KeptTools:
+def _tools_of(key: bytes) -> KeptTools:
     return KeptTools(key)
 
 
@@ -54,4 +54,4 @@ def kept_tools(tools: list[Any]) -> KeptTools | None:
         key = marshal.dumps(tools, 2)
     except ValueError:
         return None
-    return _kept(key) if len(key) <= _MOST_BYTES else None
+    return _tools_of(key) if len(key) <= _MOST_BYTES else None

@@ -26,13 +26,13 @@ __all__ = [
     "Limits",
     "check_keys",
     "check_output",
+    "counted_items",
     "current",
     "let_go_at_end",
     "limits",
     "measured",
     "running",
     "spend",
-    "taken",
     "weight",
     "within",
     "written_of",
@@ -144,7 +144,7 @@ class _Work:
                 "(jeton.chat.limits(seconds=…) allows more)"
             )
 
-    def measure(self, value: Any, depth: int = 0) -> tuple[int, int]:
+    def measure(self, value: object, depth: int = 0) -> tuple[int, int]:
         """The units of a value with all that is nested in it, and how deep that is.
 
         No list or dict of a template ever changes, so each is measured once.
@@ -252,7 +252,7 @@ def running(given: int, known: Known | None = None) -> Iterator[None]:
             names.clear()
 
 
-def measured(value: Any, given: int) -> dict[int, tuple[Any, int, int]]:
+def measured(value: object, given: int) -> dict[int, tuple[Any, int, int]]:
     """What `Known` holds of a value; nothing if it is too large to go through."""
     work = _Work(given)
     try:
@@ -262,7 +262,7 @@ def measured(value: Any, given: int) -> dict[int, tuple[Any, int, int]]:
     return work.measured
 
 
-def written_of(value: Any) -> dict[tuple[Any, ...], str] | None:
+def written_of(value: object) -> dict[tuple[Any, ...], str] | None:
     """What was written of values, if this is one that stays."""
     work = _WORK.get()
     if work is None or work.known is None or id(value) not in work.known.measured:
@@ -296,7 +296,7 @@ def within(steps: int) -> None:
         raise LimitError(f"the template asks for {steps:,} steps at once")
 
 
-def weight(value: Any) -> int:
+def weight(value: object) -> int:
     """The units of a value with all that is nested in it.
 
     Raises:
@@ -306,7 +306,7 @@ def weight(value: Any) -> int:
     return 0 if work is None else work.measure(value)[0]
 
 
-def taken(items: Iterable[T]) -> Iterator[T]:
+def counted_items(items: Iterable[T]) -> Iterator[T]:
     """The items, each counted as it is taken."""
     work = _WORK.get()
     if work is None:

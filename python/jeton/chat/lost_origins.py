@@ -12,7 +12,7 @@ from typing import Any
 from markupsafe import Markup
 
 from jeton.chat import printing
-from jeton.chat.limits import taken
+from jeton.chat.limits import counted_items
 from jeton.chat.origins import Origin
 from jeton.chat.parts import data_in, plain, raw
 from jeton.chat.safe_text import safe
@@ -21,7 +21,7 @@ from jeton.chat.traced import Traced, marked, whole
 __all__ = ["conservatively", "printed"]
 
 
-def _tainted(value: Any, origin: Origin) -> Any:
+def _tainted(value: object, origin: Origin) -> Any:
     """A value all of whose text is of one origin."""
     if isinstance(value, Markup):
         return safe(marked(raw(value), origin))
@@ -40,11 +40,11 @@ def _tainted(value: Any, origin: Origin) -> Any:
 
 def conservatively(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Calls a function that knows no origins; text that comes out is data if any went in."""
-    args = tuple(list(taken(it)) if isinstance(it, Iterator) else it for it in args)
+    args = tuple(list(counted_items(it)) if isinstance(it, Iterator) else it for it in args)
     origin = data_in((args, kwargs))
     result = function(*plain(args), **plain(kwargs))
     if isinstance(result, (types.GeneratorType, map, filter, zip)):
-        result = list(taken(result))
+        result = list(counted_items(result))
     return result if origin is None else _tainted(result, origin)
 
 

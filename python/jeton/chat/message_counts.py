@@ -95,11 +95,11 @@ _OF_CHAT: Final = ("documents", "continue_final_message", "trusted", "control")
 
 def counted(
     tok: BaseTokenizer,
-    messages: Any,
+    messages: object,
     *,
     model: str | None,
     template: str | None,
-    tools: Any,
+    tools: object,
     add_generation_prompt: bool,
     tokens_per_part: int | None,
     variables: Mapping[str, Any],
@@ -142,8 +142,8 @@ def counted(
         counts_media=True,
         says=lambda losses: None,  # the count says it
         **{name: it for name, it in variables.items() if name in _OF_CHAT},
-    ).made()
-    whose = "the tokenizer's own chat template" if template is None else _shown(template)
+    ).build()
+    whose = "the tokenizer's own chat template" if template is None else _template_text(template)
     guesses = parts.guesses()
     if left_out := chat.left_out(with_media=False):
         guesses.append(f"it does not print {', '.join(map(str, left_out))}")
@@ -154,7 +154,7 @@ def counted(
     return _labelled(len(chat.ids) + parts.tokens, f"by {whose}", guesses)
 
 
-def _shown(template: str) -> str:
+def _template_text(template: str) -> str:
     is_name = len(template) < 60 and "{" not in template and "\n" not in template
     return f"the chat template {template!r}" if is_name else "the chat template given"
 
@@ -165,7 +165,7 @@ def _labelled(tokens: int, basis: str, guesses: list[str]) -> MessageCount:
     return MessageCount(tokens, False, f"estimated: {basis}; {'; '.join(dict.fromkeys(guesses))}")
 
 
-def _listed(messages: Any) -> list[Any]:
+def _listed(messages: object) -> list[Any]:
     messages = getattr(messages, "messages", messages)
     if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable):
         raise ArgumentTypeError(
@@ -185,7 +185,7 @@ class _MediaParts:
     each: int | None
     kinds: list[str] = field(default_factory=list)
 
-    def find(self, number: int, message: Any) -> None:
+    def find(self, number: int, message: object) -> None:
         for name, value in (fields_of(message) or {}).items():
             if name in _CONTENTS and _holds_parts(value):
                 for piece in _pieces(f"messages[{number}].{name}", value):
@@ -234,7 +234,7 @@ class _Media:
     kind: str
 
 
-def _pieces(place: str, value: Any, depth: int = 0) -> Iterator[str | _Media]:
+def _pieces(place: str, value: object, depth: int = 0) -> Iterator[str | _Media]:
     """What a content, or a part of one, is to a model: its texts, however deep, and what is none.
 
     Raises:
@@ -270,14 +270,14 @@ def _pieces(place: str, value: Any, depth: int = 0) -> Iterator[str | _Media]:
         yield from found or [_Media(place, f"{kind:.40}" if isinstance(kind, str) else "dict")]
 
 
-def _holds_parts(value: Any) -> bool:
+def _holds_parts(value: object) -> bool:
     """Whether a value is parts of a content, or one."""
     fields = fields_of(value)
     is_part = fields is not None and ("type" in fields or is_media(fields))
     return is_part or isinstance(value, (list, tuple))
 
 
-def _inside(place: str, value: Any, depth: int) -> Iterator[str | _Media]:
+def _inside(place: str, value: object, depth: int) -> Iterator[str | _Media]:
     """The pieces of a field of a part: of what is no part itself, as arguments, its JSON."""
     if isinstance(value, str) or _holds_parts(value):
         yield from _pieces(place, value, depth + 1)
@@ -305,7 +305,7 @@ class _Sum:
     more: int = 0
     guesses: list[str] = field(default_factory=list)
 
-    def json(self, place: str, value: Any, *, default: Callable[[Any], Any] = str) -> None:
+    def json(self, place: str, value: object, *, default: Callable[[Any], Any] = str) -> None:
         """Adds a value as JSON, and what JSON has not as `default` makes it."""
         try:
             self.texts.append(json.dumps(value, ensure_ascii=False, default=default))
@@ -316,7 +316,12 @@ class _Sum:
 
 
 def _by_arithmetic(
-    tok: BaseTokenizer, model: str, messages: list[Any], tools: Any, reply: bool, parts: _MediaParts
+    tok: BaseTokenizer,
+    model: str,
+    messages: list[Any],
+    tools: object,
+    reply: bool,
+    parts: _MediaParts,
 ) -> MessageCount:
     base = _base(model)
     encoding = registry.name_for_model(base)
@@ -381,7 +386,7 @@ def has_encoding(tok: BaseTokenizer, name: str) -> bool:
     return tok.special_tokens.get("<|endoftext|>") == end and tok.encode(_PROBE) == ids
 
 
-def _add_message(total: _Sum, number: int, message: Any, per_name: int) -> None:
+def _add_message(total: _Sum, number: int, message: object, per_name: int) -> None:
     place = f"messages[{number}]"
     fields = fields_of(message)
     if fields is None:
@@ -449,7 +454,7 @@ def _add_calls(total: _Sum, place: str, calls: Iterable[Any]) -> None:
                 _add_value(total, place, value)
 
 
-def _add_tools(total: _Sum, tools: Any, *, per_function: int) -> None:
+def _add_tools(total: _Sum, tools: object, *, per_function: int) -> None:
     """The definitions of functions, by the cookbook's arithmetic."""
     if isinstance(tools, (str, bytes, Mapping)) or not isinstance(tools, Iterable):
         raise ArgumentTypeError(
@@ -478,7 +483,7 @@ def _add_tools(total: _Sum, tools: Any, *, per_function: int) -> None:
             total.guesses.append("a tool without a name is counted as its JSON")
             continue
         total.more += per_function
-        total.texts.append(f"{name}:{_told(function)}")
+        total.texts.append(f"{name}:{_without_full_stop(function)}")
         parameters = fields_of(function.get("parameters")) or {}
         _add_properties(total, place, fields_of(parameters.get("properties")) or {})
     total.more += 12
@@ -499,10 +504,10 @@ def _add_properties(total: _Sum, place: str, properties: Mapping[Any, Any]) -> N
         if "enum" in fields:
             total.more += -3 + 3 * len(choices)
             total.texts += map(str, choices)
-        total.texts.append(f"{key}:{kind}:{_told(fields)}")
+        total.texts.append(f"{key}:{kind}:{_without_full_stop(fields)}")
 
 
-def _told(fields: Mapping[Any, Any]) -> str:
+def _without_full_stop(fields: Mapping[Any, Any]) -> str:
     """A description, without the full stop at its end."""
     told = fields.get("description")
     return told.removesuffix(".") if isinstance(told, str) else ""

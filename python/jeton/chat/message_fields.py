@@ -21,7 +21,7 @@ _MEDIA_FIELD: Final = re.compile(
 )
 
 
-def fields_of(value: Any) -> Mapping[Any, Any] | None:
+def fields_of(value: object) -> Mapping[Any, Any] | None:
     """The fields by name; `None` for what has none.
 
     >>> fields_of({"role": "user"}), fields_of("user")
@@ -38,7 +38,7 @@ def fields_of(value: Any) -> Mapping[Any, Any] | None:
     return None
 
 
-def is_text(part: Any) -> bool:
+def is_text(part: object) -> bool:
     """Whether a part of a content is text.
 
     >>> is_text("a"), is_text({"text": "a"}), is_text({"type": "image", "url": "a.png"})
@@ -51,7 +51,7 @@ def is_text(part: Any) -> bool:
     return isinstance(kind, str) and kind in TEXTS and isinstance(fields.get(TEXTS[kind]), str)
 
 
-def is_media(part: Any) -> bool:
+def is_media(part: object) -> bool:
     """Returns whether a part of a message holds no text: an image, a sound, a file.
 
     >>> is_media({"type": "image_url"}), is_media({"type": "tool_result", "content": "a"})

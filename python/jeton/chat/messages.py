@@ -35,7 +35,7 @@ class Sent:
     fields: Mapping[str, Any]
 
 
-def sent_messages(messages: Any, *, is_part: bool = False) -> list[Sent]:
+def sent_messages(messages: object, *, is_part: bool = False) -> list[Sent]:
     """The messages of a call.
 
     Args:
@@ -53,7 +53,7 @@ def sent_messages(messages: Any, *, is_part: bool = False) -> list[Sent]:
             f"{type(messages).__name__}"
         )
     sent = [
-        message if isinstance(message, Sent) else _sent(at, message, is_part=is_part)
+        message if isinstance(message, Sent) else _sent_message(at, message, is_part=is_part)
         for at, message in enumerate(messages)
     ]
     if not sent:
@@ -61,7 +61,7 @@ def sent_messages(messages: Any, *, is_part: bool = False) -> list[Sent]:
     return sent
 
 
-def _sent(at: int, message: Any, *, is_part: bool) -> Sent:
+def _sent_message(at: int, message: object, *, is_part: bool) -> Sent:
     fields = fields_of(message)
     if fields is None:
         hint = " (a call takes one conversation)" if isinstance(message, (list, tuple)) else ""
@@ -139,7 +139,7 @@ class TemplateInput:
             seen = {"thinking": reasoning, **seen, "reasoning_content": reasoning}
         return seen
 
-    def other(self, kind: Kind, value: Any, name: str | None = None) -> Any:
+    def other(self, kind: Kind, value: object, name: str | None = None) -> Any:
         """The tools, the documents, or a variable, which has a name."""
         return self._value(
             value, _CallPlace(kind, None, None, None, () if name is None else (name,))
@@ -150,7 +150,7 @@ class TemplateInput:
         self.characters += len(text)
         return Traced(text, ((len(text), self._origin(text, place)),)) if text else ""
 
-    def _origin(self, value: Any, place: _CallPlace) -> Origin:
+    def _origin(self, value: object, place: _CallPlace) -> Origin:
         trusted = self.trust.covers(place.kind, place.number, place.role, place.path)
         if place.kind == "message" and place.path == ("role",):
             trusted = trusted or value in KNOWN_ROLES

@@ -76,12 +76,12 @@ def cut(runs: Runs, start: int, stop: int) -> list[tuple[int, Origin]]:
     return found
 
 
-def data_in(value: Any) -> Origin | None:
+def data_in(value: object) -> Origin | None:
     """Whose the text is that is made of a value, however deep; `None` for the template."""
     return least_trusted(origins_in(value))
 
 
-def origins_in(value: Any) -> Iterator[Origin]:
+def origins_in(value: object) -> Iterator[Origin]:
     """Who wrote what is in a value, however deep."""
     if isinstance(value, str):
         yield from (origin for _, origin in runs_of(value))
@@ -98,7 +98,7 @@ def origins_in(value: Any) -> Iterator[Origin]:
         yield UNKNOWN
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """A value without origins."""
     if isinstance(value, Markup):
         return Markup(raw(value))

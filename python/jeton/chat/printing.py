@@ -14,7 +14,7 @@ from jeton.chat.parts import SCALARS, TextParts, TracedFloat, TracedInt, data_in
 __all__ = ["printed", "represented"]
 
 
-def printed(value: Any) -> TextParts:
+def printed(value: object) -> TextParts:
     """`str(value)` with its origins."""
     parts = TextParts()
     if isinstance(value, str):
@@ -28,7 +28,7 @@ def printed(value: Any) -> TextParts:
     return parts
 
 
-def represented(value: Any) -> TextParts:
+def represented(value: object) -> TextParts:
     """`repr(value)` with its origins."""
     weight(value)
     parts = TextParts()
@@ -36,7 +36,7 @@ def represented(value: Any) -> TextParts:
     return parts
 
 
-def _represent(value: Any, parts: TextParts) -> None:
+def _represent(value: object, parts: TextParts) -> None:
     if isinstance(value, Markup):
         parts.add_of(repr(plain(value)), data_in(value))
     elif isinstance(value, str):

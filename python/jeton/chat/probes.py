@@ -15,7 +15,13 @@ from jeton.chat.renderer import Renderer
 from jeton.chat.trust import Trust
 from jeton.errors import JetonError
 
-__all__ = ["Frames", "frames_of", "prints_arguments_as_text", "takes_parts", "text_of"]
+__all__ = [
+    "Frames",
+    "frames_of",
+    "prints_arguments_as_text",
+    "takes_parts",
+    "text_of",
+]
 
 _WORDS: Final = "Hello there."
 _USER: Final = {"role": "user", "content": "Who is it?"}

@@ -244,7 +244,7 @@ def _last_of(text: str, spelled: str, origin: Origin) -> int:
     return -1
 
 
-def _spells_tag(value: Any) -> bool:
+def _spells_tag(value: object) -> bool:
     """Whether a value spells the tag, however deep."""
     if isinstance(value, str):
         return _TAG.strip() in raw(value)

@@ -197,7 +197,7 @@ class Rollout:
         return f"Rollout({answers} answer{'s' * (answers != 1)}, {tokens:,} tokens{drift})"
 
 
-def _checked(ids: Any) -> list[int]:
+def _checked(ids: object) -> list[int]:
     if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Iterable):
         raise ArgumentTypeError(
             f"ids must be the ids that the model wrote, not {type(ids).__name__}"
@@ -208,7 +208,7 @@ def _checked(ids: Any) -> list[int]:
         raise ArgumentTypeError(f"ids must hold ints: {error}") from None
 
 
-def _listed(messages: Any) -> list[Any]:
+def _listed(messages: object) -> list[Any]:
     if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Iterable):
         raise ArgumentTypeError(f"messages must be a list of dicts, not {type(messages).__name__}")
     listed = list(messages)

@@ -115,7 +115,7 @@ def schema_of(function: Callable[..., Any], place: str) -> dict[str, Any]:
     return {"type": "function", "function": found}
 
 
-def tools_of(tools: Any) -> list[Any]:
+def tools_of(tools: object) -> list[Any]:
     """The tools of a call as JSON schemas.
 
     Raises:
@@ -129,7 +129,7 @@ def tools_of(tools: Any) -> list[Any]:
     return [_tool(tool, number) for number, tool in enumerate(tools)]
 
 
-def _tool(tool: Any, number: int) -> dict[Any, Any]:
+def _tool(tool: object, number: int) -> dict[Any, Any]:
     if isinstance(tool, dict):
         return tool
     if isinstance(tool, (types.FunctionType, types.MethodType)):
@@ -196,7 +196,7 @@ def _entries(block: str, names: Collection[str]) -> dict[str, str]:
 # Type hints
 
 
-def _of_hint(hint: Any) -> dict[str, Any]:
+def _of_hint(hint: object) -> dict[str, Any]:
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin is None:
         return _of_class(hint)
@@ -211,7 +211,7 @@ def _of_hint(hint: Any) -> dict[str, Any]:
     if origin is tuple:
         if len(args) == 1 or ... in args:
             raise ArgumentError(
-                f"{_shown(hint)}: a JSON schema cannot describe this tuple (write "
+                f"{_hint_text(hint)}: a JSON schema cannot describe this tuple (write "
                 "list[…], or name several types)"
             )
         return {"type": "array", "prefixItems": [_of_hint(item) for item in args]}
@@ -220,7 +220,7 @@ def _of_hint(hint: Any) -> dict[str, Any]:
     raise _no_schema(hint)
 
 
-def _of_class(hint: Any) -> dict[str, Any]:
+def _of_class(hint: object) -> dict[str, Any]:
     if isinstance(hint, type) and issubclass(hint, enum.Enum):
         return _one_of([member.value for member in hint], hint.__name__)
     if hint is Any:
@@ -257,12 +257,12 @@ def _one_of(values: list[Any], name: str) -> dict[str, Any]:
     return {"type": kinds[0] if len(kinds) == 1 else kinds, "enum": values}
 
 
-def _no_schema(hint: Any) -> ArgumentError:
+def _no_schema(hint: object) -> ArgumentError:
     return ArgumentError(
-        f"no schema says {_shown(hint)} (there are int, float, str, bool, Any, Enum, Literal, and "
-        "list, tuple, dict and unions of these; or give a JSON schema for the function)"
+        f"no schema says {_hint_text(hint)} (there are int, float, str, bool, Any, Enum, Literal, "
+        "and list, tuple, dict and unions of these; or give a JSON schema for the function)"
     )
 
 
-def _shown(hint: Any) -> str:
+def _hint_text(hint: object) -> str:
     return hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")

@@ -166,10 +166,10 @@ class Traced(str):
 
     __rmul__ = __mul__
 
-    def __mod__(self, values: Any) -> str:
+    def __mod__(self, values: object) -> str:
         return whole(percent(self, values))
 
-    def __rmod__(self, template: Any) -> str:
+    def __rmod__(self, template: object) -> str:
         return whole(percent(template, self)) if isinstance(template, str) else NotImplemented
 
     # Parts
@@ -287,7 +287,7 @@ class Traced(str):
     def format(self, *args: Any, **kwargs: Any) -> str:
         return whole(braces(None, self, args, kwargs))
 
-    def format_map(self, mapping: Any) -> str:
+    def format_map(self, mapping: object) -> str:
         return whole(braces(None, self, (), mapping))
 
     # Case. No character becomes less than one, so an equal length means one for one.

@@ -13,7 +13,7 @@ from jeton.analysis import check as check_health
 from jeton.analysis.health.rules import SEVERITIES, Severity, chosen_rules
 from jeton.cli.command import Command, format_option
 from jeton.cli.documents import invalid_option
-from jeton.cli.findings import plain, rules_table, shown
+from jeton.cli.findings import findings_table, plain, rules_table
 from jeton.cli.printing import say
 from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath, check_target, force_option, give, output_option
@@ -162,7 +162,7 @@ def _written(health: Health, name: str, form: str, everything: bool, of_new: boo
         return saved_json.dumps(to_sarif(health, name), indent=1)
     if form == "plain":
         return plain(health, name, everything)
-    return shown(health, name, everything, of_new)
+    return findings_table(health, name, everything, of_new)
 
 
 def _fails(health: Health, fail_on: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import traceback
 import warnings
@@ -198,7 +199,7 @@ def _of_options(command: click.Command, message: str) -> str:
     for of_python, option, instead in _OF_OPTIONS:
         if option is None or option in own:
             message = message.replace(of_python, instead)
-    return message
+    return re.sub(r"^(?:corpora|parallel)\[[^]]*\]: ", "", message)
 
 
 def _common_flag(name: str, *short: str, help: str) -> click.Option:
@@ -239,7 +240,7 @@ def is_quiet() -> bool:
     return bool(click.get_current_context().meta.get(f"{_COMMON}.quiet"))
 
 
-def decorated(function: Any, decorators: Iterable[Callable[[Any], Any]]) -> Any:
+def decorated(function: object, decorators: Iterable[Callable[[Any], Any]]) -> Any:
     """A function with options, which its help lists in this order."""
     for decorator in reversed(list(decorators)):
         function = decorator(function)

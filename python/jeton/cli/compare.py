@@ -12,7 +12,7 @@ from jeton import saved_json
 from jeton.analysis import Comparison
 from jeton.analysis import compare as measure
 from jeton.cli.command import Command, format_option
-from jeton.cli.comparison import changed, shown, to_csv, to_markdown
+from jeton.cli.comparison import changed, measure_tables, to_csv, to_markdown
 from jeton.cli.documents import invalid_option
 from jeton.cli.named_arguments import (
     corpora_by_name,
@@ -90,7 +90,7 @@ def compare(
     force: bool,
 ) -> None:
     if not corpora and not parallel:
-        raise click.UsageError("There is nothing to measure on: give --corpus or --parallel.")
+        raise click.UsageError("give text to measure on: --corpus or --parallel.")
     if baseline is not None and form != "table":
         raise click.UsageError("--baseline adds to a table; leave out --format.")
     named, texts = tokenizers_by_name(tokenizers), corpora_by_name(corpora)
@@ -122,7 +122,7 @@ def _written(found: Comparison, form: str) -> str:
         return saved_json.dumps(found.to_dict(), indent=1)
     if form == "csv":
         return to_csv(found).rstrip("\n")
-    return to_markdown(found) if form == "markdown" else shown(found)
+    return to_markdown(found) if form == "markdown" else measure_tables(found)
 
 
 def _morphemes(path: str) -> dict[str, list[str]]:

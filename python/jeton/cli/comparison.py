@@ -15,7 +15,7 @@ from jeton.cli.printing import styled
 from jeton.cli.terminal import columns, heading, shorten, table, width_of
 from jeton.display.human_readable import counted
 
-__all__ = ["changed", "shown", "to_csv", "to_markdown"]
+__all__ = ["changed", "measure_tables", "to_csv", "to_markdown"]
 
 _NAME = 11
 """How many columns the name of a tokenizer takes at most."""
@@ -29,7 +29,7 @@ Row = tuple[str, list[str], set[int]]
 """A title, a cell for each tokenizer, and which of these are the best."""
 
 
-def shown(found: Comparison) -> str:
+def measure_tables(found: Comparison) -> str:
     """Tables of all measures, a column a tokenizer."""
     lines: list[str] = []
     names = list(found)
@@ -40,13 +40,13 @@ def shown(found: Comparison) -> str:
     for title, rows in tables:
         for first in range(0, len(names), fitting):
             chosen = names[first : first + fitting]
-            lines += ["", heading(title), _drawn(found, chosen, rows, first)]
+            lines += ["", heading(title), _table_text(found, chosen, rows, first)]
     is_judged = any(best for _, rows in tables for _, _, best in rows)
     lines += ["", *(["  * the best of its row"] if is_judged else []), *_lossy(found)]
     return "\n".join(lines[1:]).rstrip()
 
 
-def _drawn(found: Comparison, names: Sequence[str], rows: Sequence[Row], first: int) -> str:
+def _table_text(found: Comparison, names: Sequence[str], rows: Sequence[Row], first: int) -> str:
     heads = (f"{shorten(_marked(found, name), _NAME)} " for name in names)
     drawn = [("", *(styled(head, bold=True) for head in heads))]
     for title, cells, best in rows:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 import jeton
+from jeton.argument_types import SpecialPolicy
 from jeton.cli.command import Command, echo_note
 from jeton.cli.printing import put, say
 from jeton.cli.targets import FilePath, check_target, force_option, publish, workshop
@@ -18,7 +19,6 @@ from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
 from jeton.cli.verify import Check, compare, library_of, pattern_of, sample_texts
 from jeton.components import models
 from jeton.display.human_readable import visible
-from jeton.encoding.argument_types import SpecialPolicy
 from jeton.errors import FormatWarning, UnsupportedError
 
 __all__ = ["convert"]

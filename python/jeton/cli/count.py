@@ -10,7 +10,7 @@ import click
 
 from jeton import saved_json
 from jeton.cli.command import Command, format_option
-from jeton.cli.documents import Reader, batches, input_options, input_size
+from jeton.cli.documents import Reader, batches, input_options, input_size, named_by_place
 from jeton.cli.printing import say, styled
 from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import check_inputs
@@ -85,7 +85,8 @@ def count(
     stdout = sys.stdout.buffer
     with ProgressBar("counting", input_size(paths)) as progress:
         for group in batches(reader.documents(paths, progress)):
-            counts = tok.count_batch([document.text for document in group], **options)
+            with named_by_place(group):
+                counts = tok.count_batch([document.text for document in group], **options)
             for document, tokens in zip(group, counts, strict=True):
                 tallies[document.source].add(FileTally(1, tokens, document.size))
                 if each:

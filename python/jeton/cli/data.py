@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 import jeton
 from jeton.cli.colours import LEGEND, ColouredToken, flow
 from jeton.cli.command import Command, Group
-from jeton.cli.prepare import folder_option, told
-from jeton.cli.prepare_progress import saying_it_goes_on, shown
+from jeton.cli.prepare import folder_option, say_set
+from jeton.cli.prepare_progress import saying_it_goes_on, showing_progress
 from jeton.cli.printing import put, say, styled, use_colour
 from jeton.cli.progress import ProgressBar, progress_option
 from jeton.cli.targets import FilePath
 from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
 from jeton.errors import FormatError
+
+if TYPE_CHECKING:
+    from jeton.data import Manifest
 
 __all__ = ["data"]
 
@@ -187,7 +190,7 @@ def _show_set(folder: Path) -> None:
     say(table([header, *splits], "<>>>"))
 
 
-def _documents(manifest: Any) -> str:
+def _documents(manifest: Manifest) -> str:
     bad = f" and {manifest.bad_documents:,} bad" * bool(manifest.bad_documents)
     return f"{manifest.documents:,}, and {manifest.empty_documents:,} empty{bad}"
 
@@ -221,6 +224,6 @@ def merge(
     from jeton import data
 
     tok = None if tokenizer is None else jeton.load(tokenizer)
-    with saying_it_goes_on(), shown(progress == "json") as watch:
+    with saying_it_goes_on(), showing_progress(progress == "json") as watch:
         manifest = data.merge(parts, folder, tokenizer=tok, memory=memory, watch=watch)
-    told(folder, manifest)
+    say_set(folder, manifest)

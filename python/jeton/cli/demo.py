@@ -280,6 +280,6 @@ def _write(
     say()
     size = sum(len(text.encode()) for text in texts.values())
     _say(
-        f"The ids take {human_bytes(tokens.stat().st_size)}, the text {human_bytes(size)}. After "
-        f"each sample stands {END}, as training scripts expect it."
+        f"The ids take {human_bytes(tokens.stat().st_size)}, the text {human_bytes(size)}. Each "
+        f"sample ends in {END}, as training scripts expect."
     )

@@ -9,7 +9,7 @@ from typing import Literal
 import click
 
 import jeton
-from jeton import saved_json
+from jeton import samples, saved_json
 from jeton.analysis import Difference, OnlyToken, Stretch
 from jeton.analysis import diff as compare
 from jeton.cli.command import Command, format_option
@@ -21,7 +21,7 @@ from jeton.display.human_readable import counted, visible
 
 __all__ = ["diff"]
 
-HELP = """Show where two tokenizers differ on a corpus.
+HELP = """Show where two tokenizers differ on a corpus, by default the text that ships with jeton.
 
 Lists tokens that only one of them has, with how often they occur; texts that they split
 differently, those with the largest difference first; and the lines that differ most. · is a space,
@@ -29,6 +29,7 @@ and │ separates tokens.
 
 \b
 Examples:
+  jeton diff model.gguf folder/
   jeton diff gpt2 mine.json --corpus book.txt
   jeton diff old.json new.json --corpus corpus/ --format json \\
       -o differences.json
@@ -42,9 +43,8 @@ Examples:
     "--corpus",
     type=FilePath(),
     multiple=True,
-    required=True,
     metavar="PATH",
-    help="A file or folder to compare them on. Repeatable.",
+    help="A file or folder to compare them on. Repeatable.  [default: jeton samples]",
 )
 @invalid_option
 @click.option(
@@ -70,11 +70,12 @@ def diff(
 ) -> None:
     check_target(output, inputs=[a, b, *corpus], force=force, stream=True)
     tok_a, tok_b = jeton.load(a), jeton.load(b)
+    lines = [line for text in samples.read_all().values() for line in text.splitlines()]
     with ProgressBar("comparing", None) as progress:
         found = compare(
             tok_a,
             tok_b,
-            [Path(path) for path in corpus],
+            [Path(path) for path in corpus] or lines,
             limit=limit,
             errors=invalid,
             watch=progress.follow,
@@ -82,11 +83,11 @@ def diff(
     if form == "json":
         text = saved_json.dumps(found.to_dict(), indent=1)
     else:
-        text = "\n".join(_told(found, a, b, limit))
+        text = "\n".join(_summary_lines(found, a, b, limit))
     give(text, output, force=force)
 
 
-def _told(found: Difference, a: str, b: str, limit: int) -> Iterator[str]:
+def _summary_lines(found: Difference, a: str, b: str, limit: int) -> Iterator[str]:
     names = _names(a, b)
     yield heading(f"{names[0]} and {names[1]}")
     rows = [("", *names), ("tokens", *(f"{number:,}" for number in found.tokens))]

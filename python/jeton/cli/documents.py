@@ -10,8 +10,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
@@ -25,7 +26,7 @@ from jeton.cli.streams import name_full_file, refuse_endless
 from jeton.cli.targets import FilePath
 from jeton.corpora.compressed import DAMAGED, decompressed
 from jeton.corpora.corpus import ParquetColumn, is_table, kind_of
-from jeton.errors import FormatError
+from jeton.errors import ArgumentError, FormatError, JetonError
 
 __all__ = [
     "InputDocument",
@@ -35,6 +36,7 @@ __all__ = [
     "input_options",
     "input_size",
     "invalid_option",
+    "named_by_place",
     "only_document",
     "read_standard_input",
     "say_what_documents_are",
@@ -225,6 +227,22 @@ def batches(documents: Iterable[InputDocument]) -> Iterator[list[InputDocument]]
             batch, size = [], 0
     if batch:
         yield batch
+
+
+@contextlib.contextmanager
+def named_by_place(group: Sequence[InputDocument]) -> Iterator[None]:
+    """Errors of a call on texts of `group` name the file and the line of a text, not its number."""
+    try:
+        yield
+    except JetonError as error:
+        of_a_text = re.match(r"texts\[(\d+)\]: ", str(error))
+        number = int(of_a_text[1]) if of_a_text else 0
+        if of_a_text is None and len(group) > 1:
+            raise
+        message = str(error)[of_a_text.end() :] if of_a_text else str(error)
+        # A wrong argument is wrong for every text.
+        place = "" if isinstance(error, ArgumentError) else f"{group[number].place}: "
+        raise type(error)(f"{place}{message}") from None
 
 
 def read_standard_input() -> tuple[str, ...]:

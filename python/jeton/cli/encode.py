@@ -13,7 +13,14 @@ import numpy as np
 
 import jeton
 from jeton.cli.command import Command, echo_note
-from jeton.cli.documents import InputDocument, Reader, batches, input_options, input_size
+from jeton.cli.documents import (
+    InputDocument,
+    Reader,
+    batches,
+    input_options,
+    input_size,
+    named_by_place,
+)
 from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath, check_inputs, check_target, force_option
 from jeton.cli.token_files import FORMS, Form, NpyWriter, dtype_for, form_for, output
@@ -146,7 +153,8 @@ def _write_npy(
     if offsets:
         offsets.write(np.zeros(1, np.int64))
     for group in groups:
-        batch = tok.encode_batch([document.text for document in group], **options)
+        with named_by_place(group):
+            batch = tok.encode_batch([document.text for document in group], **options)
         if offsets:
             offsets.write(batch.offsets[1:] + ids.length)
         ids.write(batch.ids)
@@ -164,7 +172,9 @@ def _records(
     tok: jeton.Tokenizer, groups: Iterable[list[InputDocument]], options: dict[str, Any]
 ) -> Iterator[Record]:
     for group in groups:
-        for ids in tok.encode_batch([document.text for document in group], **options).tolist():
+        with named_by_place(group):
+            batch = tok.encode_batch([document.text for document in group], **options)
+        for ids in batch.tolist():
             yield {"ids": ids}
 
 
@@ -173,7 +183,8 @@ def _records_with_spans(
 ) -> Iterator[Record]:
     for group in groups:
         for document in group:
-            encoding = tok.encode_with_spans(document.text, **options)
+            with named_by_place([document]):
+                encoding = tok.encode_with_spans(document.text, **options)
             yield {"ids": encoding.ids, "spans": encoding.spans}
 
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from jeton.analysis import RULES, Case, Finding, Health
 from jeton.cli.printing import styled
-from jeton.cli.terminal import columns, drawn, heading, shorten, table
+from jeton.cli.terminal import columns, heading, lines_of, shorten, table
 from jeton.display.human_readable import visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["plain", "rules_table", "shown"]
+__all__ = ["findings_table", "plain", "rules_table"]
 
 _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 _EXAMPLES = 3
@@ -48,7 +48,7 @@ def _lines(health: Health, name: str, everything: bool) -> Iterator[str]:
             yield f"{start}\t{id}\t{case}\t{' '.join(case.told.split())}"
 
 
-def shown(health: Health, name: str, everything: bool, of_new: bool) -> str:
+def findings_table(health: Health, name: str, everything: bool, of_new: bool) -> str:
     """The table, with why each finding matters and what to do."""
     from rich.table import Table
     from rich.text import Text
@@ -60,7 +60,7 @@ def shown(health: Health, name: str, everything: bool, of_new: bool) -> str:
         mark = Text(f" {finding.severity:7}", style=f"bold {_COLOURS[finding.severity]}")
         grid.add_row(mark, _about(finding, everything))
         grid.add_row("", "")
-    lines = drawn([grid], columns())[:-1]
+    lines = lines_of([grid], columns())[:-1]
     title = heading(f"{name} · {_summary(health, of_new)}")
     body = ["", *lines, ""] if len(health) else []
     return "\n".join([title, *body, *_footer(health)])

@@ -156,7 +156,7 @@ def exercise(number: int | None) -> None:
         ask(number)
 
 
-def _words_options(function: Any) -> Any:
+def _words_options(function: object) -> Any:
     """The words that training begins with."""
     decorators = [
         click.argument("text", nargs=-1),

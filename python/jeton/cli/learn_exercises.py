@@ -14,7 +14,7 @@ import click
 
 from jeton.cli.learn_views import print_steps
 from jeton.cli.printing import put, say, styled, use_colour
-from jeton.cli.terminal import columns, heading, table
+from jeton.cli.terminal import columns, heading, paragraph, table
 from jeton.display.human_readable import without_controls
 from jeton.learn.exercises import EXERCISES, Exercise, exercise
 
@@ -31,7 +31,7 @@ def list_exercises() -> None:
     ]
     say(table(rows, "><<"))
     say()
-    say("  jeton learn --exercise 1    asks the first; an answer may come by a pipe, too")
+    say(paragraph("jeton learn --exercise 1 asks the first. Answers can also come from a pipe."))
 
 
 def ask(number: int) -> None:

@@ -5,7 +5,6 @@ Look here for exit codes: 0 where every function that is written is right, 1 whe
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 
 import click
@@ -13,7 +12,7 @@ import click
 from jeton.cli.command import echo_note
 from jeton.cli.printing import say, styled
 from jeton.cli.targets import check_target, replacing
-from jeton.cli.terminal import columns, heading, shorten
+from jeton.cli.terminal import columns, heading, paragraph, shorten
 from jeton.display.human_readable import counted
 from jeton.learn.grading import Grade, grade, template
 
@@ -48,13 +47,14 @@ def show_grades(path: str) -> None:
     wrong = [it for it in grades if it.outcome not in ("right", "missing")]
     say()
     if wrong:
-        say(f"  Mend {wrong[0].task.name} first; its page: docs/exercises/{wrong[0].task.name}.md")
+        name = wrong[0].task.name
+        say(paragraph(f"Mend {name} first; its page: docs/exercises/{name}.md"))
         raise click.exceptions.Exit(1)
     if missing is not None:
-        say(f"  Next: {missing.name}. {missing.goal}")
-        say(f"  def {missing.name}{missing.signature}:")
+        say(paragraph(f"Next: {missing.name}. {missing.goal}"))
+        say(paragraph(f"def {missing.name}{missing.signature}:"))
         return
-    say("  All right: that is a tokenizer. Our own pages of each algorithm: jeton.learn.reference.")
+    say(paragraph("All right: that is a tokenizer. jeton.learn.reference has ours, to compare."))
 
 
 def _show(it: Grade) -> None:
@@ -63,7 +63,7 @@ def _show(it: Grade) -> None:
         "right": counted(it.calls, "call"),
         "missing": "to be written",
         "too long": f"call {it.calls:,} takes too long:",
-    }.get(it.outcome, f"call {it.calls:,} goes wrong; the smallest that does:")
+    }.get(it.outcome, f"call {it.calls:,} goes wrong:")
     say(f"  {styled(sign, fg=colour)} {styled(it.task.name.ljust(14), bold=True)} {summary}")
     if it.outcome in ("right", "missing"):
         return
@@ -73,5 +73,5 @@ def _show(it: Grade) -> None:
     if it.outcome not in ("too long", "ended"):
         say(f"      yours  {shorten(it.got, width - 7)}")
     say(f"      right  {shorten(repr(it.right), width - 7)}")
-    for line in textwrap.wrap(it.why, width):
-        say(styled(f"      {line}", fg="yellow"))
+    if it.why:
+        say(styled(paragraph(it.why, " " * 6), fg="yellow"))

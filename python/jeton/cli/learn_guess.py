@@ -9,7 +9,7 @@ import sys
 from jeton import samples
 from jeton.cli.learn_views import print_steps
 from jeton.cli.printing import put, say, styled, use_colour
-from jeton.cli.terminal import heading
+from jeton.cli.terminal import heading, paragraph
 from jeton.display.human_readable import counted
 from jeton.display.views.frames import Chip, Frame, Row, Rows
 from jeton.learn.merging import MergeStep, frames_of_merging, watch_bpe
@@ -30,8 +30,8 @@ def play(start: int | None) -> None:
     numbers = random.Random(seed)
     streak = longest = guesses = right = 0
     say(heading("Guess the next merge"))
-    say("  The most frequent pair of neighbours wins; of equals, the one seen first.")
-    say("  Type its two symbols, as in: t h    An empty line ends the game.")
+    say(paragraph("The most frequent pair of neighbours wins; of equals, the one seen first."))
+    say(paragraph("Type its two symbols, as in: t h. An empty line ends the game."))
     words = sorted({*re.findall(r"\b[a-z]{4,7}\b", samples.read("tales"))})
     while True:
         counts = _round(words, numbers)
@@ -43,18 +43,21 @@ def play(start: int | None) -> None:
             if not line.strip():
                 say()
                 share = f"{right} of {counted(guesses, 'guess', 'guesses')} right"
-                say(f"  {share}; the longest streak was {longest}. The same words: --start {seed}")
+                say(paragraph(f"{share}; the longest streak was {longest}."))
+                say(paragraph(f"jeton learn guess --start {seed} has the same words."))
                 return
             guesses += 1
             if tuple(line.split()) in (step.best, (step.made,)):
                 right, streak = right + 1, streak + 1
                 longest = max(longest, streak)
-                verdict = styled("Right. ", fg="green", bold=True)
+                verdict, colour = "Right.", "green"
             else:
                 streak = 0
-                verdict = styled("Not so. ", fg="red", bold=True)
+                verdict, colour = "Not so.", "red"
             note = frames_of_merging(step.before, [step])[1].note
-            say(f"  {verdict}{note}" + (f" Streak: {streak}." if streak > 1 else ""))
+            text = f"{verdict} {note}" + (f" Streak: {streak}." if streak > 1 else "")
+            said = paragraph(text)
+            say(said.replace(verdict, styled(verdict, fg=colour, bold=True), 1))
 
 
 def _round(words: list[str], numbers: random.Random) -> dict[str, int]:

@@ -7,7 +7,7 @@ import sys
 import click
 
 from jeton.cli.printing import put, say, styled
-from jeton.cli.terminal import heading, shorten, table
+from jeton.cli.terminal import heading, paragraph, shorten, table
 
 __all__ = ["choose"]
 
@@ -42,7 +42,7 @@ def choose() -> list[str] | None:
     ]
     say(table(rows, "><<<"))
     say()
-    say("  The course, docs/course, explains them; jeton play shows them in a browser.")
+    say(paragraph("The course (docs/course) explains them; jeton play shows them in a browser."))
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return None
     put("Number, or an empty line to leave: ", end="")
@@ -50,5 +50,5 @@ def choose() -> list[str] | None:
     if not answer:
         return None
     if not (answer.isascii() and answer.isdigit() and 1 <= int(answer[:9]) <= len(LESSONS)):
-        raise click.UsageError(f"{answer[:20]!r} is no number of the menu.")
+        raise click.UsageError(f"{answer[:20]!r} is not a number of the menu.")
     return [*LESSONS[int(answer) - 1][2]]

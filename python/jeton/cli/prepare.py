@@ -5,21 +5,26 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from jeton.cli.chat import template_text, variables_of
 from jeton.cli.command import Command, echo_note
 from jeton.cli.documents import documents_option, say_what_documents_are
-from jeton.cli.prepare_progress import saying_it_goes_on, shown
+from jeton.cli.prepare_progress import saying_it_goes_on, showing_progress
 from jeton.cli.printing import put
 from jeton.cli.progress import progress_option
 from jeton.cli.targets import FilePath, check_target
 from jeton.cli.terminal import human_bytes
 from jeton.cli.tokenizers import TokenizerSource, tokenizer_options
 
-__all__ = ["folder_option", "prepare", "told"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from jeton.data import Manifest
+
+__all__ = ["folder_option", "prepare", "say_set"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -255,7 +260,7 @@ def prepare(
     tok = source.load()
     end: Any = data.AUTO if end_of_text is None else end_of_text
     paths = [Path(path) for path in inputs]
-    with saying_it_goes_on(), shown(progress == "json") as watch:
+    with saying_it_goes_on(), showing_progress(progress == "json") as watch:
         manifest = data.prepare(
             paths[0] if len(paths) == 1 else paths,
             tok,
@@ -271,14 +276,14 @@ def prepare(
         say_what_documents_are(paths, options["field"], options["documents"])
         if not options["frame"] and tok._core.frame(True) not in (None, ([], [])):
             echo_note("what the tokenizer's post-processor adds is left out (--frame writes it)")
-    told(folder, manifest)
+    say_set(folder, manifest)
 
 
 def _many(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + "s" * (number != 1)
 
 
-def told(folder: Path, manifest: Any) -> None:
+def say_set(folder: Path, manifest: Manifest) -> None:
     """Says what a set is, when it is whole."""
     for name, split in manifest.splits.items():
         documents, files = _many(split.documents, "document"), _many(len(split.shards), "file")
@@ -295,13 +300,12 @@ def told(folder: Path, manifest: Any) -> None:
             left_out = _many(manifest.bad_documents, "document")
             echo_note(f"{left_out} left out: cannot be read or encoded")
     else:
-        _told_of_chats(manifest)
+        _say_chats(manifest.chats, manifest.tokens)
     put(f"{folder}")
 
 
-def _told_of_chats(manifest: Any) -> None:
-    counts = manifest.chats
-    learnt = counts["learnt_tokens"] / max(1, manifest.tokens)
+def _say_chats(counts: Mapping[str, int], tokens: int) -> None:
+    learnt = counts["learnt_tokens"] / max(1, tokens)
     echo_note(f"{counts['learnt_tokens']:,} tokens to be learnt, {learnt:.1%} of all")
     if counts["truncated"]:
         echo_note(

@@ -16,13 +16,13 @@ from jeton.cli.progress import ProgressBar
 if TYPE_CHECKING:
     from jeton.data import PrepareProgress
 
-__all__ = ["saying_it_goes_on", "shown"]
+__all__ = ["saying_it_goes_on", "showing_progress"]
 
 Watch = Callable[["PrepareProgress"], None]
 
 
 @contextlib.contextmanager
-def shown(as_json: bool) -> Iterator[Watch | None]:
+def showing_progress(as_json: bool) -> Iterator[Watch | None]:
     """What shows the progress, while it lasts."""
     if is_quiet() or not (as_json or sys.stderr.isatty()):
         yield None

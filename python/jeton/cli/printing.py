@@ -21,7 +21,16 @@ import click
 
 from jeton.display.human_readable import printable
 
-__all__ = ["for_terminal", "isolated", "own_colours", "put", "say", "shown", "styled", "use_colour"]
+__all__ = [
+    "for_terminal",
+    "isolated",
+    "own_colours",
+    "put",
+    "say",
+    "styled",
+    "terminal_text",
+    "use_colour",
+]
 
 _NUMBER: Final = secrets.randbelow(10**18)
 _ISOLATE, _END = "2068", "2069"
@@ -57,7 +66,7 @@ def isolated(text: str) -> str:
     return f"\x1b[{_NUMBER};{_ISOLATE}m{text}\x1b[{_NUMBER};{_END}m"
 
 
-def shown(text: str, *, colour: bool, lines: bool = True, isolates: bool = False) -> str:
+def terminal_text(text: str, *, colour: bool, lines: bool = True, isolates: bool = False) -> str:
     r"""A text as a terminal may have it.
 
     Args:
@@ -83,7 +92,7 @@ def say(text: str = "", *, end: str = "\n", err: bool = False) -> None:
     """Prints a text for people: on standard output, or on standard error."""
     stream = sys.stderr if err else sys.stdout
     colour = use_colour(stream)
-    stream.write(shown(text, colour=colour, isolates=colour or stream.isatty()) + end)
+    stream.write(terminal_text(text, colour=colour, isolates=colour or stream.isatty()) + end)
     stream.flush()
 
 

@@ -110,7 +110,7 @@ def report(
     force: bool,
 ) -> None:
     if bool(tokenizers) == (saved is not None):
-        raise click.UsageError("Give tokenizers, or --from with a saved comparison.")
+        raise click.UsageError("give tokenizers, or --from with a saved comparison.")
     texts, languages = corpora_by_name(corpora), languages_by_name(parallel)
     named = tokenizers_by_name(tokenizers)
     inputs = [*named.values(), *texts.values(), *languages.values(), *filter(None, (saved, swept))]
@@ -132,7 +132,7 @@ def report(
         text = found.html(title, sweep=sweep)
     else:
         if not corpora and not parallel:
-            raise click.UsageError("Give text to measure on: --corpus or --parallel.")
+            raise click.UsageError("give text to measure on: --corpus or --parallel.")
         toks = {name: jeton.load(path) for name, path in named.items()}
         found = _compared(toks, texts, languages, pivot, invalid)
         lines = {name: _first_lines(path) for name, path in [*texts.items(), *languages.items()]}

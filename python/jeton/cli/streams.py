@@ -47,7 +47,7 @@ UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EBADF)
 """What a file or a stream that is full or closed answers, without a name."""
 
 
-def _shown(error: UnicodeError) -> tuple[str | bytes, int]:
+def _replacement(error: UnicodeError) -> tuple[str | bytes, int]:
     """What a stream shows of characters that it cannot encode; for `codecs.register_error`.
 
     The bytes of a file name that is not UTF-8 come out as they are.
@@ -66,7 +66,7 @@ def _stand_in(character: str) -> bytes:
     return _LIKE.get(character, "?").encode("ascii")
 
 
-codecs.register_error("jeton.shown", _shown)
+codecs.register_error("jeton.shown", _replacement)
 
 
 def run_with_streams(run: Callable[[], int]) -> int:

@@ -170,11 +170,11 @@ def sweep(
     if form == "json":
         text = saved_json.dumps(found.to_dict(), indent=1)
     else:
-        text = found.to_csv().rstrip("\n") if form == "csv" else "\n".join(_told(found))
+        text = found.to_csv().rstrip("\n") if form == "csv" else "\n".join(_lines(found))
     give(text, output, force=force)
 
 
-def _told(found: Sweep) -> Iterator[str]:
+def _lines(found: Sweep) -> Iterator[str]:
     most = max((point.bytes_per_token or 0 for point in found.points), default=0)
     yield heading(f"{human_bytes(found.held_out_bytes)} held out, {found.held_out_lines:,} lines")
     names = (

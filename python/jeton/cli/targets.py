@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, TypeAlias, TypeVar
 import click
 
 from jeton import files
-from jeton.cli.printing import say, shown
+from jeton.cli.printing import say, terminal_text
 from jeton.cli.signals import temporary_folder, undisturbed
 from jeton.cli.streams import STDOUT, name_full_file
 from jeton.errors import FileError, JetonError
@@ -175,7 +175,7 @@ def give(text: str, output: PathLike | None, *, force: bool) -> None:
         say(text)
         return
     with replacing(Path(output), force=force) as file:
-        file.write(f"{shown(text, colour=False)}\n".encode())
+        file.write(f"{terminal_text(text, colour=False)}\n".encode())
 
 
 @contextlib.contextmanager

@@ -9,13 +9,14 @@ from __future__ import annotations
 import io
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from jeton.cli.printing import isolated, own_colours, say, shown, styled
+from jeton.cli.printing import isolated, own_colours, say, styled, terminal_text
 from jeton.display.human_readable import printable
 
-__all__ = ["columns", "drawn", "heading", "human_bytes", "shorten", "show", "table", "width_of"]
+__all__ = ["columns", "heading", "human_bytes", "lines_of", "shorten", "show", "table", "width_of"]
 
 _ANY_WIDTH = 10_000
 """Columns of what is read by another program."""
@@ -35,11 +36,11 @@ def show(*things: Any, width: int | None = None) -> None:
         things: What rich can draw.
         width: How wide; by default as wide as the terminal.
     """
-    lines = drawn(things, columns() if width is None else width)
+    lines = lines_of(things, columns() if width is None else width)
     say("\n".join(lines))
 
 
-def drawn(things: Iterable[Any], width: int) -> list[str]:
+def lines_of(things: Iterable[Any], width: int) -> list[str]:
     """The lines that rich makes of things, coloured, for `say`, which takes colours away."""
     from rich.color import ColorSystem
     from rich.console import Console
@@ -61,7 +62,7 @@ def drawn(things: Iterable[Any], width: int) -> list[str]:
         for segments in console.render_lines(thing, pad=False):
             line = ""
             for text, style, _ in segments:
-                plain = shown(text, colour=False)
+                plain = terminal_text(text, colour=False)
                 colours = (style or Style.null()).render(plain, color_system=ColorSystem.EIGHT_BIT)
                 line += isolated(own_colours(colours))
             lines.append(line.rstrip())
@@ -89,7 +90,7 @@ def width_of(text: str) -> int:
     """
     from rich.cells import cell_len
 
-    return cell_len(shown(text, colour=False, lines=False))
+    return cell_len(terminal_text(text, colour=False, lines=False))
 
 
 def shorten(text: str, width: int) -> str:
@@ -101,6 +102,17 @@ def shorten(text: str, width: int) -> str:
     from rich.cells import set_cell_size
 
     return text if width_of(text) <= width else set_cell_size(text, width - 1).rstrip() + "…"
+
+
+def paragraph(text: str, indent: str = "  ") -> str:
+    """`text` in lines that fit the terminal.
+
+    >>> paragraph("one two", indent="    ")
+    '    one two'
+    """
+    return textwrap.fill(
+        text, columns(), initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
 
 
 def heading(title: str) -> str:
@@ -129,9 +141,9 @@ def table(rows: Iterable[Sequence[str]], align: str, gap: str = "  ", indent: st
         right = side == ">"
         grid.add_column(justify="right" if right else "left", no_wrap=right, overflow="fold")
     for row in rows:
-        cells = (shown(cell, colour=True, lines=False) for cell in row)
+        cells = (terminal_text(cell, colour=True, lines=False) for cell in row)
         grid.add_row(*map(Text.from_ansi, cells))
     if not grid.rows:
         return ""
     width = columns() - len(indent) if sys.stdout.isatty() else _ANY_WIDTH
-    return "\n".join((indent + line).rstrip() for line in drawn([grid], width))
+    return "\n".join((indent + line).rstrip() for line in lines_of([grid], width))

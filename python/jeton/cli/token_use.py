@@ -68,7 +68,7 @@ def _most(tok: jeton.Tokenizer, usage: Usage) -> str:
     rows = [
         (
             f"{id:,}",
-            shorten(_shown(tok, id), 24),
+            shorten(_token_text(tok, id), 24),
             f"{count:,}",
             f"{count / usage.total:.1%}",
             styled(bar(count / most[0][1], _BAR), fg="green"),
@@ -81,9 +81,9 @@ def _most(tok: jeton.Tokenizer, usage: Usage) -> str:
 def _never(tok: jeton.Tokenizer, ids: np.ndarray) -> str:
     """Some of the tokens, spread over the vocabulary."""
     chosen = ids[np.linspace(0, len(ids) - 1, min(_ROWS, len(ids))).astype(np.int64)]
-    rows = [(f"{id:,}", shorten(_shown(tok, id), columns() - 16)) for id in chosen.tolist()]
+    rows = [(f"{id:,}", shorten(_token_text(tok, id), columns() - 16)) for id in chosen.tolist()]
     return table(rows, "><")
 
 
-def _shown(tok: jeton.Tokenizer, id: int) -> str:
+def _token_text(tok: jeton.Tokenizer, id: int) -> str:
     return visible(tok.token_bytes(id) or tok.token_spelling(id))

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from statistics import median
-from typing import Any
 
 import numpy as np
 
@@ -112,20 +111,20 @@ def _steps(label: str, stage: Component | None) -> Iterator[tuple[str, str]]:
         return
     steps: tuple[Component, ...] = getattr(stage, "steps", (stage,))
     for position, step in enumerate(steps):
-        yield "" if position else label, _told(step)
+        yield "" if position else label, _step_text(step)
 
 
-def _told(step: Component) -> str:
+def _step_text(step: Component) -> str:
     """A step as its name and what it was told; patterns as they are written, `·` for a space."""
     told = [type(step).__name__]
     for field in dataclasses.fields(step):
         value = getattr(step, field.name)
         if value != field.default:
-            told.append(f"{field.name}={_shown(value)}")
+            told.append(f"{field.name}={_setting_text(value)}")
     return " ".join(told)
 
 
-def _shown(value: Any) -> str:
+def _setting_text(value: object) -> str:
     """A setting in a few words."""
     match value:
         case Regex():

@@ -277,7 +277,7 @@ def check_pattern(owner: object, pattern: object, dialect: str = "oniguruma") ->
         raise ArgumentTypeError(f"{name} must be a str or a Regex, not {type(pattern).__name__}")
 
 
-def _same(value: Any) -> Any:
+def _same(value: object) -> Any:
     return value
 
 

@@ -137,7 +137,7 @@ def _set_prices(owner: Price | Above) -> None:
         object.__setattr__(owner, name, number)
 
 
-def _date(value: Any) -> datetime.date | None:
+def _date(value: object) -> datetime.date | None:
     if value is None:
         return None
     if isinstance(value, datetime.date):
@@ -312,7 +312,7 @@ def _toml(text: str, name: str) -> Any:
 _SHARED: Final = ("currency", "date", "source")
 
 
-def _rows(table: Any, name: str) -> dict[str, Price]:
+def _rows(table: object, name: str) -> dict[str, Price]:
     if not isinstance(table, dict) or not isinstance(table.get("models"), dict):
         raise FormatError(
             f'{name}: expected an object with "models", as '
@@ -321,12 +321,12 @@ def _rows(table: Any, name: str) -> dict[str, Price]:
     _check_names(table, (*_SHARED, "models"), name)
     shared = {key: table[key] for key in _SHARED if key in table}
     return {
-        model: _made(Price, row, f"{name}: models.{model:.60}", shared)
+        model: _record(Price, row, f"{name}: models.{model:.60}", shared)
         for model, row in table["models"].items()
     }
 
 
-def _made(kind: Any, row: Any, place: str, shared: Mapping[str, Any]) -> Any:
+def _record(kind: Any, row: Any, place: str, shared: Mapping[str, Any]) -> Any:
     if not isinstance(row, dict):
         raise FormatError(f"{place}: must be a table of prices, not {type(row).__name__}")
     _check_names(row, tuple(item.name for item in fields(kind)), place)
@@ -335,7 +335,7 @@ def _made(kind: Any, row: Any, place: str, shared: Mapping[str, Any]) -> Any:
         if needed not in values:
             raise FormatError(f"{place}: has no {needed!r}")
     if values.get("above") is not None:
-        values["above"] = _made(Above, values["above"], f"{place}.above", {})
+        values["above"] = _record(Above, values["above"], f"{place}.above", {})
     try:
         return kind(**values)
     except JetonError as error:

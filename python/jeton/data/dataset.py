@@ -229,8 +229,8 @@ class TokenDataset:
         batch_size: int,
         block_size: int,
         *,
-        generator: Any = None,
-        device: Any = None,
+        generator: object = None,
+        device: object = None,
     ) -> Batch:
         """Windows from random places, each of which is equally likely, the last one included.
 
@@ -253,7 +253,7 @@ class TokenDataset:
         batch_size = checked_int("batch_size", batch_size, 1)
         places = self._places(checked_int("block_size", block_size, 1))
         on = None if device is None else checked_device(device)
-        starts = self._drawn(places, batch_size, generator, on is not None)
+        starts = self._draw(places, batch_size, generator, on is not None)
         batch = self.windows(starts, block_size)
         if on is None:
             return batch
@@ -284,7 +284,7 @@ class TokenDataset:
         world_size: int = 1,
         drop_last: bool = False,
         workers: int = 0,
-        device: Any = None,
+        device: object = None,
     ) -> Loader[Batch]:
         """Batches of windows side by side, each exactly once an epoch: see `jeton.data.Loader`.
 
@@ -330,8 +330,8 @@ class TokenDataset:
             )
         return places
 
-    def _drawn(
-        self, places: int, number: int, generator: Any, tensors: bool
+    def _draw(
+        self, places: int, number: int, generator: object, tensors: bool
     ) -> npt.NDArray[np.int64]:
         if isinstance(generator, np.random.Generator):
             return generator.integers(0, places, number)

@@ -80,7 +80,7 @@ class Loader(Generic[B]):
         world_size: int,
         drop_last: bool,
         workers: int,
-        device: Any,
+        device: object,
     ) -> None:
         self._source = source
         self._batch_size = checked_int("batch_size", batch_size, 1)
@@ -164,7 +164,7 @@ class Loader(Generic[B]):
         epoch, before = self._epoch, self._taken
         numbers = range(worker, self._steps(before), workers)
         for number, examples in self._examples(epoch, before, numbers):
-            batch = self._given(self._source.gather(examples))
+            batch = self._in_form(self._source.gather(examples))
             # Such that this very worker goes on with its next batch.
             self._advance(epoch, before, number - worker + workers)
             yield batch
@@ -178,7 +178,7 @@ class Loader(Generic[B]):
         if len(self._source) - self._taken < (step if self._drop_last else 1):
             self.set_epoch(epoch + 1)
 
-    def _given(self, batch: B) -> B:
+    def _in_form(self, batch: B) -> B:
         """A batch in the form that is asked for."""
         return batch
 

@@ -190,7 +190,7 @@ class Packing:
         world_size: int = 1,
         drop_last: bool = False,
         workers: int = 0,
-        device: Any = None,
+        device: object = None,
     ) -> Loader[PackedRows]:
         """Batches of rows, each exactly once an epoch; arguments as for `TokenDataset.loader`."""
         return loader_of(
@@ -320,7 +320,7 @@ def _documents(documents: object) -> Documents:
     return Documents(documents.offsets, documents.ids.__getitem__)
 
 
-def _mask(masks: Any, documents: Documents) -> npt.NDArray[np.bool_]:
+def _mask(masks: object, documents: Documents) -> npt.NDArray[np.bool_]:
     """One bool a token."""
     if isinstance(masks, LossMask):
         masks = masks[:]

@@ -15,7 +15,7 @@ from jeton.corpora.memory_size import memory_bytes
 from jeton.corpora.token_blocks.blocks import DocumentSource
 from jeton.data import layouts
 from jeton.data.conversations import Conversations
-from jeton.data.layouts.finding import chosen
+from jeton.data.layouts.finding import layout_of
 from jeton.data.manifest import NAME, Manifest
 from jeton.data.manifest_defaults import SetFacts, tokenizer_of
 from jeton.data.preparing.end_of_text import (
@@ -247,7 +247,7 @@ def whole_set(plan: SetPlan, sources: dict[str, DocumentSource], folder: Path) -
     if is_begun:
         return None
     if not is_whole:
-        layout = chosen(layouts.LAYOUTS, plan.layout)
+        layout = layout_of(layouts.LAYOUTS, plan.layout)
         for path in sorted((*folder.glob("*"), *folder.glob("*/*.ds"))):
             name = path.relative_to(folder).as_posix()
             is_taken = name in TOKENIZER_FILES or layout.split_of(name)

@@ -34,7 +34,7 @@ class TorchLoader(Loader[B], IterableDataset[B]):
         if self._epoch == epoch:
             self.set_epoch(epoch + 1)
 
-    def _given(self, batch: B) -> B:
+    def _in_form(self, batch: B) -> B:
         if get_worker_info() is None:
             return self._moved(batch)
         # A worker has no device; tensors go to the process that asked by shared memory.

@@ -33,7 +33,7 @@ _NAMED_IDS = {"lang_to_id", "task_to_id"}
 """Keys whose values are ids by the texts of their tokens, of Whisper."""
 
 
-def moved(values: Any, id_map: IdMap) -> Any:
+def moved(values: object, id_map: IdMap) -> Any:
     """A configuration with its ids moved.
 
     An id whose token is gone becomes null, in a list it goes; so does an id beyond those of the
@@ -46,7 +46,7 @@ def moved(values: Any, id_map: IdMap) -> Any:
     return _moved(values, id_map, "")
 
 
-def _moved(values: Any, id_map: IdMap, key: str) -> Any:
+def _moved(values: object, id_map: IdMap, key: str) -> Any:
     if key in _SEQUENCES:
         return _sequence(values, id_map, key)
     if key == "forced_decoder_ids" and values is not None:
@@ -72,7 +72,7 @@ def _is_id(key: str) -> bool:
     return key.endswith(_ONE_ID) or key in _ALSO_IDS
 
 
-def _place(id: Any, id_map: IdMap) -> Any:
+def _place(id: object, id_map: IdMap) -> Any:
     """The new id; `None` if there is none, and what is no id as it is."""
     if isinstance(id, bool) or not isinstance(id, int) or id < 0:
         return id
@@ -80,7 +80,7 @@ def _place(id: Any, id_map: IdMap) -> Any:
     return None if new == -1 else new
 
 
-def _sequence(values: Any, id_map: IdMap, key: str) -> Any:
+def _sequence(values: object, id_map: IdMap, key: str) -> Any:
     """Lists of ids, or lists of such lists, without those of which an id is gone."""
     if not isinstance(values, list):
         if values is None:
@@ -93,7 +93,7 @@ def _sequence(values: Any, id_map: IdMap, key: str) -> Any:
     return [value for value in inner if value is not None] or None
 
 
-def _pairs(values: Any, id_map: IdMap, key: str, *, id_at: int) -> Any:
+def _pairs(values: object, id_map: IdMap, key: str, *, id_at: int) -> Any:
     """Pairs of something and an id, or of ids and something, without those that are gone."""
     if not isinstance(values, list) or not all(
         isinstance(pair, list) and len(pair) == 2 for pair in values

@@ -129,7 +129,7 @@ class IdMap:
         size, digest = (self.old_size, self.old_digest) if old else (self.new_size, self.new_digest)
         return f"a tokenizer of {size} ids" + (f" ({digest[:12]})" if digest else "")
 
-    def apply(self, ids: Any, *, missing: Literal["raise", "drop"] | int = "raise") -> Any:
+    def apply(self, ids: object, *, missing: Literal["raise", "drop"] | int = "raise") -> Any:
         """Old ids as new ones.
 
         Args:

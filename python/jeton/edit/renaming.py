@@ -180,7 +180,7 @@ def _renamed_processor(
     return processor
 
 
-def _renamed_symbols(stage: Any, names: Mapping[str, str]) -> Any:
+def _renamed_symbols(stage: object, names: Mapping[str, str]) -> Any:
     """SentencePiece's normalizer with the new names; `None` for any other stage."""
     if isinstance(stage, normalizers.SentencePiece):
         symbols = (names.get(it, it) for it in stage.user_defined_symbols)

@@ -187,7 +187,7 @@ def _smallest(task: Task, answers: LearnerProcess, wrong: Grade, calls: int) -> 
     return Grade(task, wrong.outcome, calls, wrong.arguments, wrong.right, wrong.got, wrong.why)
 
 
-def _smaller(value: Any) -> Iterator[Any]:
+def _smaller(value: object) -> Iterator[Any]:
     """Values of the same kind that are smaller."""
     match value:
         case bool() | float():
@@ -349,6 +349,10 @@ def _encode_why(arguments: Arguments, right: list[bytes], got: list[bytes]) -> s
                 "wherever it stands."
             )
         row = merged
+    parts = {left + second: (left, second) for left, second in merges}
+    token = next((it for it in got if it in parts and it not in right), None)
+    if token is not None:
+        return f"{token!r} is merged from {_pair(parts[token])} only, not from other parts."
     return "The merges are done in the order in which they were learned, each everywhere at once."
 
 
@@ -450,7 +454,7 @@ def _split_why(arguments: Arguments, right: list[str], got: list[str]) -> str:
         return f"A space goes with what follows it, so {piece!r} is one piece."
     return (
         f"{piece!r} is a piece: letters, numbers and other signs are three kinds, by Unicode's "
-        "categories, and a piece has one kind."
+        "categories, and a piece is a whole run of one kind."
     )
 
 

@@ -145,7 +145,7 @@ def _serve(path: str, questions: BinaryIO, answers: BinaryIO) -> None:
             send(answer)
 
 
-def _returned(value: Any) -> CallResult:
+def _returned(value: object) -> CallResult:
     """The answer of a call that returned `value`, which may be of any type."""
     name = type(value).__name__
     try:
@@ -167,7 +167,7 @@ def _is_plain(value: Any) -> bool:
     return value is None or type(value) in (str, bytes, int, float, bool)
 
 
-def _printed(value: Any) -> str:
+def _printed(value: object) -> str:
     try:
         return repr(value)
     except Exception:

@@ -170,7 +170,7 @@ def _replace_class(files: dict[str, bytes], core: Pipeline, tokenizer_json: str)
     return str(config["tokenizer_class"])
 
 
-def _as_json(value: Any) -> bytes:
+def _as_json(value: object) -> bytes:
     return f"{json.dumps(value, indent=2, ensure_ascii=False)}\n".encode()
 
 
@@ -263,7 +263,7 @@ def _list_new_tokens(files: dict[str, bytes], core: Pipeline, first: frozenset[s
         _update(files, CONFIG, {name: [*(config.get(name) or []), *new]})
 
 
-def _content(token: Any) -> Any:
+def _content(token: object) -> Any:
     return token.get("content") if isinstance(token, dict) else token
 
 

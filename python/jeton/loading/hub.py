@@ -72,11 +72,13 @@ def repository_folder(repository: str, *, revision: str | None, offline: bool) -
         )
     # Its errors come from several libraries; whatever it is, the repository could not be had.
     except Exception as error:
+        if offline:
+            raise DownloadError(
+                f"{repository} is not on this machine, and jeton is offline (fetch it where there "
+                f"is a network, `jeton fetch {repository}`, or load a folder that holds its files)"
+            ) from error
         what = str(error).strip().partition("\n")[0] or type(error).__name__
-        hint = (
-            "jeton is offline, and the repository was never fetched to this machine"
-            if offline
-            else "is the name right? A gated repository needs `hf auth login`"
-        )
-        raise DownloadError(f"{repository}: {what} ({hint})") from error
+        raise DownloadError(
+            f"{repository}: {what} (is the name right? A gated repository needs `hf auth login`)"
+        ) from error
     return Path(folder)

@@ -37,8 +37,8 @@ BYTE: Final = 6
 _PIECES, _TRAINER, _NORMALIZER, _SELF_TEST = 1, 2, 3, 4
 _VARINT, _BYTES, _FIXED32 = 0, 2, 5
 """How a field is written: a number, bytes by their length, four bytes."""
-_CHARSMAP, _ESCAPES = 2, 5
-_OF_NORMALIZER = {3: "add_dummy_prefix", 4: "remove_extra_whitespaces"}
+_CHARSMAP, _DUMMY_PREFIX, _ESCAPES = 2, 3, 5
+_OF_NORMALIZER = {_DUMMY_PREFIX: "add_dummy_prefix", 4: "remove_extra_whitespaces"}
 _OF_TRAINER = {
     20: "max_piece_length",
     21: "split_by_unicode_script",
@@ -48,7 +48,7 @@ _OF_TRAINER = {
     25: "split_digits",
     26: "allow_whitespace_only_pieces",
 }
-_MODEL_TYPE, _VOCAB_SIZE = 3, 4
+_MODEL_TYPE, _VOCAB_SIZE, _UNK_SURFACE = 3, 4, 44
 _META_IDS = {40: "unk", 41: "bos", 42: "eos", 43: "pad"}
 _KINDS = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
 
@@ -134,9 +134,21 @@ class ModelFile:
         }
         return self.pieces.index(piece) in ids.values()
 
-    def with_pieces(self, pieces: Iterable[ModelPiece]) -> bytes:
+    def with_pieces(
+        self,
+        pieces: Iterable[ModelPiece],
+        *,
+        unk_surface: str | None = None,
+        add_dummy_prefix: bool | None = None,
+    ) -> bytes:
         """The content of the file with other pieces: their number and the ids of the unknown,
-        begin, end and padding pieces are put right, and samples of the old ids dropped."""
+        begin, end and padding pieces are put right, and samples of the old ids dropped.
+
+        Args:
+            pieces: All of them, in the order of their ids.
+            unk_surface: What the unknown piece is decoded to, if not as the file says.
+            add_dummy_prefix: Whether a space is put in front, if not as the file says.
+        """
         kept = tuple(pieces)
         ids = {piece.text: id for id, piece in enumerate(kept)}
         old = {id: piece.text for id, piece in enumerate(self.pieces)}
@@ -154,6 +166,9 @@ class ModelFile:
                 moved = _moved(default, old, ids)
                 if moved != default:
                     trainer += _field(number, 0, moved)
+        if unk_surface is not None:
+            # Of a field that is there twice, the last counts.
+            trainer += _field(_UNK_SURFACE, _BYTES, unk_surface.encode())
         body = bytearray()
         for piece in kept:
             body += _field(_PIECES, 2, _spelled(piece))
@@ -161,6 +176,9 @@ class ModelFile:
         for number, wire, value in self.rest:
             if number != _SELF_TEST:
                 body += _field(number, wire, value)
+        if add_dummy_prefix is not None:
+            # The parts of a message that is there twice are one.
+            body += _field(_NORMALIZER, _BYTES, _field(_DUMMY_PREFIX, _VARINT, add_dummy_prefix))
         return bytes(body)
 
 

@@ -144,7 +144,9 @@ def _of_path(
         from jeton.loading import class_folders
 
         if class_folders.names_a_class(path):
-            core, roles = class_folders.read(path)
+            core, roles, warnings = class_folders.read(path)
+            for warning in warnings:
+                warn_caller(warning, FormatWarning)
             return _with_settings(path, core, roles, read_beside(path))
     core, warnings, roles, beside = _core.load(
         os.fspath(path),
@@ -156,7 +158,8 @@ def _of_path(
     )
     for warning in warnings:
         warn_caller(warning, FormatWarning)
-    return _with_settings(path, core, roles, read_beside(path) if is_folder else dict(beside))
+    files_beside = read_beside(path) if is_folder else {}
+    return _with_settings(path, core, roles, {**dict(beside), **files_beside})
 
 
 def _with_settings(

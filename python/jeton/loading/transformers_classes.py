@@ -8,6 +8,7 @@ compares the names with those of the installed version.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
 
@@ -20,6 +21,7 @@ __all__ = [
     "input_names",
     "padding_side",
     "rebuilt",
+    "stages_unknown",
 ]
 
 AS_IT_STANDS: Final = "PreTrainedTokenizerFast"
@@ -30,15 +32,16 @@ _OWN_STAGES: Final = frozenset(
     Albert Bart Barthez Bert BertGeneration BertJapanese BertTokenizerLegacy Bartpho Bertweet
     BigBird BioGpt Blenderbot BlenderbotSmall ByT5 CLIP CTRL Camembert Canine Clvp CodeGen
     CodeLlama Cohere ConvBert Cpm CpmAnt DPRContextEncoder DPRQuestionEncoder DPRReader Deberta
-    DebertaV2 Dia DistilBert Esm Esmc FNet FSMT FastSpeech2Conformer Flaubert Funnel GPT2 GPTNeoX
-    GPTNeoXJapanese GPTSw3 Gemma Herbert LED Lasr LayoutLMv2 LayoutLMv3 LayoutXLM Llama Luke
-    Lxmert M2M100 MBart MBart50 MLuke MPNet Marian MarkupLM Mgpstr MobileBert Mvp MyT5 Nllb Nougat
-    OpenAIGPT PLBart Pegasus Perceiver Phobert ProphetNet Qwen2 Qwen3_5 Reformer RemBert RoCBert
-    RoFormer Roberta SeamlessM4T Siglip Siglip2 Speech2Text SpeechT5 Splinter SqueezeBert T5 Tapas
-    Tipsv2 Udop VideoPrism Vits Wav2Vec2CTC Wav2Vec2PhonemeCTC Whisper XGLM XLM XLMRoberta XLNet
+    DebertaV2 Dia DistilBert Electra Esm Esmc FNet FSMT FastSpeech2Conformer Flaubert Funnel
+    GPT2 GPTNeoX GPTNeoXJapanese GPTSw3 Gemma Herbert LED Lasr LayoutLM LayoutLMv2 LayoutLMv3
+    LayoutXLM Llama Longformer Luke Lxmert M2M100 MBart MBart50 MLuke MPNet Marian MarkupLM
+    Mgpstr MistralCommonBackend MobileBert Mvp MyT5 Nllb Nougat OpenAIGPT PLBart Pegasus
+    Perceiver Phobert ProphetNet Qwen2 Qwen3_5 Reformer RemBert RoCBert RoFormer Roberta
+    SeamlessM4T Siglip Siglip2 Speech2Text SpeechT5 Splinter SqueezeBert T5 Tapas Tipsv2 Udop
+    VideoPrism Vits Wav2Vec2CTC Wav2Vec2PhonemeCTC Whisper XGLM XLM XLMRoberta XLNet
     """.split()
 )
-"""Names without `Tokenizer` and `Fast` at their end."""
+"""Names without `Tokenizer` and `Fast` at their end, and old names of such classes."""
 
 _WITH_TYPE_IDS: Final = frozenset(
     "Bert Canine ConvBert DPRContextEncoder DPRQuestionEncoder Deberta DebertaV2 Electra FNet "
@@ -177,7 +180,7 @@ def _is_bert(config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> bool:
     )
 
 
-def _byte_level(step: Any, config: Mapping[str, Any], *, use_regex: bool) -> bool:
+def _byte_level(step: object, config: Mapping[str, Any], *, use_regex: bool) -> bool:
     return (
         isinstance(step, dict)
         and step.get("type") == "ByteLevel"
@@ -209,7 +212,7 @@ def _spelling(config: Mapping[str, Any], role: str, otherwise: str) -> str | Non
     return token.get("content") if isinstance(token, dict) else token
 
 
-def _is_berts_frame(processor: Any, config: Mapping[str, Any]) -> bool:
+def _is_berts_frame(processor: object, config: Mapping[str, Any]) -> bool:
     """Whether it puts `[CLS] A [SEP]` around a text, and `[CLS] A [SEP] B [SEP]` around two."""
     cls, sep = (_spelling(config, role, f"[{role.upper()}]") for role in ("cls", "sep"))
     if not isinstance(processor, dict):
@@ -240,6 +243,27 @@ _BUILT: Final = {
 """For classes whose stages are known: whether a tokenizer has just these."""
 
 
+def stages_unknown(config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> bool:
+    """Whether the class that a configuration names builds stages that are not known here.
+
+    Args:
+        config: What `tokenizer_config.json` holds.
+        tokenizer: What `tokenizer.json` holds.
+    """
+    name = bare_name(config)
+    if name not in _OWN_STAGES or _is_read_as_it_stands(name, tokenizer):
+        return False
+    return rebuilt(config, tokenizer) is None
+
+
+def _is_read_as_it_stands(name: str, tokenizer: Mapping[str, Any]) -> bool:
+    """Whether a file is one that its class would spoil, as transformers 5 knows itself.
+
+    That is one of bytes, as Llama 3's, under the class for Llama 2.
+    """
+    return name == "Llama" and "ByteLevel" in json.dumps(tokenizer["pre_tokenizer"])
+
+
 def rebuilt(config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> dict[str, Any] | None:
     """What transformers 5 builds from a `tokenizer.json`, by the class that a configuration names.
 
@@ -250,8 +274,11 @@ def rebuilt(config: Mapping[str, Any], tokenizer: Mapping[str, Any]) -> dict[str
         config: What `tokenizer_config.json` holds.
         tokenizer: What `tokenizer.json` holds.
     """
-    stages = _STAGES.get(bare_name(config))
+    name = bare_name(config)
+    stages = _STAGES.get(name)
     model = tokenizer["model"]
+    if _is_read_as_it_stands(name, tokenizer):
+        return None
     if stages is None or model.get("type", "BPE") != stages[0]:
         return None
     of_class = stages[1](config)
@@ -358,14 +385,19 @@ def _gpt_neox_stages(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _STAGES: Final[Mapping[str, tuple[str, Callable[[Mapping[str, Any]], dict[str, Any]]]]] = {
-    "GPT2": ("BPE", _of_bytes),
-    "Roberta": ("BPE", _of_bytes),
-    "Bart": ("BPE", _of_bytes),
+    **dict.fromkeys(
+        "Bart CodeGen Deberta GPT2 LED Longformer Luke Mvp Roberta Whisper".split(),
+        ("BPE", _of_bytes),
+    ),
+    **dict.fromkeys(
+        """
+        Bert DistilBert Electra LayoutLM LayoutLMv2 Lxmert MPNet MobileBert Splinter SqueezeBert
+        """.split(),
+        ("WordPiece", _bert_stages),
+    ),
     "GPTNeoX": ("BPE", _gpt_neox_stages),
     "Qwen2": ("BPE", _qwen2_stages),
     "Llama": ("BPE", _llama_stages),
     "Gemma": ("BPE", _gemma_stages),
-    "Bert": ("WordPiece", _bert_stages),
-    "DistilBert": ("WordPiece", _bert_stages),
 }
 """For classes whose stages are known: the model that they take, and the stages around it."""

@@ -34,7 +34,7 @@ def drawable(texts: Sequence[str]) -> tuple[list[str], list[str]]:
     families = list(matplotlib.rcParams["font.family"])
     lacking = {character for text in texts for character in text}
     for family in families:
-        lacking -= _drawn(family, lacking)
+        lacking -= _drawable(family, lacking)
     lacking, more = _covered(lacking)
     escaped = {ord(it): it.encode("unicode_escape").decode() for it in lacking}
     shown = [text.translate(escaped) for text in texts]
@@ -57,7 +57,7 @@ def _covered(lacking: set[str]) -> tuple[set[str], list[str]]:
     if not lacking:
         return lacking, chosen
     names = sorted({entry.name for entry in fontManager.ttflist})
-    drawn = {name: _drawn(name, lacking) for name in names if not name.startswith(_PLACEHOLDERS)}
+    drawn = {name: _drawable(name, lacking) for name in names if not name.startswith(_PLACEHOLDERS)}
     while lacking and drawn:
         best = max(drawn, key=lambda name: len(drawn[name] & lacking))
         if not drawn[best] & lacking:
@@ -67,7 +67,7 @@ def _covered(lacking: set[str]) -> tuple[set[str], list[str]]:
     return lacking, chosen
 
 
-def _drawn(family: str, characters: Iterable[str]) -> set[str]:
+def _drawable(family: str, characters: Iterable[str]) -> set[str]:
     """Those of the characters for which a family has a glyph that is not empty."""
     from matplotlib.font_manager import FontProperties, findfont, get_font
 

@@ -73,9 +73,9 @@ class EmbeddingMap:
         Labels are drawn in installed fonts that have their characters; what none has is written
         escaped, as `\\u4e2d`, with a warning.
         """
-        return self._drawn(title, fonts_of_viewer=False)
+        return self._draw(title, fonts_of_viewer=False)
 
-    def _drawn(self, title: str | None, *, fonts_of_viewer: bool) -> Figure:
+    def _draw(self, title: str | None, *, fonts_of_viewer: bool) -> Figure:
         import matplotlib
         from matplotlib.figure import Figure
 
@@ -167,7 +167,7 @@ class EmbeddingMap:
         with matplotlib.rc_context(settings), warnings.catch_warnings():
             if kind == "svg":  # measured with this machine's fonts, drawn with the viewer's
                 warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
-            picture = self._drawn(title, fonts_of_viewer=kind == "svg")
+            picture = self._draw(title, fonts_of_viewer=kind == "svg")
             picture.savefig(drawn, format=kind, dpi=200, metadata=stamp)
         files.write(target, drawn.getvalue())
 

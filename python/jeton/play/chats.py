@@ -85,10 +85,10 @@ def _chat(card: Card, asked: Question, has_prompt: bool, says: Callable[[str], N
         add_generation_prompt=has_prompt,
         isolate=True,
         says=says,
-    ).made()
+    ).build()
 
 
-def _parsed(name: str, value: Any) -> Any:
+def _parsed(name: str, value: object) -> Any:
     """JSON that was typed, or a value."""
     if not isinstance(value, str):
         return value

@@ -2,6 +2,7 @@
 
 A browser counts UTF-16 code units, so a text is kept as these, and spans count them. An edit names
 the version that it changes; if that is not the current one, the browser sends the whole text.
+`tokens.py` says how an edit changes the tokens.
 """
 
 from __future__ import annotations
@@ -9,17 +10,16 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Final
 
 from jeton.errors import ArgumentError
+from jeton.play.tokens import HIGH, LOW, KnownTokens, TokenColumns, Units
 
 if TYPE_CHECKING:
+    from jeton.argument_types import SpecialPolicy
     from jeton.play.shelf import Card
 
-__all__ = ["MAX_TEXT", "TabText", "TabTexts", "TokenColumns"]
+__all__ = ["MAX_TEXT", "TabText", "TabTexts"]
 
 MAX_TEXT: Final = 32 << 20
 """UTF-16 code units of a text, and of all texts that are kept."""
@@ -31,67 +31,59 @@ _MAX_KEPT: Final = 8
 _MAX_KEPT_TOKENS: Final = 32 << 20
 """Tokens of these; the encoding that was asked for last may have more."""
 
-Flags = npt.NDArray[np.uint8]
-
-SPECIAL: Final = 1
-PART: Final = 2
-"""A token holds a part of a character that it shares with a neighbour."""
-
-
-@dataclass(frozen=True)
-class TokenColumns:
-    """The tokens of a text, as columns."""
-
-    ids: npt.NDArray[np.uint32]
-    starts: npt.NDArray[np.uint32]
-    """Where each begins, in UTF-16 code units."""
-    ends: npt.NDArray[np.uint32]
-    flags: Flags
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def at(self, offset: int) -> int:
-        """Index of the token at an offset of the text."""
-        return max(0, int(np.searchsorted(self.starts, offset, side="right")) - 1)
-
-    def columns(self, start: int, stop: int) -> bytes:
-        """Tokens `start` to `stop` as little-endian columns, one behind the other."""
-        part = slice(start, stop)
-        columns = (self.ids[part], self.starts[part], self.ends[part])
-        flags = self.flags[part].tobytes()
-        words = b"".join(column.astype("<u4").tobytes() for column in columns)
-        return words + flags + bytes(-len(flags) % 4)
-
 
 @dataclass
 class TabText:
-    """A text of a tab."""
+    """A text of a tab, at one version."""
 
     version: int
-    units: bytes
-    """UTF-16, little-endian."""
-    text: str
+    units: Units
+    characters: int
+    utf8: int
+    """Bytes of the text in UTF-8."""
+    known: OrderedDict[tuple[int, SpecialPolicy], KnownTokens] = field(default_factory=OrderedDict)
+    """Tokens of this text or of an earlier one, by card and policy; those used last at the end."""
     lock: threading.Lock = field(default_factory=threading.Lock)
-    _encoded: OrderedDict[tuple[int, str], TokenColumns] = field(default_factory=OrderedDict)
 
     def __len__(self) -> int:
-        return len(self.units) // 2
+        return len(self.units)
 
-    def tokens(self, card: Card, special: str) -> TokenColumns:
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        return self.units.text()
+
+    def edited(self, version: int, start: int, removed: int, inserted: str) -> TabText:
+        """The text with `removed` units at `start` replaced."""
+        stop = start + removed
+        units = self.units.replaced(start, stop, inserted)
+        # A surrogate at the edge of an edit may have found or lost its other half.
+        start -= self.units.holds(start - 1, HIGH)
+        stop += self.units.holds(stop, LOW)
+        behind = len(self) - stop
+        before, after = (
+            _sizes(self.units.text(start, stop)),
+            _sizes(units.text(start, len(units) - behind)),
+        )
+        with self.lock:
+            known = [(key, it.edited(start, behind)) for key, it in self.known.items()]
+        characters = self.characters - before[0] + after[0]
+        utf8 = self.utf8 - before[1] + after[1]
+        return TabText(version, units, characters, utf8, OrderedDict(known))
+
+    def tokens(self, card: Card, special: SpecialPolicy) -> TokenColumns:
         """The tokens of the text; those that were asked for last are kept."""
         key = (card.number, special)
         with self.lock:
-            found = self._encoded.pop(key, None)
+            known = self.known.pop(key, None)
+            found = None if known is None else known.updated(self.units, card, special)
             if found is None:
-                found = _encoded(self.text, card, special)
-            self._encoded[key] = found
-            held = sum(map(len, self._encoded.values()))
-            while len(self._encoded) > 1 and (
-                len(self._encoded) > _MAX_KEPT or held > _MAX_KEPT_TOKENS
-            ):
-                _, dropped = self._encoded.popitem(last=False)
-                held -= len(dropped)
+                found = TokenColumns.of(self.text, card, special)
+            self.known[key] = KnownTokens.of(found, self.units)
+            held = sum(len(it.tokens) for it in self.known.values())
+            while len(self.known) > 1 and (len(self.known) > _MAX_KEPT or held > _MAX_KEPT_TOKENS):
+                _, dropped = self.known.popitem(last=False)
+                held -= len(dropped.tokens)
         return found
 
 
@@ -112,7 +104,8 @@ class TabTexts:
 
     def whole(self, name: str, version: int, text: str) -> TabText:
         """A text that was sent whole."""
-        return self._keep(name, version, text.encode("utf-16-le", "surrogatepass"))
+        units = Units(text.encode("utf-16-le", "surrogatepass"))
+        return self._keep(name, TabText(version, units, *_sizes(units.text())))
 
     def edited(
         self, name: str, version: int, base: int, start: int, removed: int, inserted: str
@@ -122,17 +115,13 @@ class TabTexts:
             old = self._documents.get(name)
         if old is None or old.version != base or not 0 <= start <= start + removed <= len(old):
             return None
-        middle = inserted.encode("utf-16-le", "surrogatepass")
-        units = old.units[: 2 * start] + middle + old.units[2 * (start + removed) :]
-        return self._keep(name, version, units)
+        return self._keep(name, old.edited(version, start, removed, inserted))
 
-    def _keep(self, name: str, version: int, units: bytes) -> TabText:
+    def _keep(self, name: str, document: TabText) -> TabText:
         if len(name) > _MAX_NAME:
             raise ArgumentError(f"the name of a text has up to {_MAX_NAME} characters")
-        if len(units) > 2 * MAX_TEXT:
+        if len(document) > MAX_TEXT:
             raise ArgumentError(f"the text is longer than {MAX_TEXT:,} characters")
-        # A lone surrogate is not text: it becomes U+FFFD, which is as long.
-        document = TabText(version, units, units.decode("utf-16-le", "replace"))
         with self._lock:
             self._documents[name] = document
             self._documents.move_to_end(name)
@@ -143,13 +132,6 @@ class TabTexts:
         return document
 
 
-def _encoded(text: str, card: Card, special: str) -> TokenColumns:
-    policy: Any = "allow" if special == "allow" else "ignore"
-    ids, spans = card.tokenizer.encode_array_with_spans(text, unit="utf-16", special=policy)
-    starts = spans[:, 0].astype(np.uint32)
-    ends = spans[:, 1].astype(np.uint32)
-    flags = np.where(card.special[ids], SPECIAL, 0).astype(np.uint8)
-    shared = starts[1:] < ends[:-1]
-    flags[1:][shared] |= PART
-    flags[:-1][shared] |= PART
-    return TokenColumns(ids, starts, ends, flags)
+def _sizes(text: str) -> tuple[int, int]:
+    """Characters of a text, and its bytes in UTF-8."""
+    return len(text), len(text.encode())

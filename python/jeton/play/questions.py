@@ -35,7 +35,7 @@ class Question:
     def __contains__(self, name: str) -> bool:
         return self._fields.get(name) is not None
 
-    def value(self, name: str, default: Any = None) -> Any:
+    def value(self, name: str, default: object = None) -> Any:
         """A field of any kind; `None` counts as absent."""
         found = self._fields.get(name)
         if found is None:
@@ -73,7 +73,7 @@ class Question:
         return found
 
 
-def _whole(name: str, value: Any) -> int:
+def _whole(name: str, value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= _MAX_NUMBER:
         raise ArgumentError(f"{name!r} of the question is no whole number below 2**53")
     return value

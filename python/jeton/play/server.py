@@ -2,7 +2,8 @@
 
 Look here for what the browser may ask. Questions run on threads, so that a slow one (a large file,
 a regular expression) leaves the others alone; what is wrong with a question is an answer, too: the
-message of the exception, with status 400.
+message of the exception, with status 400. The threads are daemons: a question that still runs does
+not keep the server, or the program, from ending.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ import functools
 import ipaddress
 import itertools
 import json
+import logging
 import secrets
 import socket
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
@@ -33,13 +35,14 @@ from jeton.encoding.base_tokenizer import BaseTokenizer
 from jeton.errors import ArgumentError, JetonError, UnsupportedError
 from jeton.loading.known_names import names
 from jeton.play.chats import parsed_answer, shown_chat
-from jeton.play.documents import TabText, TabTexts, TokenColumns
+from jeton.play.documents import TabText, TabTexts
 from jeton.play.guard import Guard
 from jeton.play.ids import decoded
 from jeton.play.questions import Question
 from jeton.play.shelf import Card, Shelf
 from jeton.play.steps import steps
 from jeton.play.token_details import details, neighbours
+from jeton.play.tokens import TokenColumns
 from jeton.play.training import trained
 from jeton.play.vocabulary import TokenTable
 
@@ -48,15 +51,21 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from jeton.argument_types import SpecialPolicy
     from jeton.tokenizer import Tokenizer
 
 __all__ = ["Page"]
+
+T = TypeVar("T")
 
 MAX_SHOWN: Final = 6
 """Cards that the page shows at once."""
 
 WHOLE: Final = 200_000
 """Tokens of a text that are sent at once; of a longer text, those that are on the screen."""
+
+_MAX_RUNNING: Final = 16
+"""Questions that are answered at a time."""
 
 _MAX_FILES: Final = 32
 """Files of an upload."""
@@ -111,6 +120,7 @@ class Page:
         port: int = 0,
     ) -> None:
         try:
+            import starlette  # noqa: F401  (its parts are imported where they are used)
             import uvicorn
         except ImportError:
             raise UnsupportedError(
@@ -132,7 +142,8 @@ class Page:
         hosts = {f"{name}:{port}" for name in (seen, "127.0.0.1", "[::1]", "localhost")}
         app = Guard(_RouteAnswers(tokenizers, text).app(), secret, hosts)
         self._server = uvicorn.Server(
-            uvicorn.Config(app, log_level="warning", lifespan="off", timeout_graceful_shutdown=1)
+            # A question that still runs is given up at once; uvicorn would log that as an error.
+            uvicorn.Config(app, log_level="critical", lifespan="off", timeout_graceful_shutdown=0)
         )
         self._thread: threading.Thread | None = None
         self.url = f"http://{seen}:{port}/{secret}/"
@@ -203,19 +214,27 @@ class _RouteAnswers:
             kind, content = found
             return Response(content, media_type=kind)
 
+        running = asyncio.Semaphore(_MAX_RUNNING)
+
         def responding(answer: Callable[[bytes], Any]) -> Callable[[Request], Awaitable[Response]]:
             def respond(body: bytes) -> Response:
                 try:
                     found, status = answer(body), 200
                 except (JetonError, ValueError, OSError, MemoryError) as error:
                     found, status = {"error": str(error) or type(error).__name__}, 400
+                except Exception:
+                    logging.getLogger(__name__).exception("a question has no answer")
+                    found = {"error": "this is a fault of jeton: the terminal says more"}
+                    status = 500
                 if isinstance(found, bytes):
                     return Response(found, media_type="application/octet-stream")
                 content = json.dumps(found, allow_nan=False, separators=(",", ":"))
                 return Response(content, status, media_type="application/json")
 
             async def endpoint(request: Request) -> Response:
-                return await asyncio.to_thread(respond, await request.body())
+                body = await request.body()
+                async with running:
+                    return await _on_daemon_thread(lambda: respond(body))
 
             return endpoint
 
@@ -246,6 +265,7 @@ class _RouteAnswers:
         return {
             "version": __version__,
             "cards": [card.summary() for card in self.shelf],
+            "first": self.shelf.first,
             "names": [{"name": name, "what": what} for name, what in names().items()],
             "templates": sorted(TEMPLATES),
             "models": sorted(prices),
@@ -298,7 +318,7 @@ class _RouteAnswers:
         self, document: TabText, asked: Question, part: Callable[[TokenColumns], tuple[int, int]]
     ) -> bytes:
         """A head in JSON with an entry per card, and then the columns of each card."""
-        special = asked.text("special", "ignore")
+        special: SpecialPolicy = "allow" if asked.text("special", "ignore") == "allow" else "ignore"
         heads: list[dict[str, Any]] = []
         columns = b""
         for number in asked.numbers("cards")[:MAX_SHOWN]:
@@ -316,8 +336,8 @@ class _RouteAnswers:
             {
                 "version": document.version,
                 "units": len(document),
-                "bytes": len(document.text.encode("utf-8", "surrogatepass")),
-                "characters": len(document.text),
+                "bytes": document.utf8,
+                "characters": document.characters,
                 "cards": heads,
             }
         ).encode()
@@ -332,16 +352,17 @@ class _RouteAnswers:
 
     def gotchas(self, asked: Question) -> Any:
         document, card = self._document(asked), self._card(asked)
-        text = document.text[:_MAX_GOTCHAS]
+        units = document.units
+        text = units.text(0, units.between_characters(_MAX_GOTCHAS))
         found = card.tokenizer.gotchas(text, limit=5)
         # Spans count characters; the browser counts UTF-16.
-        units = _units(text)
+        place = _units(text)
         return {
             "found": [
                 {
                     "name": it.name,
-                    "start": units(it.span[0]),
-                    "end": units(it.span[1]),
+                    "start": place(it.span[0]),
+                    "end": place(it.span[1]),
                     "times": it.times,
                     "what": it.what,
                     "effect": it.effect,
@@ -354,7 +375,7 @@ class _RouteAnswers:
                 for it in found
             ],
             "looked": len(text),
-            "of": len(document.text),
+            "of": document.characters,
         }
 
     def price(self, asked: Question) -> Any:
@@ -406,6 +427,24 @@ class _RouteAnswers:
 
     def save(self, asked: Question) -> Any:
         return self._card(asked).tokenizer.to_json().encode()
+
+
+async def _on_daemon_thread(work: Callable[[], T]) -> T:
+    """The result of `work`, which raises nothing, on a thread that the program's end leaves."""
+    loop = asyncio.get_running_loop()
+    result: asyncio.Future[T] = loop.create_future()
+
+    def settle(found: T) -> None:
+        if not result.done():  # It is if the question was given up.
+            result.set_result(found)
+
+    def run() -> None:
+        found = work()
+        with contextlib.suppress(RuntimeError):  # The loop has ended.
+            loop.call_soon_threadsafe(settle, found)
+
+    threading.Thread(target=run, name="jeton play question", daemon=True).start()
+    return await result
 
 
 def _files() -> dict[str, tuple[str, bytes]]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from jeton.display.human_readable import printable
 from jeton.errors import ArgumentError, FormatWarning, TrainingWarning
 from jeton.loading.known_names import names
 from jeton.tokenizer.loading import load
@@ -93,11 +94,14 @@ class Shelf:
         self._cards: dict[int, Card] = {}
         self._added: OrderedDict[int, None] = OrderedDict()
         """Numbers of the cards that came later, those used last at the end."""
+        self.first: list[int] = []
+        """Numbers of the cards that a new tab begins with."""
         for name, tokenizer in tokenizers.items():
             known = name in names() or os.path.exists(name)
             hint = "" if known else "passed by a program"
             number = self.add(name, tokenizer, hint).number
             self._added.pop(number)
+            self.first.append(number)
 
     def __iter__(self) -> Iterator[Card]:
         with self._lock:
@@ -119,7 +123,7 @@ class Shelf:
 
         The same tokenizer under the same name keeps its card.
         """
-        name = name[:200]
+        name = printable(name[:200], lines=False)
         with self._lock:
             same = [card for card in self._cards.values() if card.loaded_as == name]
             for card in same:

@@ -11,7 +11,7 @@ from jeton.encoding.explaining import explain
 from jeton.encoding.explaining.view_frames import frames_of_encoding
 from jeton.errors import ArgumentError
 from jeton.play.shelf import Card
-from jeton.play.token_details import shown
+from jeton.play.token_details import token_text
 
 __all__ = ["MAX_EXPLAINED", "frames_as_json", "steps"]
 
@@ -31,7 +31,9 @@ def steps(card: Card, text: str, special: str) -> dict[str, Any]:
     explanation = explain(card.tokenizer, text, special=policy, add_special_tokens=False)
     return {
         "frames": frames_as_json(frames_of_encoding(explanation.text, explanation.steps)),
-        "tokens": [{"id": token.id, "shown": shown(token.token)} for token in explanation.tokens],
+        "tokens": [
+            {"id": token.id, "shown": token_text(token.token)} for token in explanation.tokens
+        ],
     }
 
 

@@ -7,11 +7,11 @@ from typing import Any, Final
 from jeton.display.human_readable import visible
 from jeton.play.shelf import Card
 
-__all__ = ["details", "neighbours", "shown"]
+__all__ = ["details", "neighbours", "shortened", "token_text"]
 
 _MAX_NEIGHBOURS: Final = 60
 _MAX_SHOWN: Final = 400
-"""Bytes of a token that are shown."""
+"""Bytes or characters of a token that are shown."""
 _MAX_DEPTH: Final = 64
 _MAX_SPLIT: Final = 1000
 """Bytes of the longest token whose merges are drawn: each merge is two more lines."""
@@ -19,9 +19,14 @@ _MAX_SPLIT: Final = 1000
 Tree = dict[str, Any]
 
 
-def shown(token: bytes) -> str:
+def token_text(token: bytes) -> str:
     """A token for people to read; only the beginning of a very long one."""
     return visible(token[:_MAX_SHOWN]) + "…" * (len(token) > _MAX_SHOWN)
+
+
+def shortened(text: str) -> str:
+    """Only the beginning of a very long text."""
+    return text[:_MAX_SHOWN] + "…" * (len(text) > _MAX_SHOWN)
 
 
 def details(card: Card, id: int) -> dict[str, Any]:
@@ -36,7 +41,7 @@ def details(card: Card, id: int) -> dict[str, Any]:
     return {
         "id": id,
         "bytes": token[:_MAX_SHOWN].hex(" ") + " …" * (len(token) > _MAX_SHOWN),
-        "shown": shown(token),
+        "shown": token_text(token),
         "points": [f"U+{ord(it):04X}" for it in text[:64]],
         "special": names[0] if names else None,
         "score": _score(card, id),
@@ -53,9 +58,9 @@ def neighbours(card: Card, id: int) -> dict[str, Any]:
     def listed(pairs: list[tuple[bytes, bytes]]) -> list[dict[str, Any]]:
         return [
             {
-                "left": shown(left),
-                "right": shown(right),
-                "result": shown(left + right),
+                "left": token_text(left),
+                "right": token_text(right),
+                "result": token_text(left + right),
                 "id": card.tokenizer.id_of(left + right),
             }
             for left, right in pairs[:_MAX_NEIGHBOURS]
@@ -71,7 +76,7 @@ def _score(card: Card, id: int) -> str | None:
 
 def _tree(card: Card, token: bytes, depth: int = 0) -> Tree:
     """A token as a tree of the merges that make it; leaves were never merged."""
-    node: Tree = {"shown": shown(token), "id": card.tokenizer.id_of(token)}
+    node: Tree = {"shown": token_text(token), "id": card.tokenizer.id_of(token)}
     pair = card.pairs.get(token)
     if pair is not None and depth < _MAX_DEPTH and len(token) <= _MAX_SPLIT:
         node["parts"] = [_tree(card, part, depth + 1) for part in pair]

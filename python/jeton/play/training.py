@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from jeton.errors import ArgumentError
 from jeton.play.shelf import Shelf, noting
-from jeton.play.token_details import shown
+from jeton.play.token_details import token_text
 from jeton.training import BPETrainer, UnigramTrainer, WordPieceTrainer
 from jeton.training.trainer import Trainer
 
@@ -42,7 +42,7 @@ def trained(shelf: Shelf, text: str, kind: str, size: int) -> dict[str, Any]:
     name = f"{kind} {tokenizer.vocab_size:,}"
     card = shelf.add(name, tokenizer, "trained on the page: save it, and give its path", notes)
     merges = [
-        {"left": shown(left), "right": shown(right), "result": shown(left + right)}
+        {"left": token_text(left), "right": token_text(right), "result": token_text(left + right)}
         for left, right in card.tokenizer.merges[:_MAX_MERGES]
     ]
     return {"card": card.summary(), "merges": merges}

@@ -13,7 +13,7 @@ from jeton.components import Regex, normalizers
 from jeton.encoding.unicode import scripts
 from jeton.errors import ArgumentError
 from jeton.play.shelf import Card
-from jeton.play.token_details import shown
+from jeton.play.token_details import token_text
 
 __all__ = ["SORTS", "TokenTable"]
 
@@ -58,18 +58,17 @@ class TokenTable:
     @functools.cached_property
     def unreachable(self) -> dict[int, str]:
         """Ids that no text gives, as far as was found, with the name of the rule that says so."""
-        from jeton.analysis.health import check
+        from jeton.analysis.health import RULES, check
 
-        health = check(self.card.tokenizer)
+        rules = [rule for rule in RULES if rule.startswith("unreach")]
         return {
             case.id: finding.rule
-            for finding in health.findings
-            if finding.rule.startswith("unreach")
+            for finding in check(self.card.tokenizer, only=rules).findings
             for case in finding.cases
             if case.id is not None
         }
 
-    def _found(self, query: str, kind: str) -> np.ndarray[Any, np.dtype[np.int64]]:
+    def _matches(self, query: str, kind: str) -> np.ndarray[Any, np.dtype[np.int64]]:
         """The places of the tokens that a query finds; those of the last query are kept."""
         if not query:
             return np.arange(len(self.ids))
@@ -95,7 +94,7 @@ class TokenTable:
         """
         if kind not in _KINDS or sort not in SORTS:
             raise ArgumentError(f"the vocabulary is searched by {', '.join(_KINDS)}")
-        places = self._found(query[:1000], kind)
+        places = self._matches(query[:1000], kind)
         counts = used[np.minimum(self.ids, len(used) - 1)] if len(used) else np.zeros_like(self.ids)
         keys: dict[str, Callable[[], Any]] = {
             "length": lambda: self.lengths[places],
@@ -111,7 +110,7 @@ class TokenTable:
         rows = [
             {
                 "id": int(self.ids[at]),
-                "shown": shown(self.tokens[at]),
+                "shown": token_text(self.tokens[at]),
                 "bytes": self.tokens[at][:48].hex(" "),
                 "length": int(self.lengths[at]),
                 "script": self.scripts[at],

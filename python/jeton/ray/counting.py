@@ -32,7 +32,7 @@ _FAN = 8
 
 
 def count(
-    data: Any,
+    data: object,
     trainer: Trainer,
     *,
     field: str | None = None,
@@ -104,7 +104,7 @@ def count(
     return trainer.count(_counts(row["counts"]))
 
 
-def _files(data: Any) -> list[Path]:
+def _files(data: object) -> list[Path]:
     """The files that paths name, before any task runs."""
     files = files_of(data)
     if files is None:

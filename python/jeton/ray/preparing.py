@@ -186,12 +186,12 @@ def _parts_of_files(ray: Any, groups: list[dict[str, Any]], task: _EncodeTask) -
     return _parts(mapped(given, task.of_files, 1, task.num_cpus), task.folder)
 
 
-def _parts_of_dataset(dataset: Any, split: str, task: _EncodeTask) -> list[Any]:
+def _parts_of_dataset(dataset: object, split: str, task: _EncodeTask) -> list[Any]:
     """The parts of a dataset, named by their order when that is known."""
     for left in task.folder.glob(f"{split}-*"):
         shutil.rmtree(left)
 
-    def encode(table: Any) -> Any:
+    def encode(table: object) -> Any:
         return task.of_rows(table, split)
 
     made = _parts(mapped(dataset, encode, None, task.num_cpus), task.folder)
@@ -238,7 +238,7 @@ class _EncodeTask:
             self._make(sources, name)
         return name
 
-    def of_rows(self, table: Any, split: str) -> Any:
+    def of_rows(self, table: object, split: str) -> Any:
         """Encodes a block of a dataset."""
         name = f"{split}-{uuid.uuid4().hex}"
         self._make(self._sources(split, source_of(table, self._encoding, self._reading)), name)

@@ -147,7 +147,7 @@ class Encoding:
         for name, value in {"_mask": None, **state, "_encoded": None}.items():
             _set(self, name, value)
 
-    def _made(self, name: str) -> list[Any] | None:
+    def _existing_list(self, name: str) -> list[Any] | None:
         """The list of a column, which may have been written to; `None` if there is none yet."""
         try:
             column: list[Any] = object.__getattribute__(self, name)
@@ -157,11 +157,11 @@ class Encoding:
 
     def _first(self, name: str, most: int) -> list[Any]:
         """The first entries of a column."""
-        column = self._made(name)
+        column = self._existing_list(name)
         return self._encoded.rows(name, 0, most) if column is None else column[:most]
 
     def __len__(self) -> int:
-        column = self._made("ids")
+        column = self._existing_list("ids")
         return len(self._encoded if column is None else column)
 
     @property
@@ -293,7 +293,7 @@ class Encoding:
         """The ids as an array of int64, shape (tokens,)."""
         import numpy as np
 
-        column = self._made("ids")
+        column = self._existing_list("ids")
         return np.array(self._encoded.array() if column is None else column, np.int64)
 
     def to_torch(self) -> torch.Tensor:

@@ -61,7 +61,7 @@ class Vocabulary(Mapping[bytes, int]):
     def __len__(self) -> int:
         return len(self._ids)
 
-    def get(self, token: bytes, default: Any = None) -> Any:
+    def get(self, token: bytes, default: object = None) -> Any:
         """The id of a token, or `default`."""
         return self._ids.get(token, default)
 

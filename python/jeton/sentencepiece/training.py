@@ -243,7 +243,7 @@ class _TrainerRequest:
             raise ArgumentTypeError(
                 f"sentence_iterator must be an iterable of lines, not {type(lines).__name__}"
             )
-        return _kept(_lines_of_files(paths) if lines is None else iter(lines), limit)
+        return _training_lines(_lines_of_files(paths) if lines is None else iter(lines), limit)
 
     def _normalizer(self, options: dict[str, Any]) -> SentencePieceNormalizer:
         """What normalizes text before training, and in the model."""
@@ -342,7 +342,7 @@ def _lines_of_files(paths: list[str]) -> Iterator[bytes]:
             raise FileError(f"{path}: {error.strerror or error}") from None
 
 
-def _kept(lines: Iterable[str | bytes], limit: int) -> Iterator[str]:
+def _training_lines(lines: Iterable[str | bytes], limit: int) -> Iterator[str]:
     """The lines that sentencepiece would train from."""
     left_out = 0
     for line in lines:

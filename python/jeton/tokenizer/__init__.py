@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from types import FunctionType
 
-from jeton.encoding.argument_types import SpecialPolicy
+from jeton.argument_types import SpecialPolicy
 from jeton.encoding.base_tokenizer import BaseTokenizer
 from jeton.encoding.other_names import knows_other_names
 from jeton.tokenizer.call import Calls

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from jeton.argument_types import SpecialPolicy, Texts
 from jeton.arguments import names_checked
-from jeton.encoding.argument_types import SpecialPolicy, Texts
 from jeton.encoding.base_tokenizer import BaseTokenizer
 from jeton.loading.settings import NO_SETTINGS, Settings
 

@@ -104,7 +104,7 @@ class Chats(BaseTokenizer):
             control,
             tuple(variables.items()),
             isolate,
-        ).made()
+        ).build()
 
     def parse(
         self,
@@ -253,7 +253,7 @@ class Chats(BaseTokenizer):
             add_generation_prompt=add_generation_prompt,
             variables=tuple(variables.items()),
         )
-        whole = request.made()
+        whole = request.build()
         return fitted(
             list(given),
             request.messages,

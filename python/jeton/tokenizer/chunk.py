@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jeton.encoding.argument_types import SpecialPolicy
+from jeton.argument_types import SpecialPolicy
 from jeton.encoding.base_tokenizer import BaseTokenizer
 
 if TYPE_CHECKING:

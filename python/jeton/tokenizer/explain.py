@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Literal
 
-from jeton.encoding.argument_types import SpecialPolicy
+from jeton.argument_types import SpecialPolicy
 from jeton.encoding.base_tokenizer import BaseTokenizer
 
 if TYPE_CHECKING:
@@ -91,9 +91,9 @@ class Explains(BaseTokenizer):
             >>> [(it.name, it.span) for it in tok.gotchas("the w\\u0435ather\\u200b")]
             [('leading-space', (0, 3)), ('look-alike', (4, 11)), ('invisible', (11, 12))]
         """
-        from jeton.encoding.gotchas import found
+        from jeton.encoding.gotchas import find_gotchas
 
-        return found(self, text, limit)
+        return find_gotchas(self, text, limit)
 
     def encoding_plan(self) -> EncodingPlan:
         """How this tokenizer encodes text, and why not faster.

@@ -1,14 +1,13 @@
 """`tok.play()`: opens the page of `jeton play` with a tokenizer.
 
-The page uses all of jeton, so its package is in a layer above this one and is imported by name when
-it is needed.
+The page uses all of jeton, so its package is in a layer above this one; `jeton/__init__.py`, which
+knows both, gives `Tokenizer` the function that opens a page.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from jeton.arguments import check_named
 from jeton.encoding.base_tokenizer import BaseTokenizer
@@ -25,10 +24,18 @@ class ServedPage(Protocol):
         """Ends the server."""
 
 
+class OpensPage(Protocol):
+    """Starts a page with tokenizers, by the names that their cards show, and a text."""
+
+    def __call__(self, tokenizers: Mapping[str, BaseTokenizer], text: str) -> ServedPage: ...
+
+
 class Plays(BaseTokenizer):
     """The part of `Tokenizer` that opens a page."""
 
     __slots__ = ()
+
+    _open_page: ClassVar[OpensPage]
 
     def play(
         self, text: str = "", *, beside: Mapping[str, BaseTokenizer] | None = None
@@ -59,6 +66,4 @@ class Plays(BaseTokenizer):
         """
         others = {} if beside is None else beside
         check_named("beside", others, BaseTokenizer, "a Tokenizer")
-        page: type = import_module("jeton.play").Page
-        served: ServedPage = page({"tokenizer": self, **others}, text=text).start()
-        return served
+        return self._open_page({"tokenizer": self, **others}, text)

@@ -23,7 +23,7 @@ from jeton.errors import ArgumentError, ArgumentTypeError
 from jeton.tokenizer import Tokenizer
 from jeton.training.sentencepiece import piece_counting, piece_parameters, piece_tokenizer
 from jeton.training.start import Start, numbered
-from jeton.training.trainer import Algorithm, WordTrainer, told, warn_if_short
+from jeton.training.trainer import Algorithm, WordTrainer, core_watch, warn_if_short
 
 __all__ = ["BPETrainer"]
 
@@ -352,7 +352,7 @@ class BPETrainer(WordTrainer):
         self._check_words(counts)
         sizes = self.vocab_sizes
         trained = _core.train_sizes(
-            self._algorithm, counts, self.parameters, list(sizes), told(watch)
+            self._algorithm, counts, self.parameters, list(sizes), core_watch(watch)
         )
         tokenizers = {
             size: self._tokenizer(model) for size, model in zip(sizes, trained, strict=True)

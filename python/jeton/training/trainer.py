@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, TypeAlias
 
 import jeton._core as _core
-from jeton.arguments import checked_texts, names_checked, shown
+from jeton.arguments import call_text, checked_texts, names_checked
 from jeton.components import (
     AddedToken,
     decoders,
@@ -34,7 +34,7 @@ from jeton.corpora.word_counts import Corpus, WordCounts
 from jeton.errors import ArgumentError, TrainingError
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["Algorithm", "Told", "Trainer", "WordTrainer", "told", "warn_if_short"]
+__all__ = ["Algorithm", "Told", "Trainer", "WordTrainer", "core_watch", "warn_if_short"]
 
 Algorithm: TypeAlias = Literal[
     "bpe", "wordpiece", "word_level", "unigram", "sentencepiece unigram", "sentencepiece bpe"
@@ -46,7 +46,7 @@ Told: TypeAlias = Callable[[Phase, int, int], None]
 """What the core calls while it trains: with the phase, and how many steps of how many are done."""
 
 
-def told(watch: Callable[[Progress], None] | None) -> Told | None:
+def core_watch(watch: Callable[[Progress], None] | None) -> Told | None:
     """What the core shall call, for a caller who watches."""
     if watch is None:
         return None
@@ -130,7 +130,7 @@ class Trainer:
         )
         counts = self._counts(data, reading)
         self._check_words(counts)
-        return self._trained(counts, told(watch))
+        return self._trained(counts, core_watch(watch))
 
     @names_checked
     def count(
@@ -205,7 +205,7 @@ class Trainer:
             )
 
     def _fit(self, counts: _core.WordCounts, told: Told | None) -> _core.Model:
-        """The model that is learnt from words; `told` is called with how far that is."""
+        """The model that is learnt from words; `core_watch` is called with how far that is."""
         return _core.train(self._algorithm, counts, self.parameters, told)
 
     def _tokenizer(self, model: _core.Model) -> Tokenizer:
@@ -241,7 +241,7 @@ class Trainer:
             for name, value in self._given.items()
             if name not in ("new_tokens", "pattern", *essential)
         }
-        return shown(self, essential | rest)
+        return call_text(self, essential | rest)
 
 
 class WordTrainer(Trainer):

@@ -6,17 +6,13 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::streams::Cuts;
+use super::streams::{Cuts, PART};
 use super::{EncodeOptions, Tokenizer};
 use jeton_fast::Place;
 use jeton_stages::added_tokens::SpecialPolicy;
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::interrupt::paced;
 use jeton_text::mem::room;
-use jeton_text::text::boundary_before;
-
-/// Approximate bytes per part.
-const PART: usize = if cfg!(test) { 48 } else { 1 << 10 };
 
 /// A text that grows at either end, with the counts of its parts.
 ///
@@ -261,42 +257,16 @@ impl CountedText {
         let mut parts = Vec::new();
         let mut start = 0;
         while text.len() - start >= 2 * PART {
-            let Some((end, seen)) = self.split_point(tokenizer, &text[start..]) else {
+            let found = self
+                .cuts
+                .find_within(tokenizer, &text[start..], &self.options);
+            let Some((end, seen)) = found else {
                 break;
             };
             parts.push(Part::new(&text[start..start + end], end, seen - end));
             start += end;
         }
         (parts, start)
-    }
-
-    /// Where the first part of a text may end, and how many bytes the search looked at.
-    fn split_point(&self, tokenizer: &Tokenizer, text: &str) -> Option<(usize, usize)> {
-        let mut size = PART;
-        loop {
-            let window = &text[..boundary_before(text, size)];
-            // To judge a place, the fast path reads from the last space in front of it.
-            let space = window.bytes().skip(1).position(|byte| byte == b' ');
-            let near = match self.cuts {
-                Cuts::Stages(_) => Some(0),
-                Cuts::Compiled => space.map(|space| (space + 2).max(window.len() / 2)),
-            };
-            let found = near.and_then(|near| {
-                let near = boundary_before(window, near);
-                self.cuts.find(tokenizer, window, near, &self.options)
-            });
-            match found.filter(|&at| at > 0 && self.is_far_enough(tokenizer, at)) {
-                Some(at) => return Some((at, window.len())),
-                None if window.len() == text.len() => return None,
-                None => size *= 2,
-            }
-        }
-    }
-
-    /// Whether `at` bytes rule out an added token that begins in front of the text and ends behind them.
-    fn is_far_enough(&self, tokenizer: &Tokenizer, at: usize) -> bool {
-        let added = &tokenizer.added_tokens;
-        added.finds_nothing(&self.options.special) || at >= added.reach()
     }
 
     /// The byte at which a character begins; for the one behind the last, the end of the text.

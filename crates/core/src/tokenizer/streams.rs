@@ -266,6 +266,9 @@ const SEARCHED_FOR_CUT: usize = if cfg!(test) { 24 } else { 64 << 10 };
 /// Bytes of a text that are kept, at most, for want of a place to cut.
 const MAX_KEPT: usize = 512 << 20;
 
+/// Approximate bytes of a part in the middle of a text.
+pub(super) const PART: usize = if cfg!(test) { 48 } else { 1 << 10 };
+
 /// Finds split points in a text of which more may come: the parts, each encoded at its [`Place`], have the
 /// tokens of the text.
 #[derive(Debug)]
@@ -324,6 +327,53 @@ impl Cuts {
             }
             Self::Compiled => tokenizer.split_point_of_begun(text, near, options),
         }
+    }
+
+    /// A split point near the front of a text that goes on at both ends, and how many bytes the search looked
+    /// at: it is a split point of every text that holds those.
+    pub(super) fn find_within(
+        &self,
+        tokenizer: &Tokenizer,
+        text: &str,
+        options: &EncodeOptions,
+    ) -> Option<(usize, usize)> {
+        let added = &tokenizer.added_tokens;
+        // These bytes rule out an added token that begins in front of the text and ends behind them.
+        let is_far_enough = |at| added.finds_nothing(&options.special) || at >= added.reach();
+        let mut size = PART;
+        loop {
+            let window = &text[..boundary_before(text, size)];
+            // To judge a place, the fast path reads from the last space in front of it.
+            let space = window.bytes().skip(1).position(|byte| byte == b' ');
+            let near = match self {
+                Self::Stages(_) => Some(0),
+                Self::Compiled => space.map(|space| (space + 2).max(window.len() / 2)),
+            };
+            let found = near.and_then(|near| {
+                let near = boundary_before(window, near);
+                self.find(tokenizer, window, near, options)
+            });
+            match found.filter(|&at| at > 0 && is_far_enough(at)) {
+                Some(at) => return Some((at, window.len())),
+                None if window.len() == text.len() => return None,
+                None => size *= 2,
+            }
+        }
+    }
+}
+
+impl Tokenizer {
+    /// A place in `part` at which every text that contains `part` may be split: its tokens are those of the
+    /// text in front of the place, as the front of a text, and those behind it. None if none is known.
+    ///
+    /// After an edit, only the text between such places in front of it and behind it has other tokens.
+    pub fn split_point_within(&self, part: &str, special: SpecialPolicy) -> Option<usize> {
+        let options = EncodeOptions {
+            special,
+            ..EncodeOptions::PLAIN
+        };
+        let cuts = Cuts::new(self, &options, "").ok()?;
+        Some(cuts.find_within(self, part, &options)?.0)
     }
 }
 

@@ -1,14 +1,17 @@
 //! The fast path against the stages: the same ids, counts and spans, for every tokenizer and text.
-//! A file a family.
+//! A file a family; `encoding_plan` says which stages get which strategy, and `special_text` that text
+//! never becomes a special token.
 
 mod byte_level;
 mod cached_pieces;
+mod encoding_plan;
 mod metaspace;
 mod missing_bytes;
 mod parts;
 mod published;
 mod sentencepiece;
 mod spans;
+mod special_text;
 mod whitespace_words;
 
 #[path = "../support/mod.rs"]

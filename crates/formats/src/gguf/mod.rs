@@ -15,12 +15,14 @@ mod read;
 mod write;
 
 pub use metadata::{MAGIC, Metadata};
-pub use read::{Contents, read};
+pub use read::{Contents, holds_a_tokenizer, read};
 pub use write::{Extras, put, write};
 
 /// The beginning of the keys of a tokenizer.
 const PREFIX: &str = "tokenizer.";
 const MODEL: &str = "tokenizer.ggml.model";
+/// Which part of a split model a file is, from 0; only the first holds a tokenizer.
+const PART: &str = "split.no";
 const PRE: &str = "tokenizer.ggml.pre";
 const TOKENS: &str = "tokenizer.ggml.tokens";
 const SCORES: &str = "tokenizer.ggml.scores";

@@ -1,9 +1,9 @@
 //! How llama.cpp splits text, for each name in `tokenizer.ggml.pre`.
 //!
 //! Look here for which names are known, and which are refused. The expressions say what llama.cpp does,
-//! which is not always what the model's own tokenizer does: llama.cpp has no case folding, takes every letter
-//! beyond ASCII for upper and lower case alike, and `~` for no symbol (`symbols!`). Each expression of a list
-//! splits the pieces that the one before it left.
+//! which is not always what the model's own tokenizer does: llama.cpp has no case folding, and takes every
+//! letter beyond ASCII for upper and lower case alike. Each expression of a list splits the pieces that the one
+//! before it left.
 
 use jeton_stages::pre_tokenizer::named::{
     self, DEEPSEEK_LETTERS, FALCON, GPT2_ORIGINAL, STARCODER,
@@ -242,22 +242,12 @@ macro_rules! maybe_contraction {
     };
 }
 
-/// What llama.cpp matches for `\p{S}`: its list of ASCII symbols lacks `~`.
-macro_rules! symbols {
-    () => {
-        r"\p{S}&&[^~]"
-    };
-}
-
 /// Letters with their marks, and signs, as DeepSeek V3 and similar models split them.
 macro_rules! deepseek_like {
     ($after_signs:literal) => {
         concat!(
-            r##"[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}["##,
-            symbols!(),
-            r"]]?[\p{L}\p{M}]+| ?[\p{P}[",
-            symbols!(),
-            r"]]+",
+            r##"[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"##,
+            r"| ?[\p{P}\p{S}]+",
             $after_signs,
             r"|\s+(?!\S)|\s+"
         )
@@ -309,7 +299,6 @@ const KIMI: &str = concat!(
 /// How splits differ from those of the pattern in `meant`.
 const CONTRACTIONS: &str = "the long s (U+017F) as an s behind an apostrophe";
 const CASES: &str = "the case of letters beyond ASCII, at which llama.cpp splits no word";
-const TILDES: &str = "~ as a sign that goes with those beside it";
 
 /// All ways to split text that are known.
 pub const PRES: &[Pre] = &[
@@ -409,7 +398,7 @@ pub const PRES: &[Pre] = &[
     Pre::new(
         &["deepseek-v3", "hunyuan-dense", "joyai-llm", "hy_v4"],
         &[r"\p{N}{1,3}", CJK, deepseek_like!(r"[\r\n]*|\s*[\r\n]+")],
-        Some(("deepseek_v3", TILDES)),
+        None,
     ),
     Pre::new(
         &["spark2_5"],

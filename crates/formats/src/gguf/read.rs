@@ -5,7 +5,7 @@ use hashbrown::HashSet;
 use super::metadata::{Metadata, Texts};
 use super::pre::{self, Pre};
 use super::{
-    ADD_BOS, ADD_EOS, CHARSMAP, LOWERCASE, MERGES, MODEL, PRE, REMOVE_EXTRA, ROLES, SCORES,
+    ADD_BOS, ADD_EOS, CHARSMAP, LOWERCASE, MERGES, MODEL, PART, PRE, REMOVE_EXTRA, ROLES, SCORES,
     SPACE_PREFIX, STRIP_ACCENTS, TEMPLATE, TOKENS, TYPES, Type, key_of,
 };
 use crate::special_token_roles::Role;
@@ -71,16 +71,24 @@ pub struct Contents {
     pub beside: Vec<(String, Vec<u8>)>,
 }
 
+/// Whether a file has keys of a tokenizer.
+pub fn holds_a_tokenizer(metadata: &Metadata) -> bool {
+    metadata.keys().any(|key| key == MODEL)
+}
+
 /// The tokenizer that a file's keys describe.
 ///
 /// # Errors
 /// A model or a way to split text that is not known, by its name; keys that contradict each other.
 pub fn read(metadata: &Metadata) -> Result<Contents> {
     let Some(model) = metadata.text(MODEL)? else {
-        return Err(Error::new(
-            ErrorKind::Format,
-            format!("there is no {MODEL}: this GGUF holds no tokenizer"),
-        ));
+        let message = format!("there is no {MODEL}: this GGUF holds no tokenizer");
+        let error = Error::new(ErrorKind::Format, message);
+        return Err(if metadata.number(PART)?.is_some_and(|part| part > 0) {
+            error.hint("this is a later part of a split model: load the first, …-00001-of-….gguf")
+        } else {
+            error
+        });
     };
     if matches!(model, "none" | "no_vocab") {
         let message = format!("{MODEL}: {model:?}: this GGUF says that it has no tokenizer");

@@ -9,8 +9,8 @@ use super::pre::{self, Pre};
 use super::read;
 use super::read::bert_normalizer;
 use super::{
-    ADD_BOS, ADD_EOS, CHARSMAP, LOWERCASE, MERGES, MODEL, PRE, PREFIX, REMOVE_EXTRA, ROLES, SCORES,
-    SPACE_PREFIX, STRIP_ACCENTS, TEMPLATE, TOKENS, TYPES, Type, key_of,
+    ADD_BOS, ADD_EOS, CHARSMAP, LOWERCASE, MERGES, MODEL, PART, PRE, PREFIX, REMOVE_EXTRA, ROLES,
+    SCORES, SPACE_PREFIX, STRIP_ACCENTS, TEMPLATE, TOKENS, TYPES, Type, key_of,
 };
 use crate::cannot_hold::{Part, cannot_hold, parts_not_held, stage};
 use jeton_models::model::bpe::{Alphabet, BpeOptions};
@@ -20,7 +20,7 @@ use jeton_models::stages::Stages;
 use jeton_stages::added_tokens::AddedToken;
 use jeton_stages::normalizer::Normalizer;
 use jeton_stages::post_processor::{PostProcessor, Sequence, TemplatePiece};
-use jeton_stages::vocab::{Vocab, show};
+use jeton_stages::vocab::{MAX_ID, Vocab, show};
 use jeton_text::error::{Error, Result};
 use jeton_text::interrupt::paced;
 use jeton_text::printable;
@@ -62,9 +62,20 @@ pub fn write(stages: &Stages, extras: &Extras) -> Result<(Vec<u8>, Vec<String>)>
 /// # Errors
 /// What a GGUF cannot hold, by name; a model whose number of embeddings is not the number of tokens.
 pub fn put(metadata: &mut Metadata, stages: &Stages, extras: &Extras) -> Result<Vec<String>> {
+    if metadata.number(PART)?.is_some_and(|part| part > 0) {
+        return Err(
+            cannot_hold("this later part of a split model", "a tokenizer")
+                .hint("put it into the first part, …-00001-of-….gguf"),
+        );
+    }
+    let embeddings = metadata.embeddings();
     let mut keys = Keys {
         written: Metadata::default(),
         left_out: Vec::new(),
+        // With more, the number of tokens does not fit in the end.
+        size: embeddings
+            .filter(|it| *it <= u64::from(MAX_ID))
+            .map_or(0, |it| it as usize),
     };
     for key in ["general.architecture", "general.name"] {
         if let Some(text) = metadata.text(key)? {
@@ -72,7 +83,7 @@ pub fn put(metadata: &mut Metadata, stages: &Stages, extras: &Extras) -> Result<
         }
     }
     let count = keys.put_model(stages)?;
-    if let Some(embeddings) = metadata.embeddings()
+    if let Some(embeddings) = embeddings
         && embeddings != count as u64
     {
         return Err(cannot_hold(
@@ -118,6 +129,8 @@ pub fn put(metadata: &mut Metadata, stages: &Stages, extras: &Extras) -> Result<
 struct Keys {
     written: Metadata,
     left_out: Vec<String>,
+    /// The least number of tokens: models often have more embeddings than their tokenizer has tokens.
+    size: usize,
 }
 
 impl Keys {
@@ -267,26 +280,30 @@ impl Keys {
                 _ => piece.text.to_owned(),
             });
         }
-        let count = texts.len();
-        for token in stages
+        let pieces = texts.len();
+        let last = stages
             .added_tokens
             .iter()
-            .filter(|it| it.id as usize >= count)
-        {
-            if token.id as usize != texts.len() {
-                let what = format!("a gap in the ids in front of {:?}", token.content);
-                return Err(cannot_hold(GGUF, what));
-            }
-            let kind = if token.special {
-                Type::Control
-            } else {
-                Type::UserDefined
+            .map(|token| token.id as usize + 1);
+        let count = last.chain([pieces, self.size]).max().unwrap_or(pieces);
+        let mut gaps = 0;
+        for id in pieces..count {
+            let added = stages
+                .added_tokens
+                .binary_search_by_key(&id, |it| it.id as usize);
+            let (text, kind) = match added.map(|at| &stages.added_tokens[at]) {
+                Ok(token) if token.special => (token.content.clone(), Type::Control),
+                Ok(token) => (token.content.clone(), Type::UserDefined),
+                Err(_) => {
+                    gaps += 1;
+                    (padding(id), Type::Unused)
+                }
             };
             types.extend((kind as i32).to_le_bytes());
             scores.extend(0_f32.to_le_bytes());
-            texts.push(token.content.clone());
+            texts.push(text);
         }
-        let count = texts.len();
+        self.name_gaps(gaps);
         self.written.set(MODEL, Value::text(name));
         self.written.set(PRE, Value::text("default"));
         self.written
@@ -387,10 +404,8 @@ impl Keys {
         spelled: impl Fn(&[u8]) -> Result<String>,
     ) -> Result<usize> {
         let last = stages.added_tokens.iter().map(|token| token.id);
-        let count = last
-            .chain(vocab.max_id())
-            .max()
-            .map_or(0, |id| id as usize + 1);
+        let sizes = last.chain(vocab.max_id()).map(|id| id as usize + 1);
+        let count = sizes.chain([self.size]).max().unwrap_or(0);
         let mut texts: Vec<Option<(String, Type)>> = vec![None; count];
         for (token, id) in paced(vocab.iter()) {
             if texts[id as usize].is_none() {
@@ -418,12 +433,7 @@ impl Keys {
                 return Err(cannot_hold(GGUF, what));
             }
         }
-        let gaps = texts.iter().filter(|text| text.is_none()).count();
-        if gaps > 0 {
-            self.left_out.push(format!(
-                "the {gaps} gaps in the ids, which become tokens that no text produces"
-            ));
-        }
+        self.name_gaps(texts.iter().filter(|text| text.is_none()).count());
         let types = texts.iter().flat_map(|text| {
             let kind = text.as_ref().map_or(Type::Unused, |(_, kind)| *kind);
             (kind as i32).to_le_bytes()
@@ -431,7 +441,7 @@ impl Keys {
         self.written
             .set(TYPES, Value::Numbers(Kind::I32, types.collect()));
         let texts = texts.into_iter().enumerate();
-        let texts = texts.map(|(id, text)| text.map_or_else(|| format!("[PAD{id}]"), |it| it.0));
+        let texts = texts.map(|(id, text)| text.map_or_else(|| padding(id), |it| it.0));
         let texts: Vec<String> = texts.collect();
         let mut seen = HashSet::with_capacity(count);
         let twice = texts
@@ -448,6 +458,15 @@ impl Keys {
         self.written
             .set(TOKENS, Value::Texts(texts.into_iter().collect()));
         Ok(count)
+    }
+
+    /// Lists ids without a token as left out.
+    fn name_gaps(&mut self, gaps: usize) {
+        if gaps > 0 {
+            self.left_out.push(format!(
+                "the {gaps} ids without a token, which become tokens that no text produces"
+            ));
+        }
     }
 
     /// Writes the special tokens in front of a text and behind it.
@@ -550,6 +569,11 @@ impl Keys {
             _ => Ok(()),
         }
     }
+}
+
+/// The spelling of an id without a token, as llama.cpp's converter has it.
+fn padding(id: usize) -> String {
+    format!("[PAD{id}]")
 }
 
 fn not_text(token: &[u8]) -> Error {

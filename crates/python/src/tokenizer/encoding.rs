@@ -330,6 +330,23 @@ impl Tokenizer {
         })
     }
 
+    /// The number of characters in front of a place in `part` at which every text that contains `part` may be
+    /// split; none if none is known. A lone surrogate is U+FFFD.
+    fn split_point_within(
+        &self,
+        py: Python<'_>,
+        part: &Bound<'_, PyAny>,
+        special: &Bound<'_, PyAny>,
+    ) -> PyResult<Option<usize>> {
+        guard(py, || {
+            let special = options::special_policy(special)?;
+            let part = Text::of("part", part)?;
+            let part = part.as_str();
+            let at = detached(py, || self.core.split_point_within(part, special))?;
+            Ok(at.map(|at| part[..at].chars().count()))
+        })
+    }
+
     /// What byte pair encoding makes of bytes that no pre-tokenizer has seen.
     fn encode_piece<'py>(&self, py: Python<'py>, piece: &[u8]) -> PyResult<Bound<'py, PyList>> {
         guard(py, || {

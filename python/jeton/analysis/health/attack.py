@@ -1,7 +1,9 @@
 """Attacks: texts that might make a token, tried by the thousand, before it is said that none does.
 
 Look here for the contexts that a token is put into, for how parts of characters are completed, and
-for what stands before a token that continues a word.
+for what comes before a token that continues a word. Its own text alone would not do: a token that
+needs the other half of a character, or a letter in front of it, would seem to come from no text.
+What is proved and what is only tried: `unreachable_proofs.py`.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ _OF_EMBEDDINGS: Final = frozenset({"small-embedding", "unused-direction"})
 def check(
     tok: Tokenizer,
     *,
-    corpus: Any = None,
+    corpus: object = None,
     embeddings: str | os.PathLike[str] | None = None,
     tensor: str | None = None,
     only: Iterable[str] = (),
@@ -155,6 +155,8 @@ def check(
         found += _never_used(subject, usage, lost)
     else:
         skipped["never-used"] = "no corpus was given"
+    if "class-differs" in rules and (why := class_rules.why_not_checked(subject)) is not None:
+        skipped["class-differs"] = why
     if tok.chat_template is not None and not template_rules.HAS_JINJA:
         skipped.update(dict.fromkeys(_OF_TEMPLATES, "templates need jinja2"))
     if tables is None:

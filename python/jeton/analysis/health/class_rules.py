@@ -14,10 +14,10 @@ from jeton.analysis.health.findings import Case, Finding
 from jeton.analysis.health.subject import Subject
 from jeton.errors import JetonError
 from jeton.loading.settings import CONFIG, json_object
-from jeton.loading.transformers_classes import rebuilt
+from jeton.loading.transformers_classes import rebuilt, stages_unknown
 from jeton.tokenizer import Tokenizer
 
-__all__ = ["classes"]
+__all__ = ["classes", "why_not_checked"]
 
 _TEXTS: Final = (
     "Hello world",
@@ -33,6 +33,20 @@ _TEXTS: Final = (
     "~~ -- … «x»",
     "a_b-c/d.e",
 )
+
+
+def why_not_checked(subject: Subject) -> str | None:
+    """Why the class of a folder cannot be compared; `None` if it can, or there is none."""
+    config = json_object(subject.tok._settings.files, CONFIG)
+    try:
+        unknown = stages_unknown(config, json.loads(subject.tok.to_json()))
+    except JetonError:
+        return None  # without a tokenizer.json there is nothing to compare
+    if not unknown:
+        return None
+    return (
+        f"what {config['tokenizer_class']} builds from such a file in transformers 5 is not known"
+    )
 
 
 def classes(subject: Subject) -> Iterator[Finding]:
@@ -61,11 +75,11 @@ def _differing(tok: Tokenizer, theirs: Tokenizer) -> Iterator[Case]:
     for text in _TEXTS:
         ours, other = tok.encode(text), theirs.encode(text)
         if ours != other:
-            told = f"{_shown(ours)} by the file, and {_shown(other)} by the class"
+            told = f"{_some_ids(ours)} by the file, and {_some_ids(other)} by the class"
             name = json.dumps(text, ensure_ascii=False)
             gave = tuple(ours)
             yield Case(name=name, told=told, tried=text, gave=gave, evidence="observed")
 
 
-def _shown(ids: list[int]) -> str:
+def _some_ids(ids: list[int]) -> str:
     return f"{len(ids)} tokens ({', '.join(map(str, ids[:4]))}{', …' if len(ids) > 4 else ''})"

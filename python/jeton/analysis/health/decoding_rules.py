@@ -43,7 +43,7 @@ def decoding(subject: Subject) -> Iterator[Finding]:
             other.append(case)
         elif len(meant.split()) == 1 < len(text.split()) and _is_one(subject, word):
             split.append(case)
-    told = _told(subject)
+    told = _decoder_note(subject)
     if other:
         number = counted(len(other), "word comes", "words come")
         message = f"{told}: {number} back as other text, of {len(known):,} tried"
@@ -71,7 +71,7 @@ def _is_one(subject: Subject, word: str) -> bool:
     return word.isalpha() and len(pieces) == 1 and len(pieces[0].split()) == 1
 
 
-def _told(subject: Subject) -> str:
+def _decoder_note(subject: Subject) -> str:
     decoder = subject.tok.decoder
     if decoder is None or isinstance(subject.model, models.SentencePiece):
         return "there is no decoder" if decoder is None else "the decoder"

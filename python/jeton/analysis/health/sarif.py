@@ -83,7 +83,7 @@ def _semantic(version: str) -> str:
 
 
 def _result(finding: Finding, source: str, places: dict[str, int]) -> dict[str, Any]:
-    shown = [_told(case) for case in finding.cases[:3]]
+    shown = [_case_text(case) for case in finding.cases[:3]]
     more = len(finding.cases) - len(shown)
     rest = f"; {more:,} more" if more else ""
     places_of = {(case.id, case.key): _place(case) for case in finding.cases[:_MOST]}
@@ -107,7 +107,7 @@ def _result(finding: Finding, source: str, places: dict[str, int]) -> dict[str, 
     }
 
 
-def _told(case: Case) -> str:
+def _case_text(case: Case) -> str:
     id = "" if case.id is None else f" (id {case.id})"
     return f"{case}{id}" + (f", {case.told}" if case.told else "")
 

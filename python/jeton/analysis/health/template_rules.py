@@ -17,15 +17,16 @@ from jeton.analysis.health.findings import Case, Finding
 from jeton.analysis.health.subject import Subject
 from jeton.display.human_readable import counted
 from jeton.errors import ChatWarning, JetonError
+from jeton.samples.turns import ANSWER, ARGUMENTS, QUESTION, TOOL
 from jeton.tokenizer import Tokenizer
 
 __all__ = ["HAS_JINJA", "templates"]
 
 HAS_JINJA: Final = importlib.util.find_spec("jinja2") is not None
 
-_QUESTION: Final = {"role": "user", "content": "What is it like there?"}
-_ANSWER: Final = {"role": "assistant", "content": "It is as they say."}
-_REASONED: Final = {**_ANSWER, "reasoning_content": "They ask.", "reasoning": "They ask."}
+_ASKED: Final = {"role": "user", "content": QUESTION}
+_ANSWERED: Final = {"role": "assistant", "content": ANSWER}
+_REASONED: Final = {**_ANSWERED, "reasoning_content": "They ask.", "reasoning": "They ask."}
 _CALL: Final[dict[str, Any]] = {
     "role": "assistant",
     "content": "",
@@ -33,23 +34,9 @@ _CALL: Final[dict[str, Any]] = {
         {
             "id": "callabc01",
             "type": "function",
-            "function": {"name": "look_up", "arguments": {"zone": [1, None, True], "area": "x"}},
+            "function": {"name": "look_up", "arguments": ARGUMENTS},
         }
     ],
-}
-_TOOL: Final = {
-    "type": "function",
-    "function": {
-        "name": "look_up",
-        "description": "Looks something up.",
-        "parameters": {
-            "type": "object",
-            "properties": {
-                "zone": {"type": "array", "description": "Where."},
-                "area": {"type": "string", "description": "What."},
-            },
-        },
-    },
 }
 _PYTHON: Final = re.compile(r"\{'\w+':|\[\{'|, None\b|: None\b|, True\b|: True\b|: False\b")
 """How Python prints a dict or a list, where JSON differs."""
@@ -77,11 +64,11 @@ def templates(subject: Subject) -> Iterator[Finding]:
             case = Case(name=name, told=told, tried=tried, evidence="observed")
             found.setdefault(rule, []).append(case)
     for rule, cases in found.items():
-        message = f"{counted(len(cases), 'template')} that {_said(rule, cases)}"
+        message = f"{counted(len(cases), 'template')} that {_cases_text(rule, cases)}"
         yield Finding(rule, message, tuple(cases))
 
 
-def _said(rule: str, cases: list[Case]) -> str:
+def _cases_text(rule: str, cases: list[Case]) -> str:
     said = _MESSAGES[rule]
     return said if len(cases) == 1 else re.sub(r"^(\w+?)s\b", r"\1", said)
 
@@ -100,29 +87,29 @@ def _tried(tok: Tokenizer, template: str) -> Iterator[tuple[str, str, str]]:
             except JetonError:
                 return ""
 
-    prompt = text(_QUESTION, prompt=True)
-    if not prompt and not text(_QUESTION, prompt=True, tools=[_TOOL]):
+    prompt = text(_ASKED, prompt=True)
+    if not prompt and not text(_ASKED, prompt=True, tools=[TOOL]):
         try:
-            tok.chat([_QUESTION], template=template, add_generation_prompt=True)
+            tok.chat([_ASKED], template=template, add_generation_prompt=True)
         except JetonError as error:
-            yield "template-fails", str(error)[:200], str(_QUESTION["content"])
+            yield "template-fails", str(error)[:200], str(QUESTION)
         return
-    calls = text(_QUESTION, _CALL, tools=[_TOOL]) or text(_QUESTION, _CALL)
+    calls = text(_ASKED, _CALL, tools=[TOOL]) or text(_ASKED, _CALL)
     if match := _PYTHON.search(calls):
         yield "template-python", f"writes {_around(calls, match.start())}", calls
     yield from _rewritten(prompt, text)
-    answer = text(_QUESTION, _REASONED).rpartition(_QUESTION["content"])[2]
+    answer = text(_ASKED, _REASONED).rpartition(QUESTION)[2]
     tags = Counter[str]()
     for match in _TAG.finditer(answer):
         tags[match[2]] += -1 if match[1] else 1
     if open_ := [tag for tag, count in tags.items() if count > 0 and f"</{tag}>" in template]:
         yield "template-unclosed", f"<{open_[0]}> stays open in a turn", answer
-    if 0 <= calls.rfind("area") < calls.rfind("zone"):
-        yield "template-sorts", "writes area before zone, which was given first", calls
+    if 0 <= calls.rfind("days") < calls.rfind("place"):
+        yield "template-sorts", "writes days before place, which was given first", calls
     days = []
     for day in _DAYS:
         with stopped(day):
-            days.append(text(_QUESTION, prompt=True))
+            days.append(text(_ASKED, prompt=True))
     if days[0] != days[1]:
         yield "template-clock", "writes another text on another day", days[0]
 
@@ -130,12 +117,12 @@ def _tried(tok: Tokenizer, template: str) -> Iterator[tuple[str, str, str]]:
 def _rewritten(prompt: str, text: Any) -> Iterator[tuple[str, str, str]]:
     """Where what a model has read is not what the template writes later."""
     steps = {
-        "the answer does not go on from the generation prompt": (prompt, text(_QUESTION, _ANSWER)),
+        "the answer does not go on from the generation prompt": (prompt, text(_ASKED, _ANSWERED)),
         "another question changes what is before it": (
-            text(_QUESTION, _ANSWER), text(_QUESTION, _ANSWER, _QUESTION)
+            text(_ASKED, _ANSWERED), text(_ASKED, _ANSWERED, _ASKED)
         ),
         "reasoning is left out once a question follows": (
-            text(_QUESTION, _REASONED), text(_QUESTION, _REASONED, _QUESTION)
+            text(_ASKED, _REASONED), text(_ASKED, _REASONED, _ASKED)
         ),
     }  # fmt: skip
     for told, (before, after) in steps.items():

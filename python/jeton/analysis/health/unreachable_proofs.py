@@ -1,7 +1,9 @@
 """Why no text makes a token: proofs, one for each stage that may stand in the way.
 
-Look here for what is proved and what is only tried. A proof is about the pieces that the model sees
-and holds for every text; the decoder has no part in it:
+Look here for what is proved and what is only tried. "No text makes it, N were tried" is what
+`unreached` says. A proof says more: which stage is to blame, and that no other text helps, so that
+no text is cut otherwise without the token. A proof is about the pieces that the model sees and
+holds for every text; the decoder has no part in it:
 
 - bytes that are in no UTF-8 are in no text;
 - an added token is found before any other stage, so a token whose text holds one is always cut;
@@ -119,7 +121,7 @@ def unreached(subject: Subject, used: Iterable[int] = ()) -> Iterator[Unreached]
 
     attack = Attack(subject, used)
     for id in attack.run(is_proved, reasons.text):
-        rule, why = proved.get(id) or ("unreached", reasons.seen(id))
+        rule, why = proved.get(id) or ("unreached", reasons.lost_at(id))
         tried = None if rule == "unreachable-bytes" else reasons.text(id)
         yield Unreached(id, rule, why, tried, attack.tried[id], id in proved)
     yield from _bytes(subject, reasons, attack.reached)
@@ -244,7 +246,7 @@ class _Reasons:
             return "unreachable-added", f"the added token {shown} in it is found first"
         before = list(_OF_EACH_CLASS) if continues else [""]
         if self._is_rewritten(text, before):
-            shown = _shown(self.normalize(before[0] + text))
+            shown = _quoted(self.normalize(before[0] + text))
             return "unreachable-normalizer", f"the normalizer makes {shown} of it"
         if self.is_local and self.cut is not None:
             pieces = [[piece for piece, _ in self.cut(first + spelled)] for first in before]
@@ -425,15 +427,15 @@ class _Reasons:
         after = self.normalize(f"a{character}a")
         plain = self.spelling.plain_text(after)
         if character not in plain:
-            return "unreached", f"the normalizer makes {_shown(after)} of a…a"
+            return "unreached", f"the normalizer makes {_quoted(after)} of a…a"
         is_always_so = not (self.spelling.prefix or self.spelling.suffix)
         if is_always_so and character in self.subject.characters:
-            return "spare-byte", f"{_shown('▁' if '▁' in after else character)} is a token"
+            return "spare-byte", f"{_quoted('▁' if '▁' in after else character)} is a token"
         return "unreached", ""
 
     # Where nothing is proved
 
-    def seen(self, id: int) -> str:
+    def lost_at(self, id: int) -> str:
         """At which stage the text of a token is lost, in the simplest text."""
         text, inner = self.text(id), self.subject.texts[id]
         if inner is None:
@@ -441,7 +443,7 @@ class _Reasons:
         plain = self.spelling.plain_text
         normal = plain(self.normalize(f"a{inner}a"))
         if inner not in normal:
-            return f"the normalizer makes {_shown(normal)} of a…a"
+            return f"the normalizer makes {_quoted(normal)} of a…a"
         if self.cut is not None:
             pieces = [plain(piece) for piece, _ in self.cut(self.normalize(text))]
             if not any(inner in piece for piece in pieces):
@@ -458,7 +460,7 @@ def _stays(step: object, first: str, text: str) -> bool:
     return step(text) == text
 
 
-def _shown(text: str) -> str:
+def _quoted(text: str) -> str:
     return visible(text.encode()) or "nothing"
 
 

@@ -140,7 +140,7 @@ def _why(rule: str, text: str) -> str:
         case "encoding-damage":
             if "\ufffd" in text:
                 return "holds U+FFFD"
-            mended = _mended(text)
+            mended = _RUN.sub(lambda run: _meant(run[0]) or run[0], text)
             return "part of a character, decoded wrongly" if mended == text else f"was {mended}"
         case "mixed-scripts":
             return ", ".join(sorted(letter_scripts(text)))
@@ -187,10 +187,6 @@ def is_damaged(text: str) -> bool:
 
 _TWICE: Final = re.compile("ÃÂ|ÂÃ|Ãƒ|Ã‚|â€")
 """What is left of text that was decoded wrongly twice, or cut in the middle of a character."""
-
-
-def _mended(text: str) -> str:
-    return _RUN.sub(lambda run: _meant(run[0]) or run[0], text)
 
 
 def _meant(run: str) -> str | None:

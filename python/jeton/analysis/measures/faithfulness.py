@@ -1,4 +1,4 @@
-"""What is lost: unknown tokens, texts that do not come back, tokens that cut characters."""
+"""What is lost: unknown tokens, texts that do not come back, tokens that split characters."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def morpheme_recall(right: int, boundaries: int) -> Value:
 
 
 def morpheme_f1(right: int, cuts: int, boundaries: int) -> Value:
-    """The harmonic mean of precision and recall: 2 · right / (cuts + boundaries).
+    """The harmonic mean of precision and recall: 2 · right / (splits + boundaries).
 
     Unit: share, from 0 to 1. Source: as `morpheme_precision`.
 

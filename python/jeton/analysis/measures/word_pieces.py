@@ -1,4 +1,4 @@
-"""What becomes of words: fertility, words that are cut, words that are one token."""
+"""What becomes of words: fertility, words that are split, words that are one token."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def fertility_by_spaces(tokens: int, words: int) -> Value:
 
 
 def continued_words(pieces: npt.ArrayLike, counts: npt.ArrayLike, how: str = _HOW) -> Value:
-    """The share of words that are cut into two tokens or more.
+    """The share of words that are split into two tokens or more.
 
     Unit: share, from 0 to 1. Source: Rust et al. (ACL 2021), proportion of continued words.
 

@@ -241,7 +241,7 @@ def lines(
                 yield f'<g class="s{one.place % COLOURS}"><title>{told_text(one.name)}</title>'
                 yield f'<path class="line" d="M{path}"/></g>'
 
-    return _svg(_WIDTH, _HEIGHT, title, _told(series, x_unit, y_unit), parts())
+    return _svg(_WIDTH, _HEIGHT, title, _summary(series, x_unit, y_unit), parts())
 
 
 def points(
@@ -276,7 +276,7 @@ def points(
             yield f'<text x="{across:.1f}" y="{down:.1f}" class="{side}">'
             yield f"{told_text(shown)}</text></g>"
 
-    return _svg(_WIDTH, _HEIGHT, title, _told(series, x_unit, y_unit), parts())
+    return _svg(_WIDTH, _HEIGHT, title, _summary(series, x_unit, y_unit), parts())
 
 
 class _Labels:
@@ -313,7 +313,7 @@ class _Labels:
         )
 
 
-def _told(series: Sequence[Series], x_unit: str, y_unit: str) -> str:
+def _summary(series: Sequence[Series], x_unit: str, y_unit: str) -> str:
     """What a chart shows, in words, for those who do not see it."""
     told = []
     for one in series:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from jeton.chat.chat import Chat
 from jeton.chat.limits import current
+from jeton.chat.once import once_per_tokenizer
 from jeton.chat.parsing.arguments import parameters_of
 from jeton.chat.parsing.described import DescribedTurn, described
 from jeton.chat.parsing.formats import FORMATS
@@ -119,11 +120,23 @@ def _turn(tok: BaseTokenizer, prompt: object, template: str, format: str | None)
     renderer = Renderer(current().isolate if isolates is None else isolates)
     tokens = {it.content: it.id for it in tok.added_tokens if it.id is not None}
     if format is not None:
-        ends = [it for role in ("eos", "eot") if (it := tok.roles.get(role))]
-        return Turn(compiled(FORMATS[format], tokens, ends), compiled(FORMATS[format], {}, ends))
+        known = _by_format(tok)
+        if format not in known:
+            ends = [it for role in ("eos", "eot") if (it := tok.roles.get(role))]
+            known[format] = Turn(
+                compiled(FORMATS[format], tokens, ends), compiled(FORMATS[format], {}, ends)
+            )
+        return known[format]
     with questions():
         variables = {**roles, **(chat.plain_variables if chat else {})}
         return turn_of(tok, tokens, renderer, template, tuple(variables.items()))
+
+
+@once_per_tokenizer
+def _by_format(tok: BaseTokenizer) -> dict[str, Turn]:
+    """The turns that were asked for by the name of a format."""
+    del tok
+    return {}
 
 
 def _in_symbols(tok: BaseTokenizer, turn: Turn | DescribedTurn, ids: list[int]) -> str:

@@ -80,7 +80,7 @@ def _without_halves(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _types(schema: Any) -> list[str]:
+def _types(schema: object) -> list[str]:
     """The types that a schema allows; none if it names none."""
     if not isinstance(schema, Mapping):
         return []
@@ -96,7 +96,7 @@ def _types(schema: Any) -> list[str]:
     return [it for it in found if isinstance(it, str)]
 
 
-def takes_only_text(schema: Any) -> bool:
+def takes_only_text(schema: object) -> bool:
     """Whether any text is a valid value as it is.
 
     >>> takes_only_text({"type": "string"}), takes_only_text({"type": ["string", "null"]})
@@ -105,14 +105,14 @@ def takes_only_text(schema: Any) -> bool:
     return not _tried(schema)
 
 
-def _tried(schema: Any) -> list[str]:
+def _tried(schema: object) -> list[str]:
     """The known types other than text that a schema allows."""
     if schema == {}:
         return [*_TYPES][:-1]
     return [it for it in _types(schema) if it in _TYPES and it != "string"]
 
 
-def typed(text: str, schema: Any) -> tuple[Any, bool]:
+def typed(text: str, schema: object) -> tuple[Any, bool]:
     """The value of a text, and whether its type is one that the schema allows.
 
     Args:
@@ -143,7 +143,7 @@ def typed(text: str, schema: Any) -> tuple[Any, bool]:
     return text, "string" in _types(schema)
 
 
-def as_text(value: Any, spelled: Callable[[str], str]) -> Any:
+def as_text(value: object, spelled: Callable[[str], str]) -> Any:
     """A value with every text in it spelled by `spelled`."""
     if isinstance(value, str):
         return spelled(value)

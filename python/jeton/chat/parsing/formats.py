@@ -66,6 +66,7 @@ class State:
             is taken. A group `name` begins a call.
         shapes: Beginnings of its text that lead to other states.
         trimmed: Whether white space at the beginning of its text is dropped.
+        escaped: Whether a name or a key has `&quot;` for `"` and `&amp;` for `&`.
     """
 
     takes: Takes
@@ -75,6 +76,7 @@ class State:
     routes: tuple[tuple[str, str], ...] = ()
     shapes: tuple[Shape, ...] = ()
     trimmed: bool = False
+    escaped: bool = False
 
 
 @dataclass(frozen=True)
@@ -239,7 +241,7 @@ FORMATS: Final[Mapping[str, Format]] = {
                     "inside", {"<arg_key>": "key", "<arg_value>": "value", "</tool_call>": "after"}
                 ),
                 "key": State("key", {"</arg_key>\n": "call"}),
-                "value": State("value", {"</arg_value>\n": "call"}),
+                "value": State("value", {"</arg_value>\n": "call", "</tool_call>": "after"}),
             },
             think=("\n<think>", "</think>\n"),
         ),
@@ -261,7 +263,10 @@ FORMATS: Final[Mapping[str, Format]] = {
                     },
                 ),
                 "key": State("key", {"</arg_key:opensource>\n": "call"}),
-                "value": State("value", {"</arg_value:opensource>\n": "call"}),
+                "value": State(
+                    "value",
+                    {"</arg_value:opensource>\n": "call", "</tool_call:opensource>\n": "calls"},
+                ),
             },
             think=("<think:opensource>", "</think:opensource>"),
         ),
@@ -327,11 +332,13 @@ FORMATS: Final[Mapping[str, Format]] = {
                     "name",
                     {"<|sep|>": "call"},
                     pattern=r'(?P<name>[^"]*)"(?: index="(?P<id>[^"]*)")?',
+                    escaped=True,
                 ),
                 "key": State(
                     "key",
                     {"<|sep|>": "value"},
                     pattern=r'(?P<key>[^"]*)"(?: type="(?P<string>[^"]*)")?',
+                    escaped=True,
                 ),
                 "after": State("space", {"<|close|>message<|sep|>": END}, done=True),
             },

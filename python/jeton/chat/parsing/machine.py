@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from jeton.chat.parsing import readers
 from jeton.chat.parsing.arguments import as_text, loaded, takes_only_text, typed
 from jeton.chat.parsing.formats import END, Shape
 from jeton.chat.parsing.parsed import Event, Kind, ParsedCall, event
-from jeton.chat.parsing.symbols import Compiled, CompiledState
+from jeton.chat.parsing.symbols import Compiled, CompiledState, Tables
 
 __all__ = ["Machine"]
 
@@ -30,11 +30,12 @@ _LONGEST_SHAPE: Final = 1024
 
 _MAX_COLD: Final = 1 << 15
 _LONGEST_COLD: Final = 32
-_HOT_IN_TEXT: Final = re.compile('["\\\\\ud800-\udfff]')
+_WRITTEN_ANEW: Final = re.compile(r'["\\\x00-\x1f]')
+"""Characters that JSON writes in another way."""
 
 
-def _is_in_text(text: str) -> bool:
-    return not _HOT_IN_TEXT.search(text)
+_MAX_KEPT: Final = 16
+"""The number of calls for which texts are kept after the answer."""
 
 
 def _never(text: str) -> bool:
@@ -97,6 +98,8 @@ class Machine:
         self._word = ""
         self._key: str | None = None
         self._string: bool | None = None
+        self._is_text = False
+        self._tables: Tables = {}
         self._call: _UnfinishedCall | None = None
         self._id: str | None = None
         self._raw: list[str] = []
@@ -125,13 +128,83 @@ class Machine:
         if (said := self.cold.get(text)) is not None:
             self.events.append(said)
             return
-        if self._is_cold(text):
-            said = event(self._kind, text, self._number)
-            if len(self.cold) < _MAX_COLD and len(text) <= _LONGEST_COLD:
-                self.cold[text] = said
+        if self._in_json:
+            if len(text) <= _LONGEST_COLD and self._more_json(text):
+                return
+        elif self._is_steady and (step := self.state.steps.get((self._held, text))) is not None:
+            self._again(*step)
+            return
+        elif self._is_cold(text):
+            said = self._cold_event(text)
             self.events.append(said)
             return
         start = self._count()
+        if self._is_steady:
+            self._step(text)
+        else:
+            self._move(text, start)
+        self._settle()
+
+    def _cold_event(self, text: str) -> Event:
+        """The event of a text that only continues what is being read."""
+        said = event(self._kind, text, self._number)
+        if len(self.cold) < _MAX_COLD and len(text) <= _LONGEST_COLD:
+            self.cold[text] = said
+        return said
+
+    def _more_json(self, text: str) -> bool:
+        """Takes text that is only more of the JSON arguments of a call, if it is that."""
+        source, call = self._source, self._call
+        step = readers.json_step(text, source.in_string)
+        if step is None or call is None or source.depth + step[1] <= 0:
+            return False
+        said = self._cold_event(text) if step == (0, 0, source.in_string) else None
+        self.events.append(said or event("arguments", text, self._number))
+        if said is None:
+            self._count()
+            source.before += len(text)
+            source.depth += step[0]
+            call.pieces.append(text)
+            if source.in_string != step[2]:
+                source.in_string = step[2]
+                self._more_arguments("string" if step[2] else "plain")
+        return True
+
+    def _again(self, said: str, held: str) -> None:
+        """Takes text among words, or in a value, of which it is known what it leads to."""
+        self._count()
+        was_held, self._held = self._held, held
+        if said and self._flows:
+            self._words.append(said)
+            self.events.append(event(self.state.spec.takes, said))  # type: ignore[arg-type]
+        elif said:
+            self._more_value(said)
+        if bool(held) != bool(was_held):
+            self._settle()
+
+    def _step(self, text: str) -> None:
+        """Takes text among words, or in a value, and notes what it leads to: that depends on what
+        is held back alone."""
+        state, held, place = self.state, self._held, self._began
+        count = len(self.events)
+        self._move(text, self.total - len(text))
+        is_same = self.state is state and self._began == place
+        buffer = held + text
+        if not is_same or not buffer.endswith(self._held) or len(text) > _LONGEST_COLD:
+            return
+        said = buffer[: len(buffer) - len(self._held)]
+        if self._flows:
+            is_same = said == "".join(it.text for it in self.events[count:])
+        if is_same and len(state.steps) < _MAX_COLD:
+            state.steps[held, text] = said, self._held
+
+    def _move(self, text: str, start: int) -> None:
+        """Takes text that is not cold.
+
+        Args:
+            text: The text.
+            start: Where it begins.
+        """
         if self._reader is not None and self._source.before >= 0 and text.isascii():
             # No control token is in it, so nothing ends the reader but itself.
             at = self._by_reader(text, 0, start, len(text))
@@ -142,15 +215,17 @@ class Machine:
             self._held = ""
             at = self._read(buffer, self.total - len(buffer))
             self._held = buffer[at:]
-        self._settle()
 
     def _count(self) -> int:
         """Counts the texts so far. Returns where the last one begins."""
         cold = self.texts[self._counted : -1]
         self._said.extend(cold)
         length = sum(map(len, cold))
-        if self._kind == "arguments":
-            self._source.before += length
+        if self._reader is not None:
+            if self._kind == "arguments":
+                self._source.before += length
+        elif self._kind == "arguments" and self._call is not None:
+            self._raw.extend(cold)
         start = self.total + length
         self.total = start + len(self.texts[-1])
         self._counted = len(self.texts)
@@ -158,21 +233,39 @@ class Machine:
 
     def _settle(self) -> None:
         """Notes which texts would only continue what is being read."""
-        self._is_cold = _never
+        self._is_cold: Callable[[str], bool] = _never
         self.cold, self.known = {}, {}
         self._said, self._number = [], -1
         self._kind: Kind = "content"
-        if self._held or self._drop or self._fresh:
+        self._is_steady = self._in_json = False
+        if self._drop or self._fresh:
             return
-        if self._flows and self._from is not None:
+        in_value = bool(self._raw) and self._key is not None and self.state.spec.takes == "value"
+        self._is_steady = (self._flows and self._from is not None) or in_value
+        if self._held:
+            return
+        if in_value:
+            if self._is_text:
+                self._is_cold = self._is_cold_in_value
+                self._more_arguments(self.state.name)
+        elif self._is_steady:
             self._is_cold, self.cold = self.state.is_cold, self.state.cold
             self.known = self.state.known
             self._said = self._words
             self._kind = "content" if self._words is self.content else "reasoning"
-        elif self._reader is not None and self._call is not None and self._source.in_text:
-            self._is_cold = _is_in_text
-            self._said, self._kind = self._call.pieces, "arguments"
-            self._number = len(self.calls)
+        elif self._reader and self._call and self._source.is_open:
+            self._in_json = True
+            self._more_arguments("string" if self._source.in_string else "plain")
+
+    def _more_arguments(self, where: str) -> None:
+        """Cold texts are pieces of the arguments of the open call."""
+        assert self._call is not None
+        self._said, self._kind, self._number = self._call.pieces, "arguments", len(self.calls)
+        tables = self._compiled.tables if self._number < _MAX_KEPT else self._tables
+        self.cold, self.known = tables.setdefault((where, self._number), ({}, {}))
+
+    def _is_cold_in_value(self, text: str) -> bool:
+        return self.state.is_cold(text) and not _WRITTEN_ANEW.search(text)
 
     def finish(self) -> None:
         """Ends the text."""
@@ -330,6 +423,8 @@ class Machine:
             self._keyed(word)
         elif takes == "value":
             self._end_value(place)
+            if self._compiled.states[target].spec.takes not in _OF_CALLS:
+                self.problem("the last argument is cut off", place)
         elif takes == "head":
             return self._routed(word, target, place)
         return target
@@ -468,10 +563,15 @@ class Machine:
     def _named(self, word: str, start: int) -> None:
         pattern = self.state.pattern
         match = pattern.fullmatch(word) if pattern else None
-        name = match["name"] if match else word.strip()
+        name = self._unescaped(match["name"] if match else word.strip())
         if match and match["id"]:
             self._id = match["id"].strip()
         self.begin(name, start)
+
+    def _unescaped(self, word: str) -> str:
+        if not self.state.spec.escaped:
+            return word
+        return word.replace("&quot;", '"').replace("&amp;", "&")
 
     def begin(self, name: str, start: int) -> None:
         """A call begins."""
@@ -498,7 +598,7 @@ class Machine:
             self._call.pieces.append(piece)
             self.events.append(event("arguments", piece, len(self.calls)))
 
-    def argument(self, key: str, value: Any) -> None:
+    def argument(self, key: str, value: object) -> None:
         """An argument with its value."""
         self._open_value(self._compiled.spelled(key), self._source.place)
         value = as_text(value, self._compiled.spelled)
@@ -520,7 +620,7 @@ class Machine:
         elif self._broken and self.state.spec.takes in ("python", "braces"):
             arguments = self._compiled.spelled(self._slice(call.start, place))
         elif call.values is None:
-            arguments = self._loaded(text, place)
+            arguments = self._parse_json(text, place)
         else:
             closing = "}" if text else "{}"
             self.events.append(event("arguments", closing, index))
@@ -538,7 +638,7 @@ class Machine:
         """The call is over."""
         self._end_call(place)
 
-    def _loaded(self, text: str, place: int) -> dict[str, Any] | str:
+    def _parse_json(self, text: str, place: int) -> dict[str, Any] | str:
         if not text.strip():
             return {}
         try:
@@ -561,11 +661,12 @@ class Machine:
     def _keyed(self, word: str) -> None:
         pattern = self.state.pattern
         match = pattern.fullmatch(word) if pattern else None
-        key = match["key"] if match else word.strip()
+        key = self._unescaped(match["key"] if match else word.strip())
         string = match["string"] if match else None
         self._open_value(key, self._began)
         self._string = None if string is None else string in ("true", "string")
         self._raw = []
+        self._is_text = self._string or (string is None and takes_only_text(self._schema()))
 
     def _open_value(self, key: str, place: int) -> None:
         call = self._call
@@ -586,7 +687,7 @@ class Machine:
         if self._call is None or self._key is None:
             return
         text = self._compiled.spelled(text)
-        if self._string or (self._string is None and takes_only_text(self._schema())):
+        if self._is_text:
             # The value can only be text, so each piece is certain at once.
             piece = json.dumps(text, ensure_ascii=False)[1:-1]
             self.arguments(("" if self._raw else self._before_value() + '"') + piece)
@@ -600,11 +701,11 @@ class Machine:
         if self._call is None or self._key is None:
             return
         text = "".join(self._raw)
-        if self._string or (self._string is None and takes_only_text(self._schema())):
+        if self._is_text:
             self.arguments('"' if self._raw else self._before_value() + '""')
             assert self._call.values is not None
             self._call.values[self._key] = text
-            self._key = None
+            self._key, self._is_text = None, False
             return
         value, fits = typed(text, {} if self._string is False else self._schema())
         if not fits:
@@ -613,7 +714,7 @@ class Machine:
             )
         self._close_value(value, json.dumps(value, ensure_ascii=False))
 
-    def _close_value(self, value: Any, text: str) -> None:
+    def _close_value(self, value: object, text: str) -> None:
         if self._call is None or self._key is None:
             return
         assert self._call.values is not None

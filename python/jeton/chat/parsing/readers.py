@@ -7,6 +7,7 @@ Look here for which keys of a JSON object hold the name and the arguments of a c
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
@@ -21,6 +22,7 @@ __all__ = [
     "braces",
     "json_calls",
     "json_object",
+    "json_step",
     "loose",
     "python_calls",
 ]
@@ -34,6 +36,7 @@ _IDS: Final = frozenset(("id", "tool_call_id", "call_id"))
 
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _PLAIN: Final = re.compile(r"[ \t\r\n\w+\-.,:]*")
+_SYMBOL: Final = re.compile("[\ud800-\udfff]")
 _WORD: Final = re.compile(r"[\w+\-.]*")
 _IN_STRING: Final = re.compile(r'[^"\\]*')
 _NAME: Final = re.compile(r"[\w.\-]*")
@@ -61,14 +64,17 @@ class GrowingText:
         at: How much of it is read.
         before: How many characters came before it.
         quote: The mark around strings in Gemma's braces.
-        in_text: Whether it ends within a string in the arguments of a call.
+        is_open: Whether the text ends within JSON arguments of a call. Then the owner may read on
+            by itself, as long as it keeps `before`, `depth` and `in_string` (`json_step`).
+        depth: How many brackets of that JSON are open.
+        in_string: Whether the text ends within a string of it.
     """
 
-    __slots__ = ("at", "before", "in_text", "quote", "text")
+    __slots__ = ("at", "before", "depth", "in_string", "is_open", "quote", "text")
 
     def __init__(self, before: int, quote: str) -> None:
         self.text, self.at, self.before, self.quote = "", 0, before, quote
-        self.in_text = False
+        self.depth, self.in_string, self.is_open = 0, False, False
 
     @property
     def place(self) -> int:
@@ -93,7 +99,7 @@ class CallReports(Protocol):
     def arguments(self, piece: str) -> None:
         """A piece of its arguments, as JSON."""
 
-    def argument(self, key: str, value: Any) -> None:
+    def argument(self, key: str, value: object) -> None:
         """One of its arguments."""
 
     def end(self, place: int) -> None:
@@ -143,31 +149,67 @@ def _json(source: GrowingText, out: Callable[[str], None], *, in_call: bool = Fa
             raise Broken("a value is missing")
         out(word)
         return
-    start, depth = source.at, 0
+    start = source.at
+    source.depth, source.in_string = 0, False
     while True:
-        character = source.text[source.at]
-        if character == '"':
-            source.at += 1
-            start = yield from _to_end_of_string(source, start, out, in_call=in_call)
-        elif character in "{[":
-            depth += 1
-            source.at += 1
-        elif character in "}]":
-            depth -= 1
-            source.at += 1
+        if source.in_string:
+            source.at = _IN_STRING.match(source.text, source.at).end()  # type: ignore[union-attr]
+            character = source.text[source.at : source.at + 1]
+            source.at += len(character)
+            if character == "\\":
+                while source.at >= len(source.text):
+                    out(source.text[start:])
+                    yield
+                    start = 0
+                source.at += 1
+                continue
+            source.in_string = not character
         else:
-            out(source.text[start : source.at])
-            raise Broken(f"{character!r} is no JSON here")
-        if not depth:
+            source.at = _PLAIN.match(source.text, source.at).end()  # type: ignore[union-attr]
+            character = source.text[source.at : source.at + 1]
+            source.at += len(character)
+            source.depth += (character in ("{", "[")) - (character in ("}", "]"))
+            source.in_string = character == '"'
+            if character and character not in '"{}[]':
+                source.at -= 1
+                out(source.text[start : source.at])
+                raise Broken(f"{character!r} is no JSON here")
+        if not character:
+            out(source.text[start:])
+            source.is_open = in_call
+            yield
+            source.is_open = False
+            start = 0
+        elif not source.depth and not source.in_string:
             out(source.text[start : source.at])
             return
-        while True:
-            source.at = _PLAIN.match(source.text, source.at).end()  # type: ignore[union-attr]
-            if source.at < len(source.text):
-                break
-            out(source.text[start:])
-            yield
-            start = 0
+
+
+@functools.lru_cache(maxsize=1 << 15)
+def json_step(text: str, in_string: bool) -> tuple[int, int, bool] | None:
+    """What a text does within JSON: how many brackets it opens, the fewest of them that are open on
+    the way, and whether it ends within a string. `None` if it has to be looked at.
+
+    >>> json_step('": [1, {"a', True), json_step("]}", False), json_step("\\\\", True)
+    ((2, 0, True), (-2, -2, False), None)
+    """
+    depth = low = at = 0
+    if not text.isascii() and _SYMBOL.search(text):
+        return None
+    while True:
+        at = (_IN_STRING if in_string else _PLAIN).match(text, at).end()  # type: ignore[union-attr]
+        if at == len(text):
+            return depth, low, in_string
+        if text[at] == '"':
+            in_string = not in_string
+        elif not in_string and text[at] in "{[":
+            depth += 1
+        elif not in_string and text[at] in "}]":
+            depth -= 1
+            low = min(low, depth)
+        else:
+            return None
+        at += 1
 
 
 def json_object(source: GrowingText, out: Callable[[str], None]) -> Steps[None]:
@@ -181,9 +223,7 @@ def json_object(source: GrowingText, out: Callable[[str], None]) -> Steps[None]:
         raise Broken("the arguments are not a JSON object")
 
 
-def _to_end_of_string(
-    source: GrowingText, start: int, out: Callable[[str], None], *, in_call: bool = False
-) -> Steps[int]:
+def _to_end_of_string(source: GrowingText, start: int, out: Callable[[str], None]) -> Steps[int]:
     """Reads up to the closing quote. Returns where the text begins that `out` has not got."""
     while True:
         source.at = _IN_STRING.match(source.text, source.at).end()  # type: ignore[union-attr]
@@ -194,9 +234,7 @@ def _to_end_of_string(
         source.at += escaped
         while source.at >= len(source.text):
             out(source.text[start:])
-            source.in_text = in_call and not escaped
             yield
-            source.in_text = False
             start = 0
         source.at += escaped
 
@@ -387,7 +425,7 @@ def _value(source: GrowingText, depth: int) -> Steps[Any]:
     return value
 
 
-def loose(text: str, otherwise: Any) -> Any:
+def loose(text: str, otherwise: object) -> Any:
     """A list or a dict as Python prints it; `otherwise` if the text is neither."""
     if text[:1] not in ("[", "{"):
         return otherwise

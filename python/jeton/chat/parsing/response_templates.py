@@ -99,7 +99,7 @@ class Description:
         return text[ends[-1] :] if ends else text
 
 
-def description_of(value: Any) -> Description:
+def description_of(value: object) -> Description:
     """Checks the description of a `tokenizer_config.json`.
 
     Raises:
@@ -125,7 +125,7 @@ def _wrong(what: str) -> FormatError:
     return FormatError(f"tokenizer_config.json: response_template {what}")
 
 
-def _field(name: str, value: Any) -> _Field:
+def _field(name: str, value: object) -> _Field:
     if not isinstance(value, dict):
         raise _wrong(f"field {name!r} must be a dict")
     if unknown := sorted({*value} - _FIELD_KEYS):
@@ -241,7 +241,7 @@ class _Listed:
     def begin(self, name: str, start: int) -> None:
         self.found.append({"name": name, "arguments": {}})
 
-    def argument(self, key: str, value: Any) -> None:
+    def argument(self, key: str, value: object) -> None:
         self.found[-1]["arguments"][key] = value
 
     def identify(self, id: str) -> None: ...
@@ -279,7 +279,7 @@ _PARSERS: Final[Mapping[str, Callable[[str, Mapping[str, Any]], Any]]] = {
 }
 
 
-def _transformed(transform: Any, scope: Mapping[str, Any]) -> Any:
+def _transformed(transform: object, scope: Mapping[str, Any]) -> Any:
     """A value with its places, such as `{content.name}`, filled in."""
     if isinstance(transform, dict):
         return {key: _transformed(it, scope) for key, it in transform.items()}
@@ -303,7 +303,7 @@ def _value_of(field: _Field, text: str, captures: Mapping[str, str]) -> Any:
     return _transformed(field.transform, {**captures, "content": value})
 
 
-def _types(schema: Any) -> list[str]:
+def _types(schema: object) -> list[str]:
     if not isinstance(schema, Mapping):
         return []
     declared = schema.get("type")
@@ -346,7 +346,7 @@ def _whole(text: str) -> int:
         return int(number)
 
 
-def _with_types(value: Any, tools: Mapping[str, Mapping[str, Any]]) -> Any:
+def _with_types(value: object, tools: Mapping[str, Mapping[str, Any]]) -> Any:
     """Calls in which arguments that are text have the types of the tools."""
     if isinstance(value, list):
         return [_with_types(it, tools) for it in value]
@@ -570,11 +570,11 @@ class DescriptionMachine:
         else:
             self.message[field.name] = value
         if field.name == "tool_calls":
-            self._called(value, place)
+            self._add_call(value, place)
         else:
             self.stretches.append((self._start, place, kind, -1))
 
-    def _called(self, value: Any, place: int) -> None:
+    def _add_call(self, value: Any, place: int) -> None:
         for it in value if isinstance(value, list) else [value]:
             function = it.get("function", it) if isinstance(it, dict) else {}
             name, arguments = str(function.get("name", "")), function.get("arguments", {})

@@ -87,6 +87,8 @@ class ParseStream:
         """Ids that only continue what is being read, with their events."""
         self._learnt: dict[int, Event] = {}
         self._cold: dict[str, Event] = {}
+        self._whole: dict[int, str] = {}
+        """Tokens with their texts, if these are all that they stand for."""
 
     def _begin(self, prefix: str) -> None:
         self._machine = self._turn.machine(self._compiled, self._tools)
@@ -180,16 +182,20 @@ class ParseStream:
         if machine.cold is not self._cold:
             self._cold, self._learnt = machine.cold, machine.known
         # While part of a character is held back, the text of a token may not be its own.
-        is_whole = bool(text) and text.encode() == self._bytes_of(id)
+        is_whole = bool(text) and (self._whole.get(id) == text or self._is_whole(text, id))
         self._known = self._learnt if is_whole else {}
         if is_whole and (said := machine.cold.get(text)) is not None:
             self._learnt[id] = said
 
-    def _bytes_of(self, id: int) -> bytes | None:
+    def _is_whole(self, text: str, id: int) -> bool:
+        """Whether a text is all that a token stands for."""
         try:
-            return self._tok.token_bytes(id)
+            if text.encode() != self._tok.token_bytes(id):
+                return False
         except UnknownTokenError:
-            return None
+            return False
+        self._whole[id] = text
+        return True
 
     def _refuse(self, ids: Any) -> str:
         if self._finished:

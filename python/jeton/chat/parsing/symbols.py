@@ -15,7 +15,7 @@ from typing import Final
 from jeton.chat.parsing.formats import END, Format, State
 from jeton.chat.parsing.parsed import Event
 
-__all__ = ["Compiled", "CompiledState", "compiled"]
+__all__ = ["Compiled", "CompiledState", "Tables", "compiled"]
 
 _FIRST: Final = 0xD800
 _MAX_SYMBOLS: Final = 0x800
@@ -44,16 +44,21 @@ class _Mark:
         """Whether it holds no control token."""
         return not _SYMBOL.search(self.core)
 
-    def expression(self, longer: Iterable[str] = ()) -> str:
-        """A regular expression for the mark. `longer`: marks that begin with it; it is none of
-        these, nor is there too little text to tell."""
+    def expression(self, longer: Iterable[str] | None = None) -> str:
+        """A regular expression for the mark.
+
+        Args:
+            longer: Marks that begin with it; it is none of these, nor is there too little text to
+                tell. `None` if no text follows.
+        """
         before = ""
         for character in self.before:
             before = f"(?:{before}{re.escape(character)})?"
         ahead = f"(?={re.escape(self.kept)})" if self.kept else ""
         if self.followed_by:
-            ahead = rf"(?=\s*(?:{'|'.join(map(re.escape, self.followed_by))}))"
-        if rests := [it[len(self.core) :] for it in longer]:
+            following = [*map(re.escape, self.followed_by), *["\\Z"] * (longer is None)]
+            ahead = rf"(?=\s*(?:{'|'.join(following)}))"
+        if rests := [it[len(self.core) :] for it in longer or ()]:
             ahead += rf"(?!(?:{'|'.join(_longest_first(_beginnings(rests)))})?\Z)"
         return f"({before}{re.escape(self.core)}{ahead})"
 
@@ -94,12 +99,19 @@ class CompiledState:
     routes: tuple[tuple[re.Pattern[str], str], ...]
     cold: dict[str, Event] = field(default_factory=dict, compare=False)
     """Texts without such characters that were seen, with their events."""
+    steps: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict, compare=False)
+    """By the text that is held back, and the text that comes: what of both is certain, and what is
+    held back then. Only what leads to no other state."""
     known: dict[int, Event] = field(default_factory=dict, compare=False)
-    """The same by ids, for a tokenizer whose tokens give the same text everywhere."""
+    """The same as `cold` by ids, for a tokenizer whose tokens give the same text everywhere."""
 
     def is_cold(self, text: str) -> bool:
         """Whether a text has no such character."""
         return not self.hot.search(text)
+
+
+Tables = dict[tuple[str, int], tuple[dict[str, Event], dict[int, Event]]]
+"""By the kind of text and the number of the call: events by text, and by id."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +128,8 @@ class Compiled:
     """The mark around strings in Gemma's braces."""
     with_symbols: Callable[[str], str]
     """Puts symbols in place of the control tokens in a text of the template."""
+    tables: Tables = field(default_factory=dict, compare=False)
+    """Texts that are only more of the arguments of a call."""
 
     def spelled(self, text: str) -> str:
         """The text with symbols as their tokens are spelled."""

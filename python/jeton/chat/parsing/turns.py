@@ -23,38 +23,17 @@ from jeton.chat.probes import Variables, text_of
 from jeton.chat.renderer import Renderer
 from jeton.chat.trust import REASONING
 from jeton.errors import UnsupportedError
+from jeton.samples.turns import ANSWER, ARGUMENTS, QUESTION, TOOL
 
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
 __all__ = ["Turn", "turn_of"]
 
-_QUESTION: Final = "What is it like there?"
-_CONTENT: Final = "It is as they say."
 _REASON: Final = "They ask about a place."
 _RESULT: Final = "Nobody knows."
-_ASK: Final[dict[str, Any]] = {"role": "user", "content": _QUESTION}
-_ARGUMENTS: Final[dict[str, Any]] = {
-    "place": 'Vik "by" the fjord',
-    "days": 3,
-    "more": {"list": [1, None, True, "a"]},
-}
-_TOOL: Final[dict[str, Any]] = {
-    "type": "function",
-    "function": {
-        "name": "look_up",
-        "description": "Looks something up.",
-        "parameters": {
-            "type": "object",
-            "properties": {
-                "place": {"type": "string", "description": "Where."},
-                "days": {"type": "integer", "description": "How long."},
-                "more": {"type": "object", "description": "What else."},
-            },
-        },
-    },
-}
-_PARAMETERS: Final = parameters_of([_TOOL])
+_ASK: Final[dict[str, Any]] = {"role": "user", "content": QUESTION}
+_PARAMETERS: Final = parameters_of([TOOL])
 _TOKEN: Final = re.compile(r"</?[^<>\s/][^<>\s]*>|\[/?[A-Z_]+\]")
 """What is spelled like a control token."""
 _SHORTEST: Final = 3
@@ -148,13 +127,13 @@ def _calls(*names: str, as_text: bool) -> list[dict[str, Any]]:
             "type": "function",
             "function": {"name": name, "arguments": json.dumps(it) if as_text else it},
         }
-        for number, (name, it) in enumerate(zip(names, (_ARGUMENTS, {"days": 2}), strict=False))
+        for number, (name, it) in enumerate(zip(names, (ARGUMENTS, {"days": 2}), strict=False))
     ]
 
 
 def _probed(renderer: Renderer, template: str, variables: Variables) -> _Probes:
     """Renders the small conversations."""
-    with_tools = (*variables, ("tools", [_TOOL]))
+    with_tools = (*variables, ("tools", [TOOL]))
     in_parts = False
 
     def ask(*messages: Any, prompt: bool = False) -> str:
@@ -167,18 +146,18 @@ def _probed(renderer: Renderer, template: str, variables: Variables) -> _Probes:
                 return text
         return ""
 
-    said = _message(content=_CONTENT)
-    if _CONTENT not in ask(said):
+    said = _message(content=ANSWER)
+    if ANSWER not in ask(said):
         in_parts = True
-        in_parts = _CONTENT in ask(said)
+        in_parts = ANSWER in ask(said)
     found = _Probes(ask(), ask(prompt=True), content_as_parts=in_parts)
-    found.answers.append(_Probe(ask(said), _CONTENT))
-    found.behind.append(_between(ask(said, _ASK), _CONTENT, _QUESTION))
+    found.answers.append(_Probe(ask(said), ANSWER))
+    found.behind.append(_between(ask(said, _ASK), ANSWER, QUESTION))
     for name in (REASONING[0], "reasoning", "thought"):
         text = ask({**said, name: _REASON})
         if _REASON in text:
             found.reasoning_field = name
-            found.answers.append(_Probe(text, _CONTENT, _REASON))
+            found.answers.append(_Probe(text, ANSWER, _REASON))
             break
     printed = {}
     for as_text in (False, True):
@@ -188,10 +167,10 @@ def _probed(renderer: Renderer, template: str, variables: Variables) -> _Probes:
     if not printed:
         return found
     # A template that takes text may print a dict as Python does, which no format reads.
-    as_text = False not in printed or (True in printed and repr(_ARGUMENTS) in printed[False])
+    as_text = False not in printed or (True in printed and repr(ARGUMENTS) in printed[False])
     found.arguments_as_text = as_text
     text, calls = printed[as_text], _calls("look_up", as_text=as_text)
-    one = (("look_up", _ARGUMENTS),)
+    one = (("look_up", ARGUMENTS),)
     both = (*one, ("look_up", {"days": 2}))
     found.answers.append(_Probe(text, calls=one))
     result = {"role": "tool", "name": "look_up", "tool_call_id": "callprob0", "content": _RESULT}
@@ -199,7 +178,7 @@ def _probed(renderer: Renderer, template: str, variables: Variables) -> _Probes:
     two = _calls("look_up", "look_up", as_text=as_text)
     for message, reasoning in (
         (_message(tool_calls=two), ""),
-        (_message(tool_calls=two, content=_CONTENT), ""),
+        (_message(tool_calls=two, content=ANSWER), ""),
         (_message(tool_calls=calls, **{found.reasoning_field: _REASON}), _REASON),
     ):
         text = ask(message)
@@ -223,7 +202,7 @@ def _between(text: str, before: str, behind: str) -> str:
 
 
 def _answer(text: str) -> str:
-    return text.rpartition(_QUESTION)[2]
+    return text.rpartition(QUESTION)[2]
 
 
 def _shared(text: str, other: str) -> str:
@@ -248,7 +227,7 @@ def _before_marks(text: str, format: Format) -> str:
 
 def _anchored(probes: _Probes, format: Format) -> tuple[str, str]:
     """What begins an answer, and the white space in front of its words."""
-    head = _answer(probes.answers[0].text).partition(_CONTENT)[0]
+    head = _answer(probes.answers[0].text).partition(ANSWER)[0]
     prompt, question = _answer(probes.prompt), _answer(probes.question)
     common = _shared(head, prompt)
     anchor = common[len(_shared(common, question)) :]
@@ -283,7 +262,7 @@ def _ends(probes: _Probes, tokens: re.Pattern[str], marks: Iterable[str]) -> dic
                 found[head[len(head.rstrip()) :] + match[0]] = None
                 break
         else:
-            words = text[max(at, len(_CONTENT)) :].split() if text is texts[0] else []
+            words = text[max(at, len(ANSWER)) :].split() if text is texts[0] else []
             if len(words) == 1 and words[0] not in of_marks:
                 # It does not look like a token, but ends the words all the same.
                 return {words[0]: None}
@@ -352,7 +331,7 @@ def turn_of(
     if (template, variables) in known:
         return known[template, variables]
     probes = _probed(renderer, template, variables)
-    if _CONTENT not in probes.answers[0].text:
+    if ANSWER not in probes.answers[0].text:
         raise UnsupportedError(
             "the chat template does not print what an assistant says, so its answers cannot be "
             "parsed (give prompt= the chat with the variables that the template needs, or format=)"
@@ -380,7 +359,7 @@ def turn_of(
 def _as_spaced(format: Format, probes: _Probes) -> Format:
     """The format, with as much white space around its marks as the template writes there."""
     seen = "\n".join(_answer(it.text) for it in probes.answers)
-    words = {"content": _CONTENT, "reasoning": _REASON}
+    words = {"content": ANSWER, "reasoning": _REASON}
 
     def longest(pattern: str, otherwise: str) -> str:
         return max(re.findall(pattern, seen), key=len, default=otherwise)
@@ -455,14 +434,14 @@ def _inferred(probes: _Probes, tokens: re.Pattern[str]) -> Format | None:
         # What opens reasoning is in each answer, so it seems to belong to what begins them.
         anchor = anchor[: max((it.start() for it in tokens.finditer(anchor)), default=0)] or anchor
     ends = [end.strip() for end in _ends(probes, tokens, ())]
-    plain = _answer(probes.answers[0].text).rpartition(_CONTENT)[2]
+    plain = _answer(probes.answers[0].text).rpartition(ANSWER)[2]
     answers = []
     for probe in probes.answers:
         body = _answer(probe.text)
         body = body.partition(anchor)[2] if anchor else body
         for end in (it for it in ends if it in plain or probe.calls):
             at = body.rfind(end)
-            behind = body.rfind("look_up") if probe.calls else body.rfind(_CONTENT)
+            behind = body.rfind("look_up") if probe.calls else body.rfind(ANSWER)
             if at > behind and not body[at + len(end) :].strip():
                 body = body[:at]
         answers.append(RenderedAnswer(body, probe.content, probe.reasoning, probe.calls))

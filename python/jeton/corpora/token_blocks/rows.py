@@ -242,7 +242,7 @@ class Columns(DocumentSource):
 
 
 def column_of(
-    data: Any, encoding: DocumentEncoding, field: str | None, errors: str
+    data: object, encoding: DocumentEncoding, field: str | None, errors: str
 ) -> Columns | None:
     """The column of a table of Arrow or of a data set; `None` if it is neither."""
     if type(data).__module__.split(".")[0] == "datasets":
@@ -286,7 +286,7 @@ def _of_dataset(
     return Columns(given, encoding, errors)
 
 
-def is_one_split(data: Any) -> bool:
+def is_one_split(data: object) -> bool:
     """Whether a Hugging Face data set is one that can be sliced.
 
     Raises:
@@ -300,7 +300,7 @@ def is_one_split(data: Any) -> bool:
     return hasattr(data, "__len__")
 
 
-def is_column(data: Any) -> bool:
+def is_column(data: object) -> bool:
     """Whether this is a column of a Hugging Face data set, as `ds["text"]` is from version 4 on."""
     return hasattr(data, "column_name") and hasattr(data, "source")
 

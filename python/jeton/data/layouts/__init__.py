@@ -65,7 +65,7 @@ from jeton.data.layouts import (
     saved_datasets,
 )
 from jeton.data.layouts.checks import checked_dtype
-from jeton.data.layouts.finding import chosen, found
+from jeton.data.layouts.finding import find_layout, layout_of
 from jeton.data.layouts.shard import Shard, Tokens
 from jeton.data.layouts.writer import Writer, WrittenShard
 
@@ -131,7 +131,7 @@ def create(
             be written to; what the state speaks of is not there.
     """
     return Writer(
-        chosen(LAYOUTS, layout),
+        layout_of(LAYOUTS, layout),
         checked_path("folder", folder),
         split=split,
         dtype=dtype,
@@ -168,7 +168,7 @@ def read(
     """
     if dtype is not None:
         checked_dtype(dtype)
-    kind, chosen_files = found(_READ, checked_path("path", path), split, layout)
+    kind, chosen_files = find_layout(_READ, checked_path("path", path), split, layout)
     if column is not None:
         kind = kind.of_column(check_text("column", column))
     return [kind.open(file, dtype) for file in chosen_files]

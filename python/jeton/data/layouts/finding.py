@@ -13,10 +13,10 @@ from jeton.data.layouts.layout import BaseLayout
 from jeton.data.layouts.llmc import begins
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, MissingFileError
 
-__all__ = ["chosen", "found", "split_names"]
+__all__ = ["find_layout", "layout_of", "split_names"]
 
 
-def chosen(layouts: Mapping[str, BaseLayout], name: object) -> BaseLayout:
+def layout_of(layouts: Mapping[str, BaseLayout], name: object) -> BaseLayout:
     """The layout of a name."""
     if not isinstance(name, str):
         raise ArgumentTypeError(f"layout must be a str, not {type(name).__name__}")
@@ -27,11 +27,11 @@ def chosen(layouts: Mapping[str, BaseLayout], name: object) -> BaseLayout:
     return layouts[name]
 
 
-def found(
+def find_layout(
     layouts: Mapping[str, BaseLayout], path: str, split: str | None, layout: str | None
 ) -> tuple[BaseLayout, list[Path]]:
     """The layout of a folder or a file, and the main files of a split in their order."""
-    kind = None if layout is None else chosen(layouts, layout)
+    kind = None if layout is None else layout_of(layouts, layout)
     at = _of_prefix(Path(path))
     if not _is_folder(at):
         if not at.is_file():
@@ -73,7 +73,7 @@ def split_names(layouts: Mapping[str, BaseLayout], path: str, layout: str | None
     at = Path(path)
     if not _is_folder(at):
         raise ArgumentError(f"{path}: is a file; name its folder")
-    return list(_splits(layouts, at, None if layout is None else chosen(layouts, layout))[1])
+    return list(_splits(layouts, at, None if layout is None else layout_of(layouts, layout))[1])
 
 
 def _is_folder(path: Path) -> bool:

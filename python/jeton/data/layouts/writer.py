@@ -90,7 +90,7 @@ class Writer:
         self._digests: list[dict[str, FileDigest]] = []
         self._restored = 0
         self._ended = False
-        with self._told():
+        with self._file_errors():
             self._folder.mkdir(parents=True, exist_ok=True)
             if state is None:
                 self._begin()
@@ -149,7 +149,7 @@ class Writer:
         columns = [flat, *self._checked_mask(mask, len(flat))]
         if not len(ends):
             return
-        with self._told():
+        with self._file_errors():
             at = done = 0
             if self._open is not None:
                 at, done = int(ends[0]), 1
@@ -230,7 +230,7 @@ class Writer:
         """
         if last and self._open is not None:
             raise ArgumentError("the last document is not finished")
-        with self._told():
+        with self._file_errors():
             self._name_shards(self._saved)
             if last and not self._ended:
                 if self._documents:
@@ -256,7 +256,7 @@ class Writer:
             FormatError: A shard that was written before a resumption has changed since.
         """
         self.checkpoint(last=True)
-        with self._told():
+        with self._file_errors():
             self._name_shards(len(self._closed))
             for shard in self._digests[: self._restored]:
                 for name, written in shard.items():
@@ -498,7 +498,7 @@ class Writer:
                 )
         return flat, ends
 
-    def _checked_mask(self, mask: Any, tokens: int) -> list[npt.NDArray[np.uint8]]:
+    def _checked_mask(self, mask: object, tokens: int) -> list[npt.NDArray[np.uint8]]:
         if not self._masks:
             if mask is not None:
                 raise ArgumentError("mask is for a writer that was made with masks=True")
@@ -523,7 +523,7 @@ class Writer:
             )
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
+    def _file_errors(self) -> Iterator[None]:
         """Errors of the file system as jeton's, with the place."""
         try:
             yield

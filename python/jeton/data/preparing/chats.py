@@ -132,7 +132,7 @@ class ChatEncoder:
         counts = named(progress.counts)
         document = None
         try:
-            document = self._made(*self._read(row.record))
+            document = self._document_of(*self._read(row.record))
         except _TooLong:
             counts["too_long"] += 1
         except _Bad as bad:
@@ -165,7 +165,7 @@ class ChatEncoder:
         except FormatError as error:
             raise _Bad(error) from None
 
-    def _made(self, messages: Any, tools: Any) -> _Document:
+    def _document_of(self, messages: object, tools: object) -> _Document:
         from jeton.chat import Request
         from jeton.chat.template_date import stopped
         from jeton.chat.unprinted import UnprintedError
@@ -179,7 +179,7 @@ class ChatEncoder:
                     tools=tools,
                     variables=tuple(self._asked.variables.items()),
                     says=self._say,
-                ).made()
+                ).build()
                 _check_read(messages, chat)
                 mask, text = chat.loss_mask(self._asked.roles), _utf8(chat.text)
                 if self._asked.max_tokens is not None and len(chat) > self._asked.max_tokens:
@@ -251,7 +251,7 @@ def _utf8(text: str) -> bytes:
         ) from None
 
 
-def _field(record: Any, name: str) -> Any:
+def _field(record: object, name: str) -> Any:
     """What a record has in a field, which may be JSON as text."""
     if not isinstance(record, Mapping):
         raise FormatError(
@@ -271,7 +271,7 @@ def _field(record: Any, name: str) -> Any:
         raise FormatError(f"field {name!r} is a text, not JSON: {error}") from None
 
 
-def _messages(messages: Any) -> Any:
+def _messages(messages: object) -> Any:
     """Messages that each have a role."""
     if not isinstance(messages, (list, tuple)):
         raise FormatError(

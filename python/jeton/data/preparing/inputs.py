@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from jeton.corpora.corpus import names_a_file, paths_or_texts, size_of
 from jeton.corpora.token_blocks.blocks import DocumentEncoding, DocumentSource
@@ -36,7 +35,7 @@ class DataReading:
 
 
 def source_of(
-    data: Any, encoding: DocumentEncoding, reading: DataReading, *, name: str = "data"
+    data: object, encoding: DocumentEncoding, reading: DataReading, *, name: str = "data"
 ) -> DocumentSource:
     """What gives the blocks of data.
 
@@ -84,7 +83,7 @@ def source_of(
     return IteratedTexts(data, encoding, reading.field, reading.errors)
 
 
-def paths_of(data: Any, name: str) -> list[Path] | None:
+def paths_of(data: object, name: str) -> list[Path] | None:
     """The files that data names; `None` if it names none."""
     if isinstance(data, (str, os.PathLike)):
         return paths_or_texts(data)[0]

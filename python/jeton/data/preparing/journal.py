@@ -50,7 +50,7 @@ class Journal:
 
     def __enter__(self) -> Journal:
         self._is_new = not self.folder.exists()
-        with self._told():
+        with self._file_errors():
             self.folder.mkdir(parents=True, exist_ok=True)
             with contextlib.suppress(FileExistsError):
                 self.work.mkdir(0o700)
@@ -60,7 +60,7 @@ class Journal:
             self._lock = os.fdopen(lock, "wb")
         try:
             _lock(self._lock, self.folder)
-            with self._told():
+            with self._file_errors():
                 self._refuse_links()
                 self.set.mkdir(exist_ok=True)
         except FileError:
@@ -144,7 +144,7 @@ class Journal:
 
     def save(self, state: dict[str, Any]) -> None:
         """Replaces the state in one step."""
-        with self._told():
+        with self._file_errors():
             if self._digests is not None:
                 self._digests.flush()
                 os.fsync(self._digests.fileno())
@@ -159,7 +159,7 @@ class Journal:
 
     def add_digest(self, pass_number: int, number: int, size: int, sha256: str) -> None:
         """Notes what was read of an input; with the next state it is on the disk."""
-        with self._told():
+        with self._file_errors():
             if self._digests is None:
                 path = self.work / "digests.jsonl"
                 self._digests = path.open("ab")
@@ -195,7 +195,7 @@ class Journal:
         Raises:
             FormatError: One has.
         """
-        with self._told():
+        with self._file_errors():
             for name, expected in whole.files.items():
                 path = self.set / name if (self.set / name).exists() else self.folder / name
                 if path.exists() and digest_of(path) != expected:
@@ -210,7 +210,7 @@ class Journal:
         """
         main = [shard.files[0] for split in whole.splits.values() for shard in split.shards]
         others = [name for name in whole.files if name not in main]
-        with self._told():
+        with self._file_errors():
             for name in [*others, *reversed(main)]:
                 grown, target = self.set / name, self.folder / name
                 if grown.exists():
@@ -237,7 +237,7 @@ class Journal:
     def _put(self, path: Path, record: dict[str, Any]) -> None:
         beside = path.with_suffix(".new")
         text = json.dumps(record)
-        with self._told():
+        with self._file_errors():
             with beside.open("w", encoding="utf-8") as file:
                 file.write(f"{text}\n{zlib.crc32(text.encode()):08x}\n")
                 file.flush()
@@ -246,7 +246,7 @@ class Journal:
             synced(self.work)
 
     def _get(self, path: Path) -> dict[str, Any]:
-        with self._told():
+        with self._file_errors():
             text, _, sum_of_text = path.read_bytes().partition(b"\n")
         if sum_of_text != b"%08x\n" % zlib.crc32(text):
             raise FormatError(f"{path}: is damaged; remove {self.work} to begin anew")
@@ -254,7 +254,7 @@ class Journal:
         return record
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
+    def _file_errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
@@ -320,7 +320,7 @@ def _difference(
     return None
 
 
-def _as_lenient(name: str, before: Any, value: Any) -> Any:
+def _as_lenient(name: str, before: object, value: object) -> Any:
     """What an option was, or may be now: what was read under the strictest choice held nothing that
     another would have read otherwise."""
     if name == "messages" and isinstance(before, dict) and isinstance(value, dict):

@@ -19,7 +19,7 @@ from jeton.data import layouts
 from jeton.data.arguments import checked_bool
 from jeton.data.conversations import Conversations
 from jeton.data.layouts.checks import no_masks
-from jeton.data.layouts.finding import chosen
+from jeton.data.layouts.finding import layout_of
 from jeton.data.preparing.chats import ChatEncoder
 from jeton.data.preparing.end_of_text import (
     Choice,
@@ -83,7 +83,7 @@ class PrepareOptions:
             kind = type(tokenizer).__name__
             raise ArgumentTypeError(f"tokenizer must be a Tokenizer, not {kind}")
         checked_errors(self.errors)
-        chosen(layouts.LAYOUTS, self.layout)
+        layout_of(layouts.LAYOUTS, self.layout)
         for what, value in (("field", self.field), ("name", self.name)):
             if value is not None and not isinstance(value, str):
                 raise ArgumentTypeError(f"{what} must be a str, not {type(value).__name__}")

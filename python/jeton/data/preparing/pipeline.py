@@ -144,7 +144,7 @@ class PrepareRun:
             whole = Manifest.from_json(state["manifest"])
             self._journal.check(whole)
         else:
-            whole = self._made(state)
+            whole = self._make_set(state)
             self._journal.save({"manifest": whole.to_json()})
         self._journal.publish(whole)
         return whole
@@ -162,7 +162,7 @@ class PrepareRun:
             found[name] = Consumed(number, files)
         return found
 
-    def _made(self, state: dict[str, Any] | None) -> Manifest:
+    def _make_set(self, state: dict[str, Any] | None) -> Manifest:
         plan = self._plan
         if state is None:
             size = self._sources["train"].size or 64 * plan.memory
@@ -263,7 +263,7 @@ class PrepareRun:
                     due = time.monotonic() + CHECKPOINT_SECONDS
             sink.finish()
             sink.sync()
-            state["made"] = sink.made()
+            state["made"] = sink.handover()
         state["read"].append(progress.to_json())
         state["pass"] += 1
         state["progress"], state["sink"] = SourcePosition().to_json(), None

@@ -208,7 +208,7 @@ class Buckets(Sink):
     def finish(self) -> None:
         self._flush()
 
-    def made(self) -> Any:
+    def handover(self) -> Any:
         return self._counts[:, 2:].tolist()
 
 

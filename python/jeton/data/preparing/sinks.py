@@ -50,7 +50,7 @@ class Sink(ABC):
         """What goes with that place, for JSON."""
         return {}
 
-    def made(self) -> Any:
+    def handover(self) -> Any:
         """What the next pass has to know of what it wrote, for JSON; behind `finish`."""
         return None
 

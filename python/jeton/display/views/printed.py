@@ -18,7 +18,6 @@ from jeton.display.human_readable import without_controls
 from jeton.display.palette import LIGHT, STRONG
 from jeton.display.views.frames import (
     Arcs,
-    Bar,
     Bars,
     Block,
     Chip,
@@ -206,13 +205,9 @@ def _bars(block: Bars, width: int, colour: bool) -> Iterator[Text]:
         line = Text("" if colour else f"{_SIGNS[bar.mark]:2}")
         line.append(set_cell_size(bar.label, label_width), "bold" if bar.mark == "best" else "")
         line.append(" ")
-        line.append(_bar(bar, min(room, 48)), style)
+        line.append(human_readable.bar(max(bar.share, 0.0), min(room, 48)) or "▏", style)
         line.append(" " + bar.number, "bold" if bar.mark == "best" else "")
         yield line
-
-
-def _bar(bar: Bar, room: int) -> str:
-    return human_readable.bar(max(bar.share, 0.0), room) or "▏"
 
 
 def _table(block: Table, width: int, colour: bool) -> Iterator[Text]:

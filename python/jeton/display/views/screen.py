@@ -75,7 +75,7 @@ class _StepNumber(Static):
 
 
 @contextlib.contextmanager
-def _told(colour: bool) -> Iterator[None]:
+def _colour_choice(colour: bool) -> Iterator[None]:
     """Has the environment say whether there are colours: textual goes by that alone."""
     before = os.environ.pop("NO_COLOR", None)
     if not colour:
@@ -99,7 +99,7 @@ class Learn(App[None]):
 
     ENABLE_COMMAND_PALETTE = False
     CSS = """
-    Screen { layout: vertical; }
+    Screen { layout: vertical; background: black; color: white; }
     #title { height: 1; padding: 0 1; text-style: bold; }
     #body { height: 1fr; padding: 1 1 0 1; scrollbar-size-vertical: 1; }
     #shown { height: auto; }
@@ -116,7 +116,7 @@ class Learn(App[None]):
     ]
 
     def __init__(self, frames: Sequence[Frame], title: str, *, colour: bool = True) -> None:
-        with _told(colour):
+        with _colour_choice(colour):
             super().__init__(ansi_color=None if colour else True)
         self.frames = frames
         self.heading = without_controls(title)

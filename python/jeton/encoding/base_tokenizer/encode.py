@@ -9,8 +9,8 @@ import functools
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias, overload
 
+from jeton.argument_types import Entry, SpecialPolicy
 from jeton.arguments import checked_flag
-from jeton.encoding.argument_types import Entry, SpecialPolicy
 from jeton.encoding.base_tokenizer.settings import HasSettings
 from jeton.results.encoding import Encoding, TokenBatch
 from jeton.results.padding import Origin
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from jeton._core import CountedText
-    from jeton.encoding.argument_types import ArrowColumn
+    from jeton.argument_types import ArrowColumn
 
 __all__ = ["Encodes", "origin_of"]
 

@@ -57,7 +57,7 @@ class HasTokens(Core):
             >>> jeton.CharTrainer().train("hello").token_spelling(1)
             b'h'
         """
-        return self._known(id, self._core.id_to_bytes(id))
+        return self._checked_bytes(id, self._core.id_to_bytes(id))
 
     def id_to_bytes(self, id: int) -> bytes:
         """The old name of `token_spelling`.
@@ -85,9 +85,9 @@ class HasTokens(Core):
             >>> [tok.token_bytes(id) for id in tok.encode("hugs")]
             [b' h', b'ug', b's']
         """
-        return self._known(id, self._core.surface(id))
+        return self._checked_bytes(id, self._core.surface(id))
 
-    def _known(self, id: int, token: bytes | None) -> bytes:
+    def _checked_bytes(self, id: int, token: bytes | None) -> bytes:
         if token is None:
             raise UnknownTokenError(f"id {id} stands for no token; the largest id is {self.max_id}")
         return token

@@ -23,7 +23,7 @@ from jeton.encoding.calls.padding_and_truncation import Asked, Defaults, Padding
 from jeton.encoding.calls.result import BatchEncoding
 from jeton.encoding.calls.rows import BatchRows
 from jeton.encoding.calls.short_text import SHORT, columns_alone
-from jeton.encoding.calls.windows import RowWindows, cut, share_room
+from jeton.encoding.calls.windows import PerText, RowWindows, cut, share_room
 from jeton.errors import ArgumentError, ChatWarning, UnsupportedError, warn_caller
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ class _RowRequest:
             names=self.names,
         )
         frames = self._frames(paired)
-        windows = self._windows((first.lengths, second.lengths), paired, frames)
+        windows = self._windows(PerText(first.lengths, second.lengths), paired, frames)
         front_spaces = None
         if self.caller.shows_one_space:
             front_spaces = FrontSpaces(self.how.spelling, str(self.call.unit))
@@ -260,7 +260,7 @@ class _RowRequest:
 
     def _windows(
         self,
-        lengths: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
+        lengths: PerText,
         paired: npt.NDArray[np.bool_],
         frames: tuple[Frame | None, Frame | None],
     ) -> RowWindows:
@@ -268,7 +268,7 @@ class _RowRequest:
         if self.truncation is None:
             return RowWindows.whole(lengths)
         added = np.where(paired, *(_added(frame) for frame in reversed(frames)))
-        kept = share_room(lengths, added, paired, self.truncation)
+        room = share_room(lengths, added, paired, self.truncation)
         overflowing = self.call.return_overflowing_tokens
         order = [piece.text for piece in frames[1] or () if piece.text is not None]
         if overflowing and len(set(order)) < len(order):
@@ -277,7 +277,7 @@ class _RowRequest:
                 "be made (leave return_overflowing_tokens out)"
             )
         return cut(
-            lengths, kept, self.truncation, overflowing=overflowing, second_first=order[:1] == [1]
+            lengths, room, self.truncation, overflowing=overflowing, second_first=order[:1] == [1]
         )
 
 

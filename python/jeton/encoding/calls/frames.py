@@ -48,13 +48,9 @@ def frame_of(
     """
     if post_processor is None:
         return tuple(FramePart(number, _TEXTS[number], number) for number in range(1 + pair))
-    texts = [_encoding(id) for id in _TEXTS[: 1 + pair]]
+    texts = [Encoding([id], [(0, 0)], [0], [0], [0], [False], [b""]) for id in _TEXTS[: 1 + pair]]
     framed = post_processor(*texts, add_special_tokens=add_special_tokens)
     return tuple(
         FramePart(_TEXTS.index(id) if id in _TEXTS else None, id, type_id)
         for id, type_id in zip(framed.ids, framed.type_ids, strict=True)
     )
-
-
-def _encoding(id: int) -> Encoding:
-    return Encoding([id], [(0, 0)], [0], [0], [0], [False], [b""])

@@ -46,7 +46,7 @@ class FrontSpaces:
     spelling: BatchTokenizer
     unit: str
 
-    def shown(
+    def with_space(
         self,
         ids: npt.NDArray[np.uint32],
         spans: npt.NDArray[np.int64],

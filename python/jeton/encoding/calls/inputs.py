@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 if TYPE_CHECKING:
-    from jeton.encoding.argument_types import ArrowColumn
+    from jeton.argument_types import ArrowColumn
 
 __all__ = ["Column", "Inputs", "is_null", "read"]
 
@@ -224,7 +224,7 @@ def _is_nested(entry: object) -> bool:
     )
 
 
-def _is_word_pair(entry: Any) -> bool:
+def _is_word_pair(entry: object) -> bool:
     """Whether an entry is two lists of words, and not one."""
     return isinstance(entry, (list, tuple)) and len(entry) == 2 and all(map(_is_nested, entry))
 
@@ -237,7 +237,7 @@ def _listed(name: str, given: object, expected: str) -> list[Any]:
     return list(given)  # type: ignore[call-overload,no-any-return]
 
 
-def _check_lengths(names: tuple[str, str], first: Any, second: list[Any]) -> None:
+def _check_lengths(names: tuple[str, str], first: object, second: list[Any]) -> None:
     if hasattr(first, "__len__") and len(first) != len(second):
         raise ArgumentError(
             f"{names[0]} has {len(first)} entries and {names[1]} {len(second)}; give one to each"

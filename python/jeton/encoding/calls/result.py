@@ -135,12 +135,12 @@ class BatchEncoding(UserDict[str, Any]):
         return batch
 
     def __getstate__(self) -> dict[str, Any]:
-        rows = None if self._rows is None else self._known
+        rows = None if self._rows is None else self._rows_of_call
         return {**self.__dict__, "_rows": rows}
 
     # As a mapping
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> Any:
         """A column by its name, the encoding of a row by its number, or rows by a slice."""
         if isinstance(key, str):
             if key not in self.data:
@@ -166,9 +166,9 @@ class BatchEncoding(UserDict[str, Any]):
         return f"did you mean {close!r}?" if close else f"it has {', '.join(self.data) or 'none'}"
 
     def __repr__(self) -> str:
-        return f"BatchEncoding({', '.join(map(self._shown, self.data))})"
+        return f"BatchEncoding({', '.join(map(self._column_text, self.data))})"
 
-    def _shown(self, name: str) -> str:
+    def _column_text(self, name: str) -> str:
         column = self.data[name]
         if hasattr(column, "shape"):
             kind = type(column).__name__
@@ -242,31 +242,31 @@ class BatchEncoding(UserDict[str, Any]):
         """How many texts each sample has: 1, or 2 for pairs; `None` where nothing is known."""
         if self._rows is None:
             return None
-        return 2 if len(self._known) and bool(self._known.paired[0]) else 1
+        return 2 if len(self._rows_of_call) and bool(self._rows_of_call.paired[0]) else 1
 
     @property
     def encodings(self) -> list[Encoding] | None:
         """The encoding of each row; `None` where nothing is known."""
         if self._rows is None:
             return None
-        return [self._encoding(row) for row in range(len(self._known))]
+        return [self._encoding(row) for row in range(len(self._rows_of_call))]
 
     def tokens(self, batch_index: int = 0) -> list[str]:
         """The tokens of a row, as a `tokenizer.json` spells them."""
         row = self._row(batch_index)
         assert self._spelling is not None
-        return [self._spelling(id) for id in self._cut(self._known.ids, row).tolist()]
+        return [self._spelling(id) for id in self._cut(self._rows_of_call.ids, row).tolist()]
 
     def word_ids(self, batch_index: int = 0) -> list[int | None]:
         """Which word each token of a row belongs to; `None` for what is of no text.
 
         A word is one of those that were given, or else a piece as the pre-tokenizer cuts the text.
         """
-        return self._known.word_ids(self._row(batch_index))
+        return self._rows_of_call.word_ids(self._row(batch_index))
 
     def sequence_ids(self, batch_index: int = 0) -> list[int | None]:
         """Which text each token of a row is of, 0 or 1; `None` for what is of no text."""
-        texts = self._cut(self._known.texts, self._row(batch_index)).tolist()
+        texts = self._cut(self._rows_of_call.texts, self._row(batch_index)).tolist()
         return [None if text < 0 else text for text in texts]
 
     def token_to_sequence(
@@ -290,7 +290,7 @@ class BatchEncoding(UserDict[str, Any]):
         row, token = self._token(batch_or_token_index, token_index)
         if token is None or self.sequence_ids(row)[token] is None:
             return None
-        start, end = self._cut(self._known.spans, row)[token].tolist()
+        start, end = self._cut(self._rows_of_call.spans, row)[token].tolist()
         return CharSpan(start, end)
 
     def char_to_token(
@@ -302,18 +302,18 @@ class BatchEncoding(UserDict[str, Any]):
             batch_or_char_index, char_index: The row, and the place in the unit asked for.
             sequence_index: Which text of a pair.
         """
-        row, place = self._asked("char", batch_or_char_index, char_index)
+        row, place = self._row_and_number("char", batch_or_char_index, char_index)
         text = checked_int("sequence_index", sequence_index, 0)
-        spans = self._cut(self._known.spans, row)
+        spans = self._cut(self._rows_of_call.spans, row)
         holds = (spans[:, 0] <= place) & (place < spans[:, 1])
-        found = np.flatnonzero(holds & (self._cut(self._known.texts, row) == text))
+        found = np.flatnonzero(holds & (self._cut(self._rows_of_call.texts, row) == text))
         return int(found[0]) if found.size else None
 
     def char_to_word(
         self, batch_or_char_index: int, char_index: int | None = None, sequence_index: int = 0
     ) -> int | None:
         """The word that holds a place in the text; the arguments are those of `char_to_token`."""
-        row, _ = self._asked("char", batch_or_char_index, char_index)
+        row, _ = self._row_and_number("char", batch_or_char_index, char_index)
         token = self.char_to_token(batch_or_char_index, char_index, sequence_index)
         return None if token is None else self.word_ids(row)[token]
 
@@ -326,9 +326,9 @@ class BatchEncoding(UserDict[str, Any]):
             batch_or_word_index, word_index: The row and the number of the word.
             sequence_index: Which text of a pair.
         """
-        row, word = self._asked("word", batch_or_word_index, word_index)
+        row, word = self._row_and_number("word", batch_or_word_index, word_index)
         text = checked_int("sequence_index", sequence_index, 0)
-        texts = self._cut(self._known.texts, row).tolist()
+        texts = self._cut(self._rows_of_call.texts, row).tolist()
         found = [
             token
             for token, of_word in enumerate(zip(texts, self.word_ids(row), strict=True))
@@ -340,17 +340,17 @@ class BatchEncoding(UserDict[str, Any]):
         self, batch_or_word_index: int, word_index: int | None = None, sequence_index: int = 0
     ) -> CharSpan | None:
         """Where a word came from; the arguments are those of `word_to_tokens`."""
-        row, _ = self._asked("word", batch_or_word_index, word_index)
+        row, _ = self._row_and_number("word", batch_or_word_index, word_index)
         tokens = self.word_to_tokens(batch_or_word_index, word_index, sequence_index)
         if tokens is None:
             return None
-        spans = self._cut(self._known.spans, row)
+        spans = self._cut(self._rows_of_call.spans, row)
         return CharSpan(int(spans[tokens.start, 0]), int(spans[tokens.end - 1, 1]))
 
     # How it is found out
 
     @property
-    def _known(self) -> BatchRows:
+    def _rows_of_call(self) -> BatchRows:
         if self._rows is None:
             raise UnsupportedError(
                 "this batch was made from columns and holds nothing else (the one that a call "
@@ -363,12 +363,12 @@ class BatchEncoding(UserDict[str, Any]):
     def _row(self, index: object, name: str = "batch_index") -> int:
         """A row by its number, counted from the end where it is negative."""
         number = checked_int(name, index, _LEAST)
-        rows = len(self._known)
+        rows = len(self._rows_of_call)
         if not -rows <= number < rows:
             raise IndexError(f"row {number} of a batch of {rows}: there is no such row")
         return number % rows
 
-    def _asked(self, kind: str, first: object, second: object) -> tuple[int, int]:
+    def _row_and_number(self, kind: str, first: object, second: object) -> tuple[int, int]:
         """A row and a number in it; a number alone is one in row 0."""
         name = f"batch_or_{kind}_index"
         if second is None:
@@ -377,16 +377,16 @@ class BatchEncoding(UserDict[str, Any]):
 
     def _token(self, first: object, second: object) -> tuple[int, int | None]:
         """A row and a token in it, from the end where it is negative; `None` if there is none."""
-        row, token = self._asked("token", first, second)
-        width = int(self._known.widths[row])
+        row, token = self._row_and_number("token", first, second)
+        width = int(self._rows_of_call.widths[row])
         return row, token % width if -width <= token < width else None
 
     def _cut(self, column: npt.NDArray[np.int64], row: int) -> npt.NDArray[np.int64]:
-        start, stop = self._known.offsets[row : row + 2]
+        start, stop = self._rows_of_call.offsets[row : row + 2]
         return column[start:stop]
 
     def _encoding(self, row: int) -> Encoding:
-        rows, spelling = self._known, self._spelling
+        rows, spelling = self._rows_of_call, self._spelling
         assert spelling is not None
         ids = self._cut(rows.ids, row).tolist()
         return Encoding(
@@ -469,7 +469,7 @@ def _by_row(rows: BatchRows, name: str) -> npt.NDArray[np.int64]:
     return rows.widths if name == "length" else rows.windows.sample
 
 
-def _as_array(name: str, column: Any) -> npt.NDArray[np.int64]:
+def _as_array(name: str, column: object) -> npt.NDArray[np.int64]:
     """A column of any kind as an array."""
     if hasattr(column, "detach"):
         column = column.detach().cpu()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from jeton.encoding.calls.frames import Frame
     from jeton.encoding.calls.front_spaces import FrontSpaces
     from jeton.encoding.calls.padding_and_truncation import Padding
-    from jeton.encoding.calls.windows import RowWindows
+    from jeton.encoding.calls.windows import PerText, RowWindows
 
 __all__ = ["BatchRows"]
 
@@ -220,9 +220,9 @@ class BatchRows:
         return kinds
 
     @cached_property
-    def _window_lengths(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def _window_lengths(self) -> PerText:
         starts, stops = self.windows.starts, self.windows.stops
-        return stops[0] - starts[0], stops[1] - starts[1]
+        return starts.each(lambda text: stops[text] - starts[text])
 
     @cached_property
     def _parts(self) -> tuple[list[_SpecialPart], list[_TextPart]]:
@@ -266,7 +266,7 @@ def _show_first(spans: npt.NDArray[np.int64], text: _TextPart, front_spaces: Fro
     begins = side.begins_text(first)
     spans[places[begins]] = side.spans[first[begins]]
     first, places = first[~begins], places[~begins]
-    spans[places] = front_spaces.shown(
+    spans[places] = front_spaces.with_space(
         side.ids[first], side.spans[first], lambda: side.texts_of(first)
     )
 

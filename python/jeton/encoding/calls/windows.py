@@ -1,11 +1,22 @@
-"""Windows: which tokens of each text a row holds, once texts are cut to a length.
+"""Windows: which tokens of each text a sequence holds, once texts are cut to a length.
 
-Look here for how two texts share the room of a row, and for the windows that cover what was cut.
-All is done for all samples at once, in arrays with one entry a sample.
+Look here for how two texts share the room of a sequence (`share_room`), and for the windows that
+cover what was cut (`cut`). All is done for all samples at once, in arrays with an entry per sample.
+
+A text of 9 tokens in windows of 5 that overlap by a stride of 2, so each begins 5 - 2 = 3 later:
+
+    tokens      0  1  2  3  4  5  6  7  8
+    window 0    [------------]                starts 0, stops 5
+    window 1             [------------]       starts 3, stops 8
+    window 2                      [------]    starts 6, stops 9, where the text ends
+
+There are 1 + ⌈(9 - 5) / 3⌉ = 3 of them. Cut at the left (`side="left"`), they are counted from the
+end: 4 to 9, 1 to 6, 0 to 3.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,39 +29,54 @@ if TYPE_CHECKING:
 
     from jeton.encoding.calls.padding_and_truncation import Truncation
 
-__all__ = ["RowWindows", "cut", "share_room"]
+__all__ = ["PerText", "RowWindows", "cut", "share_room"]
+
+
+@dataclass(frozen=True)
+class PerText:
+    """An array for the first texts and one for the second; an entry per sample or per sequence."""
+
+    first: npt.NDArray[np.int64]
+    second: npt.NDArray[np.int64]
+
+    def __getitem__(self, text: int) -> npt.NDArray[np.int64]:
+        return self.second if text else self.first
+
+    def each(self, function: Callable[[int], npt.NDArray[np.int64]]) -> PerText:
+        """What a function returns for text 0 and for text 1."""
+        return PerText(function(0), function(1))
 
 
 @dataclass(frozen=True)
 class RowWindows:
-    """Rows, each with a window of the first text and of the second; one entry a row."""
+    """Sequences, each with a window of the first text and of the second; one entry per sequence."""
 
     sample: npt.NDArray[np.int64]
-    """Which sample the row is of."""
-    starts: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
-    """Where the window of the first text begins, and of the second: tokens of that text."""
-    stops: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
+    """Which sample the sequence is of."""
+    starts: PerText
+    """Where the windows begin: tokens of their text."""
+    stops: PerText
     """Where they end."""
 
     @classmethod
-    def whole(cls, lengths: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]) -> RowWindows:
-        """A row for each sample, with the whole of its texts, which have so many tokens."""
-        samples = np.arange(len(lengths[0]))
+    def whole(cls, lengths: PerText) -> RowWindows:
+        """A sequence for each sample, with the whole of its texts, which have so many tokens."""
+        samples = np.arange(len(lengths.first))
         starts = np.zeros_like(samples)
-        return cls(samples, (starts, starts), lengths)
+        return cls(samples, PerText(starts, starts), lengths)
 
 
 def share_room(
-    lengths: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
+    lengths: PerText,
     added: npt.NDArray[np.int64],
     paired: npt.NDArray[np.bool_],
     truncation: Truncation,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """How many tokens of each text a row may hold.
+) -> PerText:
+    """How many tokens of each text a sequence may hold.
 
     Args:
         lengths: The number of tokens of the first texts, and of the second.
-        added: How many special tokens stand around them.
+        added: How many special tokens are around them.
         paired: Which samples have a second text.
         truncation: How texts are cut.
 
@@ -58,18 +84,17 @@ def share_room(
         ArgumentError: There is no room for the special tokens, or a text cannot be cut so far.
 
     Example:
-        Two texts of 9 and 4 tokens in a row of 10: the longer is cut until both are equally long.
+        Two texts of 9 and 4 tokens in a sequence of 10, 3 of them special: the longer text is cut
+        until both are equally long, and takes the odd token.
 
         >>> import numpy as np
         >>> from jeton.encoding.calls.padding_and_truncation import Truncation
-        >>> lengths, added = (np.array([9]), np.array([4])), np.array([3])
-        >>> one, other = share_room(
-        ...     lengths, added, np.array([True]), Truncation("longest_first", 10, 0, "right")
-        ... )
-        >>> int(one[0]), int(other[0])
-        (4, 3)
+        >>> lengths, added = PerText(np.array([9]), np.array([4])), np.array([3])
+        >>> truncation = Truncation("longest_first", 10, 0, "right")
+        >>> share_room(lengths, added, np.array([True]), truncation)
+        PerText(first=array([4]), second=array([3]))
     """
-    first, second = lengths
+    first, second = lengths.first, lengths.second
     room = truncation.max_length - added
     if (room < 0).any():
         raise ArgumentError(
@@ -84,129 +109,144 @@ def share_room(
         shorter = np.where(both, room // 2, shorter)
         longer = np.where(both, room - room // 2, longer)
         is_first = first > second
-        kept = np.where(is_first, longer, shorter), np.where(is_first, shorter, longer)
+        capacity = PerText(np.where(is_first, longer, shorter), np.where(is_first, shorter, longer))
     else:
-        number = int(truncation.strategy == "only_second")
-        _check_enough(lengths, number, excess, room, paired, truncation)
-        rest = lengths[number] - excess
-        kept = (rest, second) if number == 0 else (first, rest)
+        text = int(truncation.strategy == "only_second")
+        _check_enough(lengths, text, excess, room, paired, truncation)
+        rest = lengths[text] - excess
+        capacity = PerText(first, rest) if text else PerText(rest, second)
     fits, nothing = excess == 0, room == 0
-    one, other = (
-        np.where(fits, length, np.where(nothing, 0, np.minimum(length, most)))
-        for length, most in zip(lengths, kept, strict=True)
+    return lengths.each(
+        lambda text: np.where(
+            fits,
+            lengths[text],
+            np.where(nothing, 0, np.minimum(lengths[text], capacity[text])),
+        )
     )
-    return one, other
 
 
 def _check_enough(
-    lengths: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
-    number: int,
+    lengths: PerText,
+    text: int,
     excess: npt.NDArray[np.int64],
     room: npt.NDArray[np.int64],
     paired: npt.NDArray[np.bool_],
     truncation: Truncation,
 ) -> None:
-    """Refuses to cut a text alone that has fewer tokens than are too many."""
-    alone = lengths[number] if number == 0 else np.where(paired, lengths[number], 0)
+    """Refuses to cut one text alone if it has fewer tokens than are too many."""
+    alone = np.where(paired, lengths.second, 0) if text else lengths.first
     short = np.flatnonzero((excess > 0) & (alone <= excess) & (room > 0))
     if not short.size:
         return
     sample = int(short[0])
     strategy = f'truncation="{truncation.strategy}"'
-    if number == 1 and not paired[sample]:
+    if text == 1 and not paired[sample]:
         raise ArgumentError(f"{strategy} cannot cut sample {sample}: it has no second text")
-    other = "second" if number == 0 else "first"
+    other = "first" if text else "second"
     raise ArgumentError(
         f"{strategy} cannot cut sample {sample} to max_length={truncation.max_length}: its {other} "
-        f'text alone has {int(lengths[1 - number][sample])} tokens (give "longest_first")'
+        f'text alone has {int(lengths[1 - text][sample])} tokens (give "longest_first")'
     )
 
 
 def cut(
-    lengths: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
-    kept: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
+    lengths: PerText,
+    room: PerText,
     truncation: Truncation,
     *,
     overflowing: bool,
     second_first: bool,
 ) -> RowWindows:
-    """The rows of all samples.
+    """The sequences of all samples.
 
     Args:
         lengths: The number of tokens of the first texts, and of the second.
-        kept: How many of them a row may hold.
+        room: How many of them a sequence may hold: `share_room`.
         truncation: How texts are cut.
-        overflowing: Whether a sample has a row for each of its windows, and of two texts one for
-            each window of the first with each of the second, or its first row alone.
-        second_first: Whether the second text stands before the first.
+        overflowing: Whether a sample has a sequence for each of its windows, and of two texts one
+            for each window of the first with each of the second, or its first sequence alone.
+        second_first: Whether the second text comes before the first.
 
     Raises:
         ArgumentError: Windows that would not come to an end.
+
+    Example:
+        The windows that are drawn at the head of this file.
+
+        >>> import numpy as np
+        >>> from jeton.encoding.calls.padding_and_truncation import Truncation
+        >>> lengths, room = (PerText(np.array([n]), np.array([0])) for n in (9, 5))
+        >>> for side in ("right", "left"):
+        ...     windows = cut(
+        ...         lengths,
+        ...         room,
+        ...         Truncation("only_first", 5, 2, side),
+        ...         overflowing=True,
+        ...         second_first=False,
+        ...     )
+        ...     print(windows.starts.first, windows.stops.first)
+        [0 3 6] [5 8 9]
+        [4 1 0] [9 6 3]
     """
-    samples = np.arange(len(lengths[0]))
+    samples = np.arange(len(lengths.first))
     if not overflowing:
-        return _windows(samples, (np.zeros_like(samples),) * 2, lengths, kept, truncation)
-    counts = tuple(
-        _count(number, length, most, truncation)
-        for number, (length, most) in enumerate(zip(lengths, kept, strict=True))
-    )
-    rows = counts[0] * counts[1]
-    sample = np.repeat(samples, rows)
-    # The text that stands in front turns slowest, and its first window comes last but for row 0.
-    outer, inner = reversed(counts) if second_first else counts
-    place = np.arange(len(sample)) - np.repeat(np.cumsum(rows) - rows, rows)
+        none = np.zeros_like(samples)
+        return _windows(samples, PerText(none, none), lengths, room, truncation)
+    counts = lengths.each(lambda text: _count(text, lengths[text], room[text], truncation))
+    sequences = counts.first * counts.second
+    sample = np.repeat(samples, sequences)
+    # The text in front advances slowest, and its first window comes last but for sequence 0.
+    outer, inner = counts[second_first], counts[not second_first]
+    place = np.arange(len(sample)) - np.repeat(np.cumsum(sequences) - sequences, sequences)
     width, turns = inner[sample], ((outer - 1) * inner)[sample]
     later = (place > 0) & (place <= turns)
     slow = np.where(later, 1 + (place - 1) // width, 0)
     fast = np.where(later, (place - 1) % width, np.where(place > 0, place - turns, 0))
-    number = (fast, slow) if second_first else (slow, fast)
-    return _windows(sample, number, lengths, kept, truncation)
+    numbers = PerText(fast, slow) if second_first else PerText(slow, fast)
+    return _windows(sample, numbers, lengths, room, truncation)
 
 
 def _count(
-    number: int,
+    text: int,
     length: npt.NDArray[np.int64],
-    most: npt.NDArray[np.int64],
+    room: npt.NDArray[np.int64],
     truncation: Truncation,
 ) -> npt.NDArray[np.int64]:
-    """How many windows of `most` tokens cover each text."""
-    over = length > most
-    stuck = np.flatnonzero(over & (most <= truncation.stride))
+    """How many windows of `room` tokens cover each text."""
+    over = length > room
+    stuck = np.flatnonzero(over & (room <= truncation.stride))
     if stuck.size:
         sample = int(stuck[0])
-        text = ("first", "second")[number]
-        if most[sample] == 0:
+        which = ("first", "second")[text]
+        if room[sample] == 0:
             raise ArgumentError(
                 f"max_length={truncation.max_length} leaves no room for tokens of sample {sample}, "
-                f"so no windows cover its {text} text (give a larger one)"
+                f"so no windows cover its {which} text (give a larger one)"
             )
         raise ArgumentError(
             f"stride={truncation.stride} is too large: the windows of sample {sample} hold only "
-            f"{int(most[sample])} tokens of its {text} text (give a smaller stride, or a larger "
+            f"{int(room[sample])} tokens of its {which} text (give a smaller stride, or a larger "
             "max_length)"
         )
-    step = np.maximum(most - truncation.stride, 1)
-    return np.where(over, 1 - (most - length) // step, 1)
+    step = np.maximum(room - truncation.stride, 1)
+    return np.where(over, 1 - (room - length) // step, 1)
 
 
 def _windows(
     sample: npt.NDArray[np.int64],
-    numbers: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
-    lengths: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
-    kept: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
+    numbers: PerText,
+    lengths: PerText,
+    room: PerText,
     truncation: Truncation,
 ) -> RowWindows:
-    """The windows of these numbers: of each text, one a row."""
-    starts, stops = [], []
-    for number, length, most in zip(numbers, lengths, kept, strict=True):
-        whole, window = length[sample], most[sample]
-        skipped = number * (window - truncation.stride)
-        if truncation.side == "right":
-            start = skipped
-            stop = np.minimum(start + window, whole)
-        else:
-            stop = whole - skipped
-            start = np.maximum(stop - window, 0)
-        starts.append(start)
-        stops.append(stop)
-    return RowWindows(sample, (starts[0], starts[1]), (stops[0], stops[1]))
+    """The windows of these numbers: one of each text per sequence."""
+    windows = lengths.each(lambda text: room[text][sample])
+    skipped = lengths.each(lambda text: numbers[text] * (windows[text] - truncation.stride))
+    wholes = lengths.each(lambda text: lengths[text][sample])
+    if truncation.side == "right":
+        starts = skipped
+        stops = starts.each(lambda text: np.minimum(starts[text] + windows[text], wholes[text]))
+    else:
+        stops = wholes.each(lambda text: wholes[text] - skipped[text])
+        starts = stops.each(lambda text: np.maximum(stops[text] - windows[text], 0))
+    return RowWindows(sample, starts, stops)

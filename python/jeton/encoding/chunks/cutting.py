@@ -18,7 +18,7 @@ from jeton.encoding.chunks.token_boundaries import TokenPlaces
 from jeton.errors import ArgumentError, ArgumentTypeError, EncodeError
 
 if TYPE_CHECKING:
-    from jeton.encoding.argument_types import SpecialPolicy
+    from jeton.argument_types import SpecialPolicy
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
 __all__ = [
@@ -100,7 +100,7 @@ class Chunk:
         return chunk
 
     def __repr__(self) -> str:
-        return f"Chunk({self.start}:{self.end}, {_tokens(self.tokens)}, {_shown(self.text)})"
+        return f"Chunk({self.start}:{self.end}, {_tokens(self.tokens)}, {_excerpt(self.text)})"
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Truncated:
     def __repr__(self) -> str:
         dropped = f"{_tokens(self.dropped_tokens)} dropped"
         return (
-            f"Truncated({self.start}:{self.end}, {_tokens(self.tokens)}, {_shown(self.text)}, "
+            f"Truncated({self.start}:{self.end}, {_tokens(self.tokens)}, {_excerpt(self.text)}, "
             f"{dropped})"
         )
 
@@ -151,7 +151,7 @@ def _tokens(count: int) -> str:
     return f"{count:,} token{'s' * (count != 1)}"
 
 
-def _shown(text: str, most: int = 40) -> str:
+def _excerpt(text: str, most: int = 40) -> str:
     return repr(text if len(text) <= most else text[: most - 1] + "…")
 
 

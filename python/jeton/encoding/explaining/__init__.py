@@ -37,7 +37,7 @@ from jeton.errors import JetonError
 from jeton.results.encoding import Encoding
 
 if TYPE_CHECKING:
-    from jeton.encoding.argument_types import SpecialPolicy
+    from jeton.argument_types import SpecialPolicy
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
 __all__ = [

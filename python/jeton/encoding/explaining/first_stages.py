@@ -15,8 +15,8 @@ from jeton.components.assembly import assembled
 from jeton.encoding.explaining.steps import Stretch, TextStep
 
 if TYPE_CHECKING:
+    from jeton.argument_types import SpecialPolicy
     from jeton.components import AddedToken
-    from jeton.encoding.argument_types import SpecialPolicy
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
 __all__ = ["FirstStages", "component_name"]
@@ -93,7 +93,7 @@ class FirstStages:
             cut: How many pre-tokenizers it has passed.
             normal_tokens: Whether tokens are found in normalized text, too.
         """
-        tokens, policy = self._found(special)
+        tokens, policy = self._tokens_to_find(special)
         tokens = [token for token in tokens if normal_tokens or not token.normalized]
         key = (normalized, cut, tuple(token.content for token in tokens))
         if key not in self._built:
@@ -107,7 +107,7 @@ class FirstStages:
         known = {it.id: ids[it.content] for it in built.added_tokens}
         return _read(built, text, policy, known)
 
-    def _found(self, special: SpecialPolicy) -> tuple[list[AddedToken], SpecialPolicy]:
+    def _tokens_to_find(self, special: SpecialPolicy) -> tuple[list[AddedToken], SpecialPolicy]:
         """The tokens that are looked for, and what becomes of special ones.
 
         Of a set of names the others are not looked for at all, unless there are none or all.
@@ -165,7 +165,7 @@ def _read(
     return tuple(stretches)
 
 
-def _flat(stage: Any) -> list[Any]:
+def _flat(stage: object) -> list[Any]:
     """The steps of a stage; a sequence may hold others."""
     if stage is None:
         return []
@@ -182,12 +182,12 @@ def component_name(component: Any) -> str:
     told = []
     for field in dataclasses.fields(component):
         value = getattr(component, field.name)
-        if value != field.default and (shown := _shown(value)):
+        if value != field.default and (shown := _setting_text(value)):
             told.append(f"{field.name}={shown}")
     return " ".join([type(component).__name__, *told])
 
 
-def _shown(value: Any) -> str:
+def _setting_text(value: object) -> str:
     """A setting in a few words; nothing where it says little to a reader."""
     if isinstance(value, bytes):
         return f"<{len(value):,} bytes>"

@@ -60,10 +60,10 @@ class BySentencePiece:
         if self.name == "BPE":
             return self._merging(text, span)
         cut = self._words(text) if self.name == "words" else self._symbols(text)
-        units, tokens = self._emitted([(part, self._used(part)) for part in cut])
+        units, tokens = self._emitted([(part, self._usable_id(part)) for part in cut])
         return LookUp(text, span, tuple(tokens), tuple(units))
 
-    def _used(self, text: str) -> int | None:
+    def _usable_id(self, text: str) -> int | None:
         id = self.ids.get(text)
         return None if id is None or self.kinds[id] == "unused" else id
 
@@ -114,7 +114,7 @@ class BySentencePiece:
         rule = self._rule(parts_of)
         merges, left = merged([symbol.encode() for symbol in symbols], rule, frozen)
         parts = [part for _, row in left for part in self._apart(row.decode(), parts_of)]
-        units, tokens = self._emitted([(part, self._used(part)) for part in parts])
+        units, tokens = self._emitted([(part, self._usable_id(part)) for part in parts])
         return Merging(
             text,
             span,
@@ -164,7 +164,7 @@ class BySentencePiece:
             covered = False
             found: list[tuple[int, int | None, np.float32]] = []
             for end in range(start + 1, min(start + self.longest, len(text)) + 1):
-                id = self._used(text[start:end])
+                id = self._usable_id(text[start:end])
                 if id is not None:
                     found.append((end, id, self._score(id)))
                     covered |= end == start + 1

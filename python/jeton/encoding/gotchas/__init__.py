@@ -6,8 +6,8 @@ found, and for what each finding tells.
 
 from __future__ import annotations
 
-from jeton.encoding.gotchas.finding import found
+from jeton.encoding.gotchas.finding import find_gotchas
 from jeton.encoding.gotchas.gotcha import NAMES, Gotcha
 from jeton.encoding.gotchas.gotchas import Gotchas
 
-__all__ = ["NAMES", "Gotcha", "Gotchas", "found"]
+__all__ = ["NAMES", "Gotcha", "Gotchas", "find_gotchas"]

@@ -14,7 +14,7 @@ from jeton.encoding.gotchas.hits import Check, GotchaSubject, Hit
 if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
-__all__ = ["found"]
+__all__ = ["find_gotchas"]
 
 _CHECKS: tuple[Check, ...] = (
     *words.CHECKS,
@@ -30,7 +30,7 @@ _LONGEST = 96
 """The longest spelling whose ids are told."""
 
 
-def found(tok: BaseTokenizer, text: str, limit: int = 20) -> Gotchas:
+def find_gotchas(tok: BaseTokenizer, text: str, limit: int = 20) -> Gotchas:
     """What `Tokenizer.gotchas` gives."""
     check_kind("text", text, str, "a str")
     limit = checked_int("limit", limit, 1)
@@ -48,7 +48,7 @@ def found(tok: BaseTokenizer, text: str, limit: int = 20) -> Gotchas:
         if by_name.get(hit.name, 0) >= limit:
             left_out[hit.name] = left_out.get(hit.name, 0) + 1
             continue
-        gotcha = _told(subject, hit, times[key])
+        gotcha = _gotcha_of(subject, hit, times[key])
         if gotcha is not None:
             by_name[hit.name] = by_name.get(hit.name, 0) + 1
             told.append(gotcha)
@@ -57,7 +57,7 @@ def found(tok: BaseTokenizer, text: str, limit: int = 20) -> Gotchas:
     return Gotchas(tok, text, told, left_out)
 
 
-def _told(subject: GotchaSubject, hit: Hit, times: int) -> Gotcha | None:
+def _gotcha_of(subject: GotchaSubject, hit: Hit, times: int) -> Gotcha | None:
     start, end = (hit.start, hit.end) if hit.apart else _word(subject.text, hit.start, hit.end)
     here = subject.text[hit.start : hit.end]
     spelling = subject.text[start:end][:_LONGEST]

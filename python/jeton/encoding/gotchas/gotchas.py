@@ -58,7 +58,7 @@ class Gotchas(Sequence[Gotcha]):
         return f"Gotchas({len(self)}: {names})"
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from jeton.encoding.gotchas.showing import shown
+        from jeton.encoding.gotchas.showing import renderables
 
         colour = not console.no_color and console.color_system is not None
-        yield from shown(self.tokenizer, self.text, self, self.left_out, colour=colour)
+        yield from renderables(self.tokenizer, self.text, self, self.left_out, colour=colour)

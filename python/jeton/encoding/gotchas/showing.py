@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
     from jeton.encoding.gotchas.gotcha import Gotcha
 
-__all__ = ["shown"]
+__all__ = ["renderables"]
 
 _CONTROL: Final = "bold color(231) on color(61)"
 _MOST_TEXT: Final = 400
@@ -30,7 +30,7 @@ _DANGEROUS: Final = frozenset(
 """What may be somebody's intention: its name is red."""
 
 
-def shown(
+def renderables(
     tok: BaseTokenizer,
     text: str,
     gotchas: Sequence[Gotcha],

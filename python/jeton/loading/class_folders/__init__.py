@@ -5,6 +5,6 @@
 """
 
 from jeton.loading.class_folders.classes import CLASSES
-from jeton.loading.class_folders.reading import names_a_class, read
+from jeton.loading.class_folders.reading import VOCABULARIES, names_a_class, read
 
-__all__ = ["CLASSES", "names_a_class", "read"]
+__all__ = ["CLASSES", "VOCABULARIES", "names_a_class", "read"]

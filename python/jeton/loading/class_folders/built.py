@@ -34,6 +34,10 @@ class Built:
     """The added tokens of the class itself, by id."""
     further: Sequence[str] = ()
     """Special tokens that the class adds last, such as language codes."""
+    warnings: Sequence[str] = ()
+    """What of the class these stages do not do."""
+    finds_normalized: bool = False
+    """Whether added tokens in lower case that are not special are found in text of any case."""
 
 
 Builder: TypeAlias = Callable[[Configuration, "KnownClass"], Built]
@@ -48,6 +52,9 @@ class KnownClass:
     """The token of each role, unless the files name another."""
     further: tuple[str, ...] = ()
     """The special tokens without a role, unless the files list some."""
+    unsaid: Mapping[str, str] = field(default_factory=dict)
+    """Flags that transformers 4 takes as true where the files do not say them, and 5 as false; each
+    with what is then put where."""
 
 
 def template(single: str, pair: str) -> Frame:

@@ -32,10 +32,12 @@ def _with_plain_mask(**tokens: str | None) -> dict[str, Token | None]:
     return {**roles, "mask": {**mask, "lstrip": False}}
 
 
+_FIRST = {"add_bos_token": "the bos token in front of a text"}
 _LLAMA = _roles(unk="<unk>", bos="<s>", eos="</s>", pad=None)
 _XLM_R = _roles(
     bos="<s>", eos="</s>", sep="</s>", cls="<s>", unk="<unk>", pad="<pad>", mask="<mask>"
 )
+_T5 = _roles(eos="</s>", unk="<unk>", pad="<pad>")
 _BERT = _with_plain_mask(unk="[UNK]", sep="[SEP]", pad="[PAD]", cls="[CLS]", mask="[MASK]")
 _END = "<|endoftext|>"
 _GPT2 = _roles(unk=_END, bos=_END, eos=_END, pad=None)
@@ -48,19 +50,25 @@ _SEPARATED: Mapping[str, str | None] = {
 }
 
 CLASSES: Mapping[str, KnownClass] = {
-    "Llama": KnownClass(pieces.llama, _LLAMA),
-    "CodeLlama": KnownClass(
-        pieces.code_llama, _LLAMA, further=("▁<PRE>", "▁<MID>", "▁<SUF>", "▁<EOT>")
+    "Llama": KnownClass(
+        pieces.llama, _LLAMA, unsaid={**_FIRST, "legacy": "a space behind special tokens in text"}
     ),
-    "Gemma": KnownClass(pieces.gemma, _roles(unk="<unk>", bos="<bos>", eos="<eos>", pad="<pad>")),
-    "T5": KnownClass(pieces.t5, _roles(eos="</s>", unk="<unk>", pad="<pad>")),
-    "MT5": KnownClass(pieces.t5, _roles(eos="</s>", unk="<unk>", pad="<pad>")),
+    "CodeLlama": KnownClass(pieces.code_llama, _LLAMA),
+    "Gemma": KnownClass(
+        pieces.gemma,
+        _roles(unk="<unk>", bos="<bos>", eos="<eos>", pad="<pad>"),
+        unsaid=_FIRST,
+    ),
+    "T5": KnownClass(pieces.t5, _T5),
+    "MT5": KnownClass(pieces.t5, _T5),
     "XLMRoberta": KnownClass(pieces.xlm_roberta, _XLM_R),
     "Camembert": KnownClass(
         pieces.camembert, _XLM_R, further=("<s>NOTUSED", "</s>NOTUSED", "<unk>NOTUSED")
     ),
     "MBart": KnownClass(pieces.mbart, _XLM_R),
-    "MBart50": KnownClass(pieces.mbart50, _XLM_R),
+    "MBart50": KnownClass(
+        pieces.mbart50, {role: token for role, token in _XLM_R.items() if role != "bos"}
+    ),
     "Nllb": KnownClass(pieces.nllb, _XLM_R),
     "M2M100": KnownClass(
         pieces.m2m100, _roles(bos="<s>", eos="</s>", sep="</s>", pad="<pad>", unk="<unk>")
@@ -110,41 +118,43 @@ CLASSES: Mapping[str, KnownClass] = {
 }
 """The classes by their names without `Tokenizer` and `Fast`."""
 
+_TYPES: Mapping[str, str] = {
+    "Albert": "albert nystromformer yoso",
+    "Bart": "bart",
+    "Bert": "bert ernie megatron-bert nezha qdqbert visual_bert",
+    "BigBird": "big_bird",
+    "CLIP": "clip clipseg groupvit owlvit owlv2",
+    "CTRL": "ctrl",
+    "Camembert": "camembert",
+    "CodeGen": "codegen phi",
+    "CodeLlama": "code_llama",
+    "Deberta": "deberta",
+    "DebertaV2": "deberta-v2",
+    "DistilBert": "distilbert",
+    "Electra": "electra",
+    "GPT2": "gpt2 gpt_bigcode gpt_neo gptj granite granitemoe opt starcoder2",
+    "Gemma": "gemma gemma2 gemma3 gemma3_text gemma3n recurrent_gemma",
+    "LED": "led",
+    "Llama": "llama ministral mistral mistral3 mixtral persimmon phi3 phimoe",
+    "Longformer": "longformer",
+    "M2M100": "m2m_100",
+    "MBart": "mbart",
+    "MBart50": "mbart50",
+    "MPNet": "mpnet",
+    "MT5": "mt5",
+    "Marian": "marian",
+    "MobileBert": "mobilebert",
+    "Nllb": "nllb nllb-moe",
+    "Pegasus": "bigbird_pegasus pegasus pegasus_x",
+    "Qwen2": "qwen2 qwen2_5_vl qwen2_moe qwen2_vl qwen3 qwen3_moe qwen3_next",
+    "Roberta": "data2vec-text ibert roberta roberta-prelayernorm",
+    "T5": "longt5 switch_transformers t5 umt5",
+    "Whisper": "whisper",
+    "XLMRoberta": "xlm-roberta xlm-roberta-xl xmod",
+    "XLNet": "xlnet",
+}
+
 MODEL_TYPES: Mapping[str, str] = {
-    "albert": "Albert",
-    "bart": "Bart",
-    "bert": "Bert",
-    "big_bird": "BigBird",
-    "camembert": "Camembert",
-    "clip": "CLIP",
-    "codegen": "CodeGen",
-    "ctrl": "CTRL",
-    "deberta": "Deberta",
-    "deberta-v2": "DebertaV2",
-    "distilbert": "DistilBert",
-    "electra": "Electra",
-    "gemma": "Gemma",
-    "gemma2": "Gemma",
-    "gpt2": "GPT2",
-    "led": "LED",
-    "llama": "Llama",
-    "longformer": "Longformer",
-    "m2m_100": "M2M100",
-    "marian": "Marian",
-    "mbart": "MBart",
-    "mistral": "Llama",
-    "mixtral": "Llama",
-    "mobilebert": "MobileBert",
-    "mpnet": "MPNet",
-    "mt5": "MT5",
-    "pegasus": "Pegasus",
-    "phi": "CodeGen",
-    "qwen2": "Qwen2",
-    "qwen2_moe": "Qwen2",
-    "roberta": "Roberta",
-    "t5": "T5",
-    "whisper": "Whisper",
-    "xlm-roberta": "XLMRoberta",
-    "xlnet": "XLNet",
+    model_type: name for name, listed in _TYPES.items() for model_type in listed.split()
 }
 """The class for each `model_type` of `config.json`, where `tokenizer_config.json` names none."""

@@ -20,7 +20,8 @@ __all__ = ["AddedTokenIds", "Configuration", "Token"]
 
 _MODEL: str = "config.json"
 _ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
-_LISTS = ("additional_special_tokens", "extra_special_tokens")
+_EXTRA = "extra_special_tokens"
+_LISTS = ("additional_special_tokens", _EXTRA)
 
 Token = dict[str, Any]
 """An added token without its id: its content and its flags."""
@@ -30,7 +31,7 @@ def _token(value: object, place: str, **flags: bool) -> Token:
     if isinstance(value, str):
         return {"content": value, **flags}
     if isinstance(value, dict) and isinstance(value.get("content"), str):
-        known = ("content", "lstrip", "rstrip", "single_word", "special")
+        known = ("content", "lstrip", "rstrip", "single_word", "normalized", "special")
         return {**flags, **{name: value[name] for name in known if name in value}}
     raise FormatError(f"{place}: expected a token, found {value!r:.60}")
 
@@ -45,7 +46,9 @@ class Configuration:
     listed: Mapping[int, Token]
     """The added tokens that the files list with ids."""
     name: str | None
-    """The class, without `Tokenizer` and `Fast` at its end."""
+    """The class, without `Tokenizer` and `Fast` at its end; a type of model that is not known."""
+    named_by: str = ""
+    """What says that, as messages name it."""
 
     @classmethod
     def of(cls, folder: Path, model_types: Mapping[str, str]) -> Configuration:
@@ -64,12 +67,18 @@ class Configuration:
         arguments = dict(config)
         if "added_tokens_decoder" not in config:
             arguments.update(json_object(beside, SPECIAL_TOKENS))
-        name = config.get("tokenizer_class")
+        name, named_by = config.get("tokenizer_class"), "the class"
         if name is None:
-            name = model_types.get(str(json_object(beside, _MODEL).get("model_type")))
+            name = _class_in_own_code(config)
+        if name is None:
+            named_by = f"the model_type of {_MODEL}"
+            name = json_object(beside, _MODEL).get("model_type")
+            name = None if name is None else model_types.get(str(name), str(name))
         if name is not None:
+            named_by = f"{named_by}, {name},"
             name = str(name).removesuffix("Fast").removesuffix("Tokenizer")
-        return cls(folder, arguments, _listed(config, json_object(beside, ADDED_TOKENS)), name)
+        listed = _listed(config, json_object(beside, ADDED_TOKENS))
+        return cls(folder, arguments, listed, name, named_by)
 
     def flag(self, name: str, default: bool) -> bool:
         """A boolean argument; `None` counts as absent."""
@@ -107,15 +116,21 @@ class Configuration:
         return _token(value, f"{CONFIG}: {name}", **flags)
 
     def further(self) -> list[Token]:
-        """The special tokens that have no role."""
-        found = []
-        for name in _LISTS:
-            value = self.arguments.get(name)
-            if isinstance(value, list):
-                found += [_token(it, f"{CONFIG}: {name}") for it in value]
-            elif isinstance(value, dict):
-                found += [_token(it, f"{CONFIG}: {name}") for it in value.values()]
-        return found
+        """The special tokens of the lists, which have no role."""
+        lists = {name: self.arguments.get(name) for name in _LISTS}
+        return [
+            _token(it, f"{CONFIG}: {name}")
+            for name, listed in lists.items()
+            if isinstance(listed, list)
+            for it in listed
+        ]
+
+    def with_names(self) -> list[Token]:
+        """The special tokens with names of their own, such as `image_token`."""
+        named = self.arguments.get(_EXTRA)
+        if not isinstance(named, dict):
+            return []
+        return [_token(it, f"{CONFIG}: {_EXTRA}") for it in named.values()]
 
     def lists_further(self) -> bool:
         """Whether the files say which special tokens have no role."""
@@ -155,6 +170,14 @@ class Configuration:
     def refuse(self, what: str) -> UnsupportedError:
         """The error for what no stage here does."""
         return UnsupportedError(f"{self.folder}: {self.name}Tokenizer: {what}")
+
+
+def _class_in_own_code(config: Mapping[str, Any]) -> str | None:
+    """The class of a folder that brings code of its own, if it names one."""
+    places = config.get("auto_map")
+    place = places.get("AutoTokenizer") if isinstance(places, dict) else places
+    names = [place] if isinstance(place, str) else place if isinstance(place, list) else []
+    return next((it.rpartition(".")[2] for it in names if isinstance(it, str)), None)
 
 
 def _listed(config: Mapping[str, Any], added: Mapping[str, Any]) -> dict[int, Token]:
@@ -215,15 +238,24 @@ class AddedTokenIds:
                 id, next_id = next_id, next_id + 1
             self.put(id, {**token, "special": True})
 
-    def added(self) -> list[AddedToken]:
-        """All of them, in the order of their ids."""
-        special_names = {"special", "lstrip", "rstrip", "single_word"}
+    def added(self, *, normalized: bool) -> list[AddedToken]:
+        """All of them, in the order of their ids.
+
+        Args:
+            normalized: Whether the class finds lower-case ones that are not special in any case.
+        """
+        flags = ("special", "lstrip", "rstrip", "single_word")
         return [
             AddedToken(
                 token["content"],
                 id,
-                normalized=False,
-                **{name: bool(it) for name, it in token.items() if name in special_names},
+                normalized=normalized and _is_found_in_lower_case(token),
+                **{name: bool(token[name]) for name in flags if name in token},
             )
             for id, token in sorted(self.by_id.items())
         ]
+
+
+def _is_found_in_lower_case(token: Token) -> bool:
+    content: str = token["content"]
+    return bool(token.get("normalized")) and not token["special"] and content == content.lower()

@@ -1,6 +1,6 @@
-"""The language codes of translation models, in the order of their ids.
+"""The languages of translation and speech models, in the order of their ids.
 
-Look here for those of mBART, NLLB and M2M-100, as published with the models.
+Look here for those of mBART, NLLB, M2M-100 and Whisper, as published with the models.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["M2M100", "MBART", "MBART50", "NLLB"]
+__all__ = ["M2M100", "MBART", "MBART50", "NLLB", "WHISPER", "WHISPER_ALIASES"]
 
 MBART: Final = tuple(
     """
@@ -69,3 +69,36 @@ M2M100: Final[Mapping[str, tuple[str, ...]]] = {
     "wmt21": ("en", "ha", "is", "ja", "cs", "ru", "zh", "de"),
 }
 """M2M-100 and the model of WMT 21, by the value of `language_codes`."""
+
+WHISPER: Final[Mapping[str, str]] = {
+    code: name.replace("_", " ")
+    for code, name in (
+        pair.split(":")
+        for pair in """
+        en:english zh:chinese de:german es:spanish ru:russian ko:korean fr:french
+        ja:japanese pt:portuguese tr:turkish pl:polish ca:catalan nl:dutch ar:arabic
+        sv:swedish it:italian id:indonesian hi:hindi fi:finnish vi:vietnamese he:hebrew
+        uk:ukrainian el:greek ms:malay cs:czech ro:romanian da:danish hu:hungarian ta:tamil
+        no:norwegian th:thai ur:urdu hr:croatian bg:bulgarian lt:lithuanian la:latin
+        mi:maori ml:malayalam cy:welsh sk:slovak te:telugu fa:persian lv:latvian bn:bengali
+        sr:serbian az:azerbaijani sl:slovenian kn:kannada et:estonian mk:macedonian
+        br:breton eu:basque is:icelandic hy:armenian ne:nepali mn:mongolian bs:bosnian
+        kk:kazakh sq:albanian sw:swahili gl:galician mr:marathi pa:punjabi si:sinhala
+        km:khmer sn:shona yo:yoruba so:somali af:afrikaans oc:occitan ka:georgian
+        be:belarusian tg:tajik sd:sindhi gu:gujarati am:amharic yi:yiddish lo:lao uz:uzbek
+        fo:faroese ht:haitian_creole ps:pashto tk:turkmen nn:nynorsk mt:maltese sa:sanskrit
+        lb:luxembourgish my:myanmar bo:tibetan tl:tagalog mg:malagasy as:assamese tt:tatar
+        haw:hawaiian ln:lingala ha:hausa ba:bashkir jw:javanese su:sundanese yue:cantonese
+    """.split()
+    )
+}
+"""Whisper's languages with their names."""
+
+WHISPER_ALIASES: Final[Mapping[str, str]] = dict(
+    pair.split(":")
+    for pair in """
+    burmese:my valencian:ca flemish:nl haitian:ht letzeburgesch:lb pushto:ps panjabi:pa
+    moldavian:ro moldovan:ro sinhalese:si castilian:es mandarin:zh
+    """.split()
+)
+"""Other names of Whisper's languages, with their codes."""

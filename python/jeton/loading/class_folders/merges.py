@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from jeton.components import Regex, decoders, models, normalizers, pre_tokenizers
+from jeton.components import Regex, decoders, models, normalizers, post_processors, pre_tokenizers
 from jeton.components.byte_alphabet import BYTES
 from jeton.errors import FormatError
+from jeton.loading.class_folders import languages
 from jeton.loading.class_folders.built import Built, Frame, KnownClass, named_expression, template
 from jeton.loading.class_folders.configuration import Configuration
 
@@ -46,17 +48,49 @@ def qwen2(configuration: Configuration, known: KnownClass) -> Built:
 
 def whisper(configuration: Configuration, known: KnownClass) -> Built:
     """Whisper, with tokens for the language and the task."""
-    start = "<|startoftranscript|>"
-    language, task = configuration.text("language"), configuration.text("task")
-    first = [start]
-    if language is not None:
-        first.append(f"<|{language.lower()}|>")
-    if task is not None:
-        first.append(f"<|{task}|>")
+    task = configuration.text("task")
+    if task not in (None, "transcribe", "translate"):
+        raise configuration.refuse(f"task={task!r} is neither 'transcribe' nor 'translate'")
+    code = _whisper_language(configuration)
+    place = 1 + list(languages.WHISPER).index(code) if code else 0
+    first = [_START, *["language"] * bool(code), *[f"<|{task}|>"] * bool(task)]
     if not configuration.flag("predict_timestamps", False):
         first.append("<|notimestamps|>")
-    before = " ".join(first)
-    return _built(configuration, template(f"{before} $A eos", f"{before} $A $B eos"))
+
+    def frame(tokens: Mapping[str, tuple[str, int]]) -> post_processors.PostProcessor | None:
+        by_id = {id: content for content, id in tokens.values()}
+        # The class has the unknown token for one that is missing.
+        found = {it: tokens.get(it, tokens.get("unk")) for it in first if it != "language"}
+        missing = [it for it, token in found.items() if token is None]
+        if missing:
+            raise configuration.refuse(f"its tokens lack {missing[0]}")
+        around = {it: token for it, token in found.items() if token is not None}
+        if code:
+            # Languages have the ids behind the start, in their order.
+            id = around[_START][1] + place
+            if id not in by_id:
+                raise configuration.refuse(f"language={code!r} has the id {id}, which no token has")
+            around["language"] = by_id[id], id
+        before = " ".join(first)
+        return template(f"{before} $A eos", f"{before} $A $B eos")({**tokens, **around})
+
+    return _built(configuration, frame)
+
+
+_START = "<|startoftranscript|>"
+
+
+def _whisper_language(configuration: Configuration) -> str | None:
+    """The code of the language that the configuration gives, by its code or its name."""
+    language = configuration.text("language")
+    if language is None:
+        return None
+    named = {name: code for code, name in languages.WHISPER.items()}
+    names = {**named, **languages.WHISPER_ALIASES}
+    code = names.get(language.lower(), language.lower())
+    if code not in languages.WHISPER:
+        raise configuration.refuse(f"language={language!r} is none of the model's")
+    return code
 
 
 def clip(configuration: Configuration, known: KnownClass) -> Built:
@@ -87,7 +121,9 @@ def clip(configuration: Configuration, known: KnownClass) -> Built:
                 pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
             )
         ),
-        decoder=decoders.Sequence((decoders.Replace("</w>", " "), decoders.ByteLevel())),
+        decoder=decoders.Sequence(
+            (decoders.ByteLevel(), decoders.Replace("</w>", " "), decoders.Strip(" ", 1, 1))
+        ),
         frame=template("bos $A eos", "bos $A eos eos $B eos"),
     )
 

@@ -41,6 +41,7 @@ def _built(
 ) -> Built:
     """The stages of a model, with its own pieces or others."""
     pieces = file.pieces if pieces is None else pieces
+    unknown = next((piece.text for piece in pieces if piece.kind == UNKNOWN), None)
 
     def model(found: Collection[int]) -> models.SentencePiece:
         # Only those control pieces that are added tokens of the class are found in text.
@@ -48,7 +49,9 @@ def _built(
             replace(piece, kind=UNUSED) if piece.kind == CONTROL and id not in found else piece
             for id, piece in enumerate(pieces)
         )
-        return models.SentencePiece(file.with_pieces(list(kept)))
+        return models.SentencePiece(
+            file.with_pieces(kept, unk_surface=unknown, add_dummy_prefix=add_dummy_prefix)
+        )
 
     normalizer: normalizers.Normalizer = replace(file.normalizer, legacy=legacy)
     if add_dummy_prefix is not None:
@@ -86,12 +89,25 @@ def llama(configuration: Configuration, known: KnownClass) -> Built:
 
 def code_llama(configuration: Configuration, known: KnownClass) -> Built:
     """Code Llama, without infilling."""
+    tokens = [
+        configuration.role(role, {role: {"content": default}}) for role, default in _INFILLING
+    ]
     return _built(
         _model(configuration, "tokenizer.model"),
         _ends(configuration, bos=True, eos=False),
         legacy=False,
         add_dummy_prefix=True,
+        further=[token["content"] for token in tokens if token is not None],
     )
+
+
+_INFILLING = (
+    ("prefix", "▁<PRE>"),
+    ("middle", "▁<MID>"),
+    ("suffix", "▁<SUF>"),
+    ("eot", "▁<EOT>"),
+)
+"""The tokens around the parts of a text to fill in, as Code Llama orders them."""
 
 
 def gemma(configuration: Configuration, known: KnownClass) -> Built:
@@ -113,16 +129,23 @@ def t5(configuration: Configuration, known: KnownClass) -> Built:
         raise FormatError(
             f"{configuration.folder}: extra_ids is {extra}, and {len(names)} sentinels are listed"
         )
-    own: dict[int, Token] = {
-        len(file.pieces) - 1 + extra - number: {
-            "content": f"<extra_id_{number}>",
-            "lstrip": True,
-            "rstrip": True,
-        }
-        for number in range(len(names))
-        if extra
-    }
-    return _built(file, template("$A eos", "$A eos $B eos"), legacy=legacy, own=own)
+    prefix = configuration.flag("add_prefix_space", True)
+    if not (legacy or prefix):
+        raise configuration.refuse(
+            "add_prefix_space=false keeps one space in front of a text, which no stage here does"
+        )
+    own: dict[int, Token] = {}
+    if listed and not any(name in listed for name in names):
+        further = names  # as new tokens behind those that are listed
+    else:
+        further = []
+        first = len(file.pieces) - 1 + extra
+        flags = {"lstrip": True, "rstrip": True}
+        for number in range(len(names) if extra else 0):
+            own[first - number] = {"content": f"<extra_id_{number}>", **flags}
+    return _built(
+        file, template("$A eos", "$A eos $B eos"), legacy=legacy, own=own, further=further
+    )
 
 
 def with_cls_and_sep(configuration: Configuration, known: KnownClass) -> Built:
@@ -139,16 +162,27 @@ def deberta_v2(configuration: Configuration, known: KnownClass) -> Built:
 
 
 def albert(configuration: Configuration, known: KnownClass) -> Built:
-    """ALBERT, except that its class encodes a number in front of a comma a second time."""
-    before = _cleaning(configuration, lowercase=True)
-    return _built(_model(configuration, "spiece.model"), _CLS_SEP, before=before)
+    """ALBERT."""
+    return _cleaned(configuration, _CLS_SEP, lowercase=True)
 
 
 def xlnet(configuration: Configuration, known: KnownClass) -> Built:
     """XLNet, which cleans text as ALBERT does and puts its special tokens behind it."""
-    before = _cleaning(configuration, lowercase=False)
     frame = template("$A sep cls", "$A sep $B:1 sep:1 cls")
-    return _built(_model(configuration, "spiece.model"), frame, before=before)
+    return _cleaned(configuration, frame, lowercase=False)
+
+
+def _cleaned(configuration: Configuration, frame: Frame, *, lowercase: bool) -> Built:
+    """A class that cleans text, and in Python encodes some numbers twice."""
+    file = _model(configuration, "spiece.model")
+    before = _cleaning(configuration, lowercase=lowercase)
+    twice = [piece.text for piece in file.pieces if re.search(r"\d,$", piece.text)]
+    warnings = [
+        f"the class in Python encodes {piece!r} and the like, which end in a digit and a comma, a "
+        "second time; here and in transformers' fast class they stay"
+        for piece in twice[:1]
+    ]
+    return _built(file, frame, before=before, warnings=warnings)
 
 
 def _cleaning(configuration: Configuration, *, lowercase: bool) -> list[normalizers.Normalizer]:
@@ -185,21 +219,21 @@ def _combining() -> str:
 _FAIRSEQ = ("<s>", "<pad>", "</s>")
 
 
-def _shifted(file: ModelFile) -> list[ModelPiece]:
+def _shifted(configuration: Configuration, file: ModelFile) -> list[ModelPiece]:
     """The pieces in fairseq's order: four of its own, then the model's behind the first three."""
+    if [piece.kind for piece in file.pieces[:3]] != [UNKNOWN, CONTROL, CONTROL]:
+        raise configuration.refuse("its model does not begin with <unk>, <s> and </s>")
     unknown = ModelPiece("<unk>", 0.0, UNKNOWN)
     return [*(ModelPiece(name, 0.0, CONTROL) for name in _FAIRSEQ), unknown, *file.pieces[3:]]
 
 
-def _of_fairseq(
-    configuration: Configuration, frame: Frame, *, after: Sequence[str] = (), mask: bool = True
-) -> Built:
+def _of_fairseq(configuration: Configuration, frame: Frame, codes: Sequence[str] = ()) -> Built:
+    """Fairseq's order, with language codes and the mask behind it."""
     file = _model(configuration, "sentencepiece.bpe.model")
-    pieces = _shifted(file)
-    own: dict[int, Token] = {id: {"content": piece.text} for id, piece in enumerate(pieces[:4])}
-    following = [*after, *["<mask>"] * mask]
-    for id, content in enumerate(following, len(pieces)):
-        own[id] = {"content": content, "lstrip": content == "<mask>"}
+    shifted = _shifted(configuration, file)
+    own: dict[int, Token] = {id: {"content": it} for id, it in enumerate(codes, len(shifted))}
+    following = [*codes, "<mask>"]
+    pieces = [*shifted, *(ModelPiece(name, 0.0, CONTROL) for name in following)]
     return _built(file, frame, pieces=pieces, own=own)
 
 
@@ -211,13 +245,25 @@ def xlm_roberta(configuration: Configuration, known: KnownClass) -> Built:
 def camembert(configuration: Configuration, known: KnownClass) -> Built:
     """CamemBERT, whose ids are four more."""
     file = _model(configuration, "sentencepiece.bpe.model")
-    names = ("<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>", "<unk>NOTUSED")
+    padding, unknown = _spellings(configuration, known, "pad", "unk")
+    names = ("<s>NOTUSED", padding, "</s>NOTUSED", unknown, "<unk>NOTUSED")
     pieces = [
-        *(ModelPiece(name, 0.0, UNKNOWN if name == "<unk>" else CONTROL) for name in names),
+        *(ModelPiece(name, 0.0, UNKNOWN if name == unknown else CONTROL) for name in names),
         *file.pieces[1:],
     ]
     own: dict[int, Token] = {id: {"content": name} for id, name in enumerate(names)}
     return _built(file, _ROBERTA, pieces=pieces, own=own)
+
+
+def _spellings(configuration: Configuration, known: KnownClass, *roles: str) -> list[str]:
+    """The tokens of roles that the class has at fixed ids."""
+    spelled = []
+    for role in roles:
+        token = configuration.role(role, known.roles)
+        if token is None:
+            raise configuration.refuse(f"{role}_token is null, and its id is fixed")
+        spelled.append(str(token["content"]))
+    return spelled
 
 
 def _languages(language: str, *, legacy: bool) -> Frame:
@@ -240,20 +286,27 @@ def mbart50(configuration: Configuration, known: KnownClass) -> Built:
 def _mbart(configuration: Configuration, codes: Sequence[str], *, legacy: bool) -> Built:
     source = configuration.text("src_lang") or "en_XX"
     frame = _languages(source, legacy=legacy)
-    return _of_fairseq(configuration, frame, after=_known(configuration, source, codes))
+    return _of_fairseq(configuration, frame, _language_codes(configuration, source, codes))
 
 
 def nllb(configuration: Configuration, known: KnownClass) -> Built:
     """NLLB, whose languages the configuration may list."""
     source = configuration.text("src_lang") or "eng_Latn"
-    legacy = configuration.flag("legacy_behaviour", False)
-    built = _of_fairseq(configuration, _languages(source, legacy=legacy), mask=False)
-    if configuration.listed or configuration.lists_further():
-        return replace(built, further=[source])
-    return replace(built, further=_known(configuration, source, languages.NLLB))
+    file = _model(configuration, "sentencepiece.bpe.model")
+    pieces = _shifted(configuration, file)
+    names = _spellings(configuration, known, "bos", "pad", "eos", "unk")
+    pieces[:4] = (replace(piece, text=it) for piece, it in zip(pieces, names, strict=False))
+    own: dict[int, Token] = {id: {"content": it} for id, it in enumerate(names)}
+    codes = () if configuration.lists_further() else languages.NLLB
+    listed = (*configuration.listed.values(), *configuration.further())
+    _language_codes(configuration, source, [*codes, *(it["content"] for it in listed)])
+    frame = _languages(source, legacy=configuration.flag("legacy_behaviour", False))
+    return _built(file, frame, pieces=pieces, own=own, further=codes)
 
 
-def _known(configuration: Configuration, language: str, codes: Sequence[str]) -> Sequence[str]:
+def _language_codes(
+    configuration: Configuration, language: str, codes: Sequence[str]
+) -> Sequence[str]:
     if language not in codes:
         raise FormatError(
             f"{configuration.folder}: src_lang: {language!r} is not a language of the model"
@@ -265,17 +318,23 @@ def pegasus(configuration: Configuration, known: KnownClass) -> Built:
     """Pegasus, whose ids are 103 more than its model's: masks and unknown tokens come first."""
     file = _model(configuration, "spiece.model")
     offset = configuration.number("offset", 103)
-    first = ["<pad>", "</s>", "<mask_1>", "<mask_2>"]
+    first = _spellings(configuration, known, "pad", "eos")
+    sentence = configuration.arguments.get("mask_token_sent", "<mask_1>")
+    if sentence is not None:
+        first += [str(sentence), *_spellings(configuration, known, "mask")]
     first += [f"<unk_{number}>" for number in range(2, offset)]
-    first = first[:offset]
-    # Where the model has such a piece too, the class has one token for both, with the first id.
-    pieces = [
-        *(ModelPiece(name, 0.0, CONTROL) for name in first),
-        *(
-            replace(piece, text=f"<{piece.text}>") if piece.text in first else piece
-            for piece in file.pieces
-        ),
-    ]
+    pieces = [ModelPiece(name, 0.0, CONTROL) for name in first[:offset]]
+    for id, piece in enumerate(file.pieces, offset):
+        # The last of these tokens have the ids of pieces that no text becomes.
+        if id < len(first):
+            if piece.kind == NORMAL:
+                raise configuration.refuse(f"offset={offset} leaves no ids for its special tokens")
+            pieces.append(replace(piece, text=first[id]))
+        # Where the model has such a piece too, the class has one token for both, the first.
+        elif piece.text in first:
+            pieces.append(replace(piece, text=f"<{piece.text}>"))
+        else:
+            pieces.append(piece)
     own: dict[int, Token] = {id: {"content": name} for id, name in enumerate(first)}
     return _built(file, template("$A eos", "$A $B eos"), pieces=pieces, own=own)
 
@@ -284,14 +343,16 @@ def m2m100(configuration: Configuration, known: KnownClass) -> Built:
     """M2M-100: a model, a vocabulary with other ids, and language codes behind it."""
     source = configuration.text("src_lang") or "en"
     listed = languages.M2M100.get(configuration.text("language_codes") or "m2m100", ())
-    codes = _known(configuration, source, listed)
+    codes = _language_codes(configuration, source, listed)
     file = _model(configuration, "sentencepiece.bpe.model")
     vocabulary = _vocabulary(configuration, "vocab.json")
-    own: dict[int, Token] = {
-        id: {"content": f"__{code}__"} for id, code in enumerate(codes, len(vocabulary))
-    }
-    frame = _languages(f"__{source}__", legacy=False)
-    return _built(file, frame, pieces=_by_vocabulary(configuration, file, vocabulary), own=own)
+    pieces = _by_vocabulary(configuration, file, vocabulary)
+    # Text becomes one of these only if the configuration lists it.
+    pieces += [ModelPiece(f"__{code}__", 0.0, CONTROL) for code in codes]
+    name = f"__{source}__"
+    first = {name: (name, len(vocabulary) + codes.index(source))}
+    around = _languages(name, legacy=False)
+    return _built(file, lambda tokens: around({**first, **tokens}), pieces=pieces)
 
 
 def marian(configuration: Configuration, known: KnownClass) -> Built:

@@ -2,27 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from jeton.components import assembly
 from jeton.errors import FormatError, UnsupportedError
+from jeton.loading.class_folders.built import KnownClass
 from jeton.loading.class_folders.classes import CLASSES, MODEL_TYPES
 from jeton.loading.class_folders.configuration import AddedTokenIds, Configuration
+from jeton.loading.settings import CONFIG, STANDARD_ROLES
 
 if TYPE_CHECKING:
     from jeton._core import Pipeline
 
-__all__ = ["names_a_class", "read"]
+__all__ = ["VOCABULARIES", "names_a_class", "read"]
+
+
+VOCABULARIES: Final = (
+    "tokenizer.model",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+    "spm.model",
+    "source.spm",
+    "vocab.json",
+    "encoder.json",
+    "vocab.txt",
+    "qwen.tiktoken",
+    "tiktoken.model",
+)
+"""The files that a class may say the meaning of."""
 
 
 def names_a_class(folder: Path) -> bool:
-    """Whether a folder names a class that says what its files mean."""
-    return Configuration.of(folder, MODEL_TYPES).name is not None
+    """Whether a folder names a class that says what its files mean.
+
+    A `tekken.json` or a GGUF says itself what it means, so neither needs one.
+    """
+    if Configuration.of(folder, MODEL_TYPES).name is None:
+        return False
+    says_itself = (folder / "tekken.json").is_file() or any(folder.glob("*.gguf"))
+    return not says_itself or any((folder / name).is_file() for name in VOCABULARIES)
 
 
-def read(folder: Path) -> tuple[Pipeline, list[tuple[str, str]]]:
-    """The core's tokenizer of a folder that names a class, and the roles that the class gives.
+def read(folder: Path) -> tuple[Pipeline, list[tuple[str, str]], list[str]]:
+    """The core's tokenizer of a folder that names a class, the roles that the class gives, and
+    warnings.
 
     Raises:
         UnsupportedError: The class is not known, or does what no stage here does.
@@ -32,7 +57,7 @@ def read(folder: Path) -> tuple[Pipeline, list[tuple[str, str]]]:
     name = configuration.name
     if name is None or name not in CLASSES:
         raise UnsupportedError(
-            f"{folder}: there is no tokenizer.json, and the class {name}Tokenizer is not known; "
+            f"{folder}: there is no tokenizer.json, and {configuration.named_by} is not known; "
             f"known are {', '.join(sorted(CLASSES))} (load the vocabulary alone, or save a "
             "tokenizer.json with transformers)"
         )
@@ -40,11 +65,11 @@ def read(folder: Path) -> tuple[Pipeline, list[tuple[str, str]]]:
     built = known.build(configuration, known)
     tokens = AddedTokenIds(built.size, built.ids)
     for id, token in built.own.items():
-        tokens.put(id, {**token, "special": True})
-    roles = {role: configuration.role(role, known.roles) for role in known.roles}
-    named = {token["content"] for token in roles.values() if token is not None}
-    further = configuration.further()
-    named |= {token["content"] for token in further}
+        tokens.put(id, {"special": True, **token})
+    roles = {role: configuration.role(role, known.roles) for role in STANDARD_ROLES}
+    named = {token["content"]: token for token in roles.values() if token is not None}
+    further, with_names = configuration.further(), configuration.with_names()
+    named |= {token["content"]: token for token in (*further, *with_names)}
     for id, token in configuration.listed.items():
         held = built.ids.get(token["content"], id)
         if held != id:
@@ -53,10 +78,12 @@ def read(folder: Path) -> tuple[Pipeline, list[tuple[str, str]]]:
                 f"vocabulary {held}"
             )
         special = token.get("special", token["content"] in named)
-        tokens.put(id, {**token, "special": special})
+        flags = {"normalized": not special, **named.get(token["content"], {})}
+        tokens.put(id, {**flags, **token, "special": special})
     if not configuration.lists_further():
         further += [{"content": content} for content in known.further]
-    tokens.add([*roles.values(), *further, *({"content": it} for it in built.further)])
+    further += [{"content": content} for content in built.further]
+    tokens.add([*roles.values(), *further, *with_names])
     ids = {token["content"]: (token["content"], id) for id, token in tokens.by_id.items()}
     for role, named_token in roles.items():
         if named_token is not None and named_token["content"] in ids:
@@ -68,6 +95,23 @@ def read(folder: Path) -> tuple[Pipeline, list[tuple[str, str]]]:
         built.pre_tokenizer,
         None if built.frame is None else built.frame(ids),
         built.decoder,
-        tokens.added(),
+        tokens.added(normalized=built.finds_normalized),
     )
-    return core, [(role, ids[role][0]) for role in roles if role in ids]
+    warnings = [f"{folder}: {it}" for it in (*built.warnings, *_warnings(configuration, known))]
+    return core, [(role, ids[role][0]) for role in roles if role in ids], warnings
+
+
+def _warnings(configuration: Configuration, known: KnownClass) -> Iterator[str]:
+    """What the class does that a tokenizer does not, or does one way in each version."""
+    options = configuration.arguments.get("sp_model_kwargs")
+    if isinstance(options, dict) and options.get("enable_sampling"):
+        yield (
+            "sp_model_kwargs: enable_sampling draws the tokens of each text at random; here a call "
+            "that says alpha= does"
+        )
+    for flag, what in known.unsaid.items():
+        if configuration.arguments.get(flag) is None:
+            yield (
+                f"{CONFIG} does not say {flag}: transformers 4 then puts {what}, as is done here, "
+                "and transformers 5 does not (set it to true or false)"
+            )

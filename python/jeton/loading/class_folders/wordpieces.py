@@ -22,6 +22,8 @@ def mpnet(configuration: Configuration, known: KnownClass) -> Built:
 def _built(configuration: Configuration, known: KnownClass, frame: Frame) -> Built:
     if not configuration.flag("do_basic_tokenize", True):
         raise configuration.refuse("do_basic_tokenize=false splits text at white space alone")
+    if configuration.arguments.get("never_split"):
+        raise configuration.refuse("never_split keeps words whole, which no stage here does")
     path = configuration.file("vocab.txt")
     try:
         lines = configuration.read("vocab.txt").decode().split("\n")
@@ -33,19 +35,30 @@ def _built(configuration: Configuration, known: KnownClass, frame: Frame) -> Bui
     unknown = configuration.role("unk", known.roles)
     if unknown is None or unknown["content"] not in vocabulary:
         raise FormatError(f"{path}: the unk_token of {CONFIG} is not in the vocabulary")
-    strip_accents = configuration.arguments.get("strip_accents")
+    lowercase = configuration.flag("do_lower_case", True)
+    strips = configuration.arguments.get("strip_accents")
+    if strips is not None:
+        strips = configuration.flag("strip_accents", False)
+    cjk = configuration.flag("tokenize_chinese_chars", True)
+    normalizer: normalizers.Normalizer
+    if lowercase if strips is None else strips:
+        normalizer = normalizers.BertNormalizer(
+            handle_chinese_chars=cjk, strip_accents=strips, lowercase=lowercase
+        )
+    else:
+        # The class in Python composes characters, which shows where accents are kept.
+        cleaning = normalizers.BertNormalizer(
+            handle_chinese_chars=cjk, strip_accents=False, lowercase=False
+        )
+        lower = [normalizers.Lowercase()] * lowercase
+        normalizer = normalizers.Sequence((cleaning, normalizers.NFC(), *lower))
     return Built(
         models.WordPiece(vocabulary, unk_token=unknown["content"]),
         vocabulary,
         len(lines),
-        normalizer=normalizers.BertNormalizer(
-            handle_chinese_chars=configuration.flag("tokenize_chinese_chars", True),
-            strip_accents=None
-            if strip_accents is None
-            else configuration.flag("strip_accents", False),
-            lowercase=configuration.flag("do_lower_case", True),
-        ),
+        normalizer=normalizer,
         pre_tokenizer=pre_tokenizers.BertPreTokenizer(),
         decoder=decoders.WordPiece(),
         frame=frame,
+        finds_normalized=lowercase,
     )

@@ -45,6 +45,31 @@ export function toggle(name, isOn, change) {
   return button;
 }
 
+/**
+ * A button for what takes long: it shows the seconds, and pressed again it waits no longer. `run` gets a signal
+ * for that, and returns what the button says then.
+ */
+export function patientButton(name, doing, run, className = "") {
+  let waiting;
+  const button = el("button", { type: "button", className, onclick: async () => {
+    if (waiting) { stop(); return; }
+    const mine = waiting = new AbortController();
+    const start = performance.now();
+    const tick = () => { button.textContent = `${doing}, ${Math.floor((performance.now() - start) / 1000)} s · Stop`; };
+    const ticking = setInterval(tick, 1000);
+    mine.signal.addEventListener("abort", () => clearInterval(ticking));
+    tick();
+    const shown = await run(mine.signal);
+    if (waiting === mine) stop(shown);
+  } }, name);
+  function stop(shown = name) {
+    waiting?.abort();
+    waiting = undefined;
+    button.textContent = shown;
+  }
+  return { button, stop };
+}
+
 /** A merge as text: each part keeps its own direction. */
 export function merge(it, hasResult = true) {
   return [el("bdi", {}, it.left), " + ", el("bdi", {}, it.right), ...(hasResult ? [" → ", el("b", {}, el("bdi", {}, it.result))] : [])];

@@ -1,11 +1,12 @@
-// The page: tabs, the theme, files that are dropped, and the state in the address.
+// The page: tabs, the theme, files that are dropped, and the state in the address or kept for a reload.
 
 import { el, fill, problem } from "./dom.js";
 import { chatView, restoreChat } from "./chat.js";
+import { textView } from "./editor.js";
 import { idsView } from "./ids.js";
 import { rail } from "./rail.js";
 import { ask, upload } from "./server.js";
-import { share, unpacked } from "./share.js";
+import { share, snapshot, unpacked } from "./share.js";
 import { MAX_SHOWN, addCard, on, refresh, setText, state, tell } from "./state.js";
 import { stepsView } from "./steps.js";
 import { adding, tokensView } from "./tokens.js";
@@ -16,8 +17,10 @@ const VIEWS = { tokens: tokensView, steps: stepsView, vocabulary: vocabularyView
 const TOKENIZER_FILE = /\.(json|model|tiktoken|gguf|vocab|bpe|spm)$|^(vocab|merges|codes)\b.*\.txt$|^tokenizer/i;
 const OF_CARDS = ["steps", "vocabulary", "chat", "ids"]; // views with a list of the tokenizers
 const MAX_TEXT = 32 * 2 ** 20;
+const KEPT = `jeton ${location.pathname}`; // what a tab keeps its state under
 
 const main = document.getElementById("main");
+const text = document.getElementById("text");
 let view = "tokens";
 let leave;
 
@@ -25,6 +28,7 @@ function open(name) {
   view = name;
   leave?.();
   leave = undefined;
+  text.hidden = name !== "tokens";
   for (const tab of document.querySelectorAll("[role=tab]")) {
     const isChosen = tab.id === `tab-${name}`;
     tab.setAttribute("aria-selected", String(isChosen));
@@ -105,6 +109,36 @@ function dropping() {
   });
 }
 
+/** What this tab showed before it was loaded again; each tab has its own. */
+function kept() {
+  if (performance.getEntriesByType("navigation")[0]?.type === "navigate") return null;
+  try { return JSON.parse(sessionStorage.getItem(KEPT)); } catch { return null; }
+}
+
+function keep() {
+  try {
+    sessionStorage.removeItem(KEPT);
+    sessionStorage.setItem(KEPT, snapshot(view));
+  } catch { /* the text is longer than the browser keeps, or a frame without storage */ }
+}
+
+/** The cards that a shared state names, as far as the server has them; those that it began with if there is none. */
+async function cardsOf(shared) {
+  const { cards, first, names } = state.start;
+  const named = Array.isArray(shared?.cards) ? shared.cards.filter((it) => typeof it?.name === "string").slice(0, MAX_SHOWN) : [];
+  if (!named.length && shared?.cards?.length !== 0) return cards.filter((it) => first.includes(it.card));
+  const found = [];
+  for (const { name, digest } of named) {
+    try {
+      const isKnown = names.some((it) => it.name === name);
+      const card = cards.find((it) => it.name === name && it.digest === digest) ?? (isKnown && await ask("load", { name }));
+      if (!card) throw new Error(`${name.slice(0, 80)} is not here: drop its file again.`);
+      if (!found.includes(card)) found.push(card);
+    } catch (error) { problem(error.message, "cards"); }
+  }
+  return found;
+}
+
 async function begin() {
   tabs();
   theme();
@@ -112,12 +146,11 @@ async function begin() {
   on("problem", (message) => problem(message, "text"));
   on("files", take);
   on("cards", () => { if (OF_CARDS.includes(view)) open(view); });
-  addEventListener("hashchange", () => location.reload());
   document.getElementById("share").addEventListener("click", () => share(document.getElementById("sharing"), view));
   state.start = await ask("start");
-  state.cards = state.start.cards.slice(0, MAX_SHOWN).map((summary) => ({ ...summary, tokens: null }));
+  const shared = kept() ?? (location.hash.length > 1 ? await unpacked(location.hash.slice(1)) : null);
+  state.cards = (await cardsOf(shared)).map((summary) => ({ ...summary, tokens: null }));
   state.text = state.start.text || state.start.samples[Object.keys(state.start.samples)[0]].slice(0, 400);
-  const shared = location.hash.length > 1 ? await unpacked(location.hash.slice(1)) : null;
   rail(document.getElementById("rail"));
   if (shared) {
     Object.assign(state, { text: shared.text, marks: shared.marks !== false, differences: shared.differences === true, special: shared.special === "allow" ? "allow" : "ignore" });
@@ -127,19 +160,22 @@ async function begin() {
     for (const [name, known] of Object.entries(state.search)) if (typeof shared.search?.[name] === typeof known) state.search[name] = shared.search[name];
     restoreChat(shared.chat);
   }
+  textView(text);
   open(shared && VIEWS[shared.view] ? shared.view : "tokens");
   tell("cards");
   setText(state.text);
-  for (const name of shared?.names ?? []) {
-    if (state.cards.some((card) => card.name === name) || !state.start.names.some((it) => it.name === name)) continue;
-    try { addCard(await ask("load", { name })); } catch (error) { problem(error.message); }
-  }
   const card = state.cards.find((it) => it.name === shared?.picked?.name);
   if (card) {
     const { index, id, start, end, part } = shared.picked;
     state.picked = { card: card.card, index, id, start, end, part: String(part ?? "") };
     refresh();
   }
+  addEventListener("pagehide", keep);
+  addEventListener("hashchange", () => {
+    removeEventListener("pagehide", keep);
+    try { sessionStorage.removeItem(KEPT); } catch { /* as above */ }
+    location.reload();
+  });
 }
 
 begin().catch((error) => problem(error.message));

@@ -32,8 +32,7 @@ export function rail(aside) {
     if (state.picked !== it) return;
     const before = state.text.slice(0, it.start);
     const inside = state.text.slice(it.start, it.end);
-    const points = (text) => [...text].length;
-    const bytes = (text) => new TextEncoder().encode(text).length;
+    const [from, its] = [sizes(before), sizes(inside)];
     const tokens = card.tokens;
     let times = 0;
     for (const id of tokens.ids) if (id === it.id) times++;
@@ -43,8 +42,8 @@ export function rail(aside) {
       found.points.length ? ["characters", el("code", {}, found.points.join(" "))] : null,
       it.part ? ["holds", `part ${it.part} of a character`] : null,
       ["place", `token ${number(it.index + 1)} of ${number(tokens.count)}`],
-      ["span", `${number(points(before))}–${number(points(before) + points(inside))} characters`],
-      ["", `${number(bytes(before))}–${number(bytes(before) + bytes(inside))} bytes`],
+      ["span", `${number(from.characters)}–${number(from.characters + its.characters)} characters`],
+      ["", `${number(from.bytes)}–${number(from.bytes + its.bytes)} bytes`],
       ["", `${number(it.start)}–${number(it.end)} UTF-16`],
       ["in the text", `${number(times)} ${times === 1 ? "time" : "times"}${tokens.stop < tokens.count ? ` in the first ${number(tokens.stop)} tokens` : ""}`],
       found.special ? ["special", found.special] : null,
@@ -84,11 +83,25 @@ export function rail(aside) {
   }
 
   on("picked", picked);
-  on("cards", () => { counted(); picked(); });
   const lookLater = debounced(look, PAUSE);
+  on("cards", () => { counted(); picked(); lookLater(); });
   on("tokens", () => { counted(); picked(); lookLater(); });
   picked();
   counted();
+}
+
+/** The characters of a text, and its bytes in UTF-8: of ten million characters, without an array of them. */
+function sizes(text) {
+  let characters = 0;
+  let bytes = 0;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    const isPair = (unit & 0xfc00) === 0xd800 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00;
+    if (isPair) i++;
+    characters++;
+    bytes += isPair ? 4 : unit < 0x80 ? 1 : unit < 0x800 ? 2 : 3;
+  }
+  return { characters, bytes };
 }
 
 /** A token as a tree: what it is made of, below it. */

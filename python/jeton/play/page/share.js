@@ -9,15 +9,19 @@ import { cardOf, state } from "./state.js";
 const MAX_ADDRESS = 60_000;
 const MAX_DRAWN = 1000; // tokens of a picture
 
-/** The state as a fragment of the address; it never leaves the browser. */
-export async function packed(view) {
-  const kept = {
-    view, text: state.text, names: state.cards.map((card) => card.name), shown: state.view, marks: state.marks,
+/** All that is shown, as JSON. */
+export function snapshot(view) {
+  return JSON.stringify({
+    view, text: state.text, cards: state.cards.map(({ name, digest }) => ({ name, digest })), shown: state.view, marks: state.marks,
     differences: state.differences, special: state.special, model: state.model, chat: chatState,
     word: state.word, ids: state.ids, search: state.search,
     picked: state.picked && { ...state.picked, name: cardOf(state.picked.card)?.name },
-  };
-  const stream = new Blob([JSON.stringify(kept)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+  });
+}
+
+/** The state as a fragment of the address; it never leaves the browser. */
+async function packed(view) {
+  const stream = new Blob([snapshot(view)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
   let text = "";
   for (const byte of bytes) text += String.fromCharCode(byte);

@@ -1,21 +1,13 @@
-// The view of tokens: the text on top, a card per tokenizer below it.
+// The view of tokens: a card per tokenizer, below the text.
 
 import { choice, el, fill, number, problem, say, toggle } from "./dom.js";
-import { editor } from "./editor.js";
 import { Flow, compare } from "./flow.js";
 import { ask } from "./server.js";
-import { addCard, cardOf, on, refresh, removeCard, setText, state, tell } from "./state.js";
+import { addCard, cardOf, on, refresh, removeCard, state, tell } from "./state.js";
 
 export function tokensView(main) {
   const flows = new Map();
-  const text = editor();
-  const sizes = el("span", { className: "quiet small num" });
   const cards = el("div", { className: "cards" });
-  const sample = el("select", { "aria-label": "A sample", onchange: () => {
-    if (sample.value) setText(state.start.samples[sample.value]);
-    sample.value = "";
-  } }, el("option", { value: "" }, "Samples"),
-  ...Object.keys(state.start.samples).map((name) => el("option", { value: name }, name)));
   const model = el("select", { "aria-label": "The price for a model", onchange: () => { state.model = model.value; priced(); } },
     el("option", { value: "" }, "Price for …"),
     ...state.start.models.map((name) => el("option", { value: name, selected: name === state.model }, name)));
@@ -23,8 +15,6 @@ export function tokensView(main) {
   const cost = el("span", { className: "small quiet" });
 
   fill(main,
-    el("section", { className: "text", "aria-label": "The text" }, text.element,
-      el("div", { className: "row" }, sizes, el("span", { className: "grow" }), sample)),
     el("div", { className: "row", role: "toolbar", "aria-label": "How tokens are shown" },
       choice("Tokens as", [["text", "Text"], ["ids", "Ids"], ["bytes", "Bytes"]], state.view, (view) => { state.view = view; draw(); }),
       toggle("White space", state.marks, (isOn) => { state.marks = isOn; draw(); }),
@@ -68,7 +58,6 @@ export function tokensView(main) {
       parts.flow.show(state.picked?.card === card.card ? state.picked.index : null, false);
     }
     if (state.size) {
-      sizes.textContent = `${number(state.size.characters)} characters · ${number(state.size.bytes)} bytes`;
       say(state.cards.filter((card) => card.tokens).map((card) => `${card.name}: ${number(card.tokens.count)} tokens`).join(", "));
     }
     priced();
@@ -95,7 +84,6 @@ export function tokensView(main) {
   build();
   return () => {
     stops.forEach((stop) => stop());
-    text.close();
     for (const { flow } of flows.values()) flow.close();
   };
 }
@@ -104,7 +92,7 @@ export function tokensView(main) {
 export function adding() {
   const name = el("input", { type: "text", list: "names", placeholder: "A name, such as gpt2", "aria-label": "The name of a tokenizer" });
   const add = async () => {
-    if (!name.value.trim()) return;
+    if (!name.value.trim()) { name.focus(); return; }
     try { addCard(await ask("load", { name: name.value.trim() })); name.value = ""; problem(null); } catch (error) { problem(error.message); }
   };
   name.addEventListener("keydown", (event) => { if (event.key === "Enter") add(); });

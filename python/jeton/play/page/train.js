@@ -1,6 +1,6 @@
 // The view of training: a small tokenizer of the text, its merges as they are learnt, and a guess.
 
-import { choice, el, fill, merge, number } from "./dom.js";
+import { choice, el, fill, merge, number, patientButton } from "./dom.js";
 import { ask } from "./server.js";
 import { addCard, state } from "./state.js";
 
@@ -17,13 +17,12 @@ export function trainView(main) {
   const list = el("ol", { className: "merges mono" });
   const result = el("section", { className: "panel", "aria-label": "What was learnt", hidden: true });
   const guess = el("section", { className: "panel", "aria-label": "Guess the next merge", hidden: true });
-  const start = el("button", { type: "button", className: "main", onclick: train }, "Train");
+  const { button: start, stop } = patientButton("Train", "Training", train, "main");
 
-  async function train() {
-    start.disabled = true;
+  async function train(signal) {
     wrong.hidden = true;
     try {
-      trained = await ask("train", { document: state.document, kind, size: Number(size.value) });
+      trained = await ask("train", { document: state.document, kind, size: Number(size.value) }, signal);
       slider.max = String(trained.merges.length);
       slider.value = slider.max;
       result.hidden = false;
@@ -37,10 +36,10 @@ export function trainView(main) {
       draw();
       askNext();
     } catch (error) {
+      if (signal.aborted) return;
       wrong.hidden = false;
       wrong.textContent = error.message;
     }
-    start.disabled = false;
   }
 
   function draw() {
@@ -79,6 +78,7 @@ export function trainView(main) {
   fill(main, el("section", { className: "panel", "aria-label": "Train" },
     el("p", {}, "Trains on the text of the first tab. Drop a file there to use its text."),
     el("div", { className: "row" }, choice("Kind", [["BPE", "BPE"], ["WordPiece", "WordPiece"], ["Unigram", "Unigram"]], kind, (it) => { kind = it; }), shown, start), size, wrong), result, guess);
+  return stop;
 }
 
 export function download(blob, name) {

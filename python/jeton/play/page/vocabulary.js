@@ -1,6 +1,6 @@
 // The view of a vocabulary: a table of all tokens, of which only the rows on the screen are here.
 
-import { debounced, el, fill, merge, number } from "./dom.js";
+import { debounced, el, fill, merge, number, patientButton } from "./dom.js";
 import { branch } from "./rail.js";
 import { ask } from "./server.js";
 import { state } from "./state.js";
@@ -10,11 +10,11 @@ const PAGE = 100;
 const COLUMNS = [["id", "Id"], ["text", "Token"], ["", "Bytes"], ["length", "Length"], ["script", "Script"], ["frequency", "In text"]];
 
 export function vocabularyView(main) {
-  const card = el("select", { "aria-label": "Tokenizer", onchange: () => search() }, ...state.cards.map((it) => el("option", { value: String(it.card), selected: it.card === state.picked?.card }, it.name)));
+  const card = el("select", { "aria-label": "Tokenizer", onchange: () => { stop(); search(); } }, ...state.cards.map((it) => el("option", { value: String(it.card), selected: it.card === state.picked?.card }, it.name)));
   const query = el("input", { type: "search", placeholder: "Search", "aria-label": "Search the vocabulary" });
   const kind = el("select", { "aria-label": "Search by", onchange: () => search() }, ...["text", "bytes", "id", "regex"].map((it) => el("option", { value: it }, it)));
   const found = el("span", { className: "quiet small num", role: "status" });
-  const check = el("button", { type: "button", onclick: unreachable }, "Find unreachable tokens");
+  const { button: check, stop } = patientButton("Find unreachable tokens", "Looking", unreachable);
   const space = el("div", { className: "space" });
   const grid = el("div", { className: "grid", tabindex: "0", role: "grid", "aria-label": "Vocabulary", onscroll: () => draw(), onkeydown: key });
   const detail = el("section", { className: "panel", "aria-label": "Merges of a token", hidden: true });
@@ -125,15 +125,20 @@ export function vocabularyView(main) {
     if (row) choose(at, row); else { chosen = at; page(Math.floor(at / PAGE)); }
   }
 
-  async function unreachable() {
-    check.disabled = true;
-    check.textContent = "Looking …";
+  /** Looks for unreachable tokens; the server keeps what it finds when nobody waits. */
+  async function unreachable(signal) {
     try {
-      const answer = await ask("unreachable", { card: Number(card.value) });
-      check.textContent = `${number(answer.found)} that no text gives ⚠`;
+      const answer = await ask("unreachable", { card: Number(card.value) }, signal);
       search();
-    } catch (error) { check.textContent = error.message; }
+      return `${number(answer.found)} that no text gives ⚠`;
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      wrong.hidden = false;
+      wrong.textContent = error.message;
+      return undefined;
+    }
   }
 
   if (state.cards.length) search();
+  return stop;
 }

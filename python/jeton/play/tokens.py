@@ -1,0 +1,192 @@
+"""The tokens of a text as columns of numbers, and how an edit changes them.
+
+After an edit only the text around it is encoded again. A safe split point is a place at which a
+text may be split: its tokens are those in front of the place and those behind it. Between a safe
+split point in front of an edit and one behind it, the tokens are those of the new text; outside,
+they are those of the old one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from jeton.argument_types import SpecialPolicy
+    from jeton.play.shelf import Card
+
+__all__ = ["HIGH", "LOW", "KnownTokens", "TokenColumns", "Units"]
+
+SPECIAL: Final = 1
+PART: Final = 2
+"""A token holds a part of a character that it shares with a neighbour."""
+
+HIGH: Final = range(0xD800, 0xDC00)
+LOW: Final = range(0xDC00, 0xE000)
+"""Units that are the first and the second half of a character."""
+
+_REACHES: Final = (1 << 12, 1 << 16, 1 << 20)
+"""Units on each side of an edit in which a safe split point is looked for, one after the other."""
+
+
+@dataclass(frozen=True)
+class Units:
+    """A text as UTF-16 code units, little-endian, which is how a browser counts."""
+
+    content: bytes
+
+    def __len__(self) -> int:
+        return len(self.content) // 2
+
+    def text(self, start: int = 0, stop: int | None = None) -> str:
+        """The text between two places. A lone surrogate is no text: it becomes U+FFFD, as long."""
+        end = None if stop is None else 2 * stop
+        return self.content[2 * start : end].decode("utf-16-le", "replace")
+
+    def replaced(self, start: int, stop: int, inserted: str) -> Units:
+        """These units with others between two places."""
+        middle = inserted.encode("utf-16-le", "surrogatepass")
+        old = memoryview(self.content)
+        return Units(b"".join([old[: 2 * start], middle, old[2 * stop :]]))
+
+    def holds(self, place: int, halves: range) -> bool:
+        """Whether the unit at a place is one of these halves of a character."""
+        unit = self.content[2 * place : 2 * place + 2] if place >= 0 else b""
+        return int.from_bytes(unit, "little") in halves
+
+    def between_characters(self, place: int) -> int:
+        """This place, or the next one if this is within a character."""
+        return place + self.holds(place, LOW)
+
+
+@dataclass(frozen=True)
+class TokenColumns:
+    """The tokens of a text, as columns."""
+
+    ids: npt.NDArray[np.uint32]
+    starts: npt.NDArray[np.uint32]
+    """Where each begins, in UTF-16 code units."""
+    ends: npt.NDArray[np.uint32]
+    flags: npt.NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, text: str, card: Card, special: SpecialPolicy) -> Self:
+        """The tokens of a text."""
+        ids, spans = card.tokenizer.encode_array_with_spans(text, unit="utf-16", special=special)
+        starts = spans[:, 0].astype(np.uint32)
+        ends = spans[:, 1].astype(np.uint32)
+        flags = np.where(card.special[ids], SPECIAL, 0).astype(np.uint8)
+        shared = starts[1:] < ends[:-1]
+        flags[1:][shared] |= PART
+        flags[:-1][shared] |= PART
+        return cls(ids, starts, ends, flags)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, part: slice) -> TokenColumns:
+        return TokenColumns(self.ids[part], self.starts[part], self.ends[part], self.flags[part])
+
+    def at(self, offset: int) -> int:
+        """Index of the token at an offset of the text."""
+        return max(0, int(np.searchsorted(self.starts, _place(offset), side="right")) - 1)
+
+    def behind(self, place: int) -> int | None:
+        """Index of the first token behind a place; `None` if one is across it or empty at it."""
+        if place == 0:
+            return 0
+        at = int(np.searchsorted(self.starts, _place(place)))
+        is_apart = at == 0 or self.ends[at - 1] <= place
+        return at if is_apart and (at == len(self) or self.ends[at] > place) else None
+
+    def moved(self, units: int) -> TokenColumns:
+        """These tokens in a text with so many more units in front of them."""
+        # Modulo 2**32, so the number of units may be below zero.
+        more = np.uint32(units % 2**32)
+        return replace(self, starts=self.starts + more, ends=self.ends + more)
+
+    def columns(self, start: int, stop: int) -> bytes:
+        """Tokens `start` to `stop` as little-endian columns, one behind the other."""
+        part = slice(start, stop)
+        columns = (self.ids[part], self.starts[part], self.ends[part])
+        flags = self.flags[part].tobytes()
+        words = b"".join(column.astype("<u4").tobytes() for column in columns)
+        return words + flags + bytes(-len(flags) % 4)
+
+
+@dataclass(frozen=True)
+class KnownTokens:
+    """The tokens of an earlier text, and how much of that text is still the same."""
+
+    tokens: TokenColumns
+    length: int
+    """Units of that text."""
+    front: int
+    """Units that are the same at the front of the text, and at its end."""
+    back: int
+
+    @classmethod
+    def of(cls, tokens: TokenColumns, units: Units) -> Self:
+        """The tokens of a text that has not changed since."""
+        return cls(tokens, len(units), len(units), len(units))
+
+    def edited(self, front: int, back: int) -> KnownTokens:
+        """The same after an edit that keeps so many units at either end."""
+        return replace(self, front=min(self.front, front), back=min(self.back, back))
+
+    def updated(self, units: Units, card: Card, special: SpecialPolicy) -> TokenColumns | None:
+        """The tokens of the text now; `None` if no safe split points are found near the edits."""
+        if self.front == self.length == len(units):
+            return self.tokens
+        more = len(units) - self.length
+        behind = len(units) - self.back
+        for reach in _REACHES:
+            first = units.between_characters(max(0, self.front - reach))
+            last = units.between_characters(min(len(units), behind + reach))
+            start = _split_point(units, first, self.front, card, special) if first else 0
+            stop = (
+                _split_point(units, behind, last, card, special)
+                if last < len(units)
+                else len(units)
+            )
+            if start is None or stop is None:
+                continue
+            part = TokenColumns.of(units.text(first, last), card, special)
+            new = part.behind(start - first), part.behind(stop - first)
+            old = self.tokens.behind(start), self.tokens.behind(stop - more)
+            if new[0] is None or new[1] is None or old[0] is None or old[1] is None:
+                continue
+            return _joined(
+                self.tokens[: old[0]],
+                part[new[0] : new[1]].moved(first),
+                self.tokens[old[1] :].moved(more),
+            )
+        return None
+
+
+def _split_point(
+    units: Units, start: int, stop: int, card: Card, special: SpecialPolicy
+) -> int | None:
+    """A place at which every text may be split that holds what is between two others."""
+    text = units.text(start, stop)
+    at = card.tokenizer._core.split_point_within(text, special)
+    return None if at is None else start + len(text[:at].encode("utf-16-le")) // 2
+
+
+def _place(offset: int) -> np.uint32:
+    """A place as numpy compares it with others without a copy of those."""
+    return np.uint32(min(max(offset, 0), 2**32 - 1))
+
+
+def _joined(*parts: TokenColumns) -> TokenColumns:
+    return TokenColumns(
+        *(
+            np.concatenate([getattr(part, column) for part in parts])
+            for column in ("ids", "starts", "ends", "flags")
+        )
+    )

@@ -1,0 +1,386 @@
+"""Counting and preparing on a cluster: what one machine makes, whichever node is lost."""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import gzip
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import jeton
+import jeton.ray
+from jeton import data, samples
+from jeton.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FileError,
+    FormatError,
+    MissingFileError,
+)
+from jeton.ray.pieces import pieces_of
+
+pytestmark = pytest.mark.large
+
+pytest.importorskip("ray.data")
+
+
+@contextlib.contextmanager
+def within(seconds: int) -> Iterator[None]:
+    """Ends what takes longer by an error, and where no signal reaches it by that of the process."""
+
+    def late(*_: object) -> None:
+        pytest.fail(f"not done in {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(seconds)
+    faulthandler.dump_traceback_later(seconds + 30, exit=True, file=sys.__stderr__ or 2)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        faulthandler.cancel_dump_traceback_later()
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(autouse=True)
+def without_end() -> Iterator[None]:
+    """A cluster may wait for what never comes."""
+    with within(240):
+        yield
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """A small cluster on this machine: a head without cores, and a node with one."""
+    import ray.data
+    from ray.cluster_utils import Cluster
+
+    node = {"object_store_memory": 80_000_000}
+    # A node that is lost is noticed soon.
+    soon = {
+        "health_check_initial_delay_ms": 2_000,
+        "health_check_period_ms": 1_000,
+        "health_check_failure_threshold": 5,
+    }
+    head = {**node, "num_cpus": 0, "_system_config": soon}
+    with within(120):
+        found = Cluster(initialize_head=True, head_node_args=head)
+    try:
+        with within(120):
+            found.add_node(num_cpus=1, **node)
+            ray.init(address=found.address, log_to_driver=False, logging_level="error")
+        context = ray.data.DataContext.get_current()
+        context.enable_progress_bars = False
+        # Nothing waits for a cluster that is gone.
+        context.execution_no_progress_timeout_s = 120
+        yield found
+    finally:
+        with within(120):
+            ray.shutdown()
+            with contextlib.suppress(Exception):
+                found.shutdown()
+
+
+TEXTS = list(samples.read_all().values())
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Files of all kinds."""
+    folder = tmp_path_factory.mktemp("corpus")
+    plain, packed, lines = folder / "a.txt", folder / "b.txt.gz", folder / "c.jsonl"
+    plain.write_text("\ufeff" + "\n".join(TEXTS), encoding="utf-8")
+    packed.write_bytes(gzip.compress(TEXTS[0].encode()))
+    import pyarrow
+    from pyarrow import parquet
+
+    lines.write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS), encoding="utf-8")
+    parquet.write_table(pyarrow.table({"text": [*TEXTS, None]}), folder / "d.parquet")
+    return [plain, packed, lines, folder / "d.parquet"]
+
+
+def test_pieces_have_each_line_once(corpus: list[Path]) -> None:
+    pieces = list(pieces_of(corpus, 10_000, None, by_line=True))
+    assert [piece.path for piece in pieces if not piece.stop] == [
+        bytes(corpus[1]),
+        bytes(corpus[3]),
+    ]
+    for path in (corpus[0], corpus[2]):
+        mine = [piece for piece in pieces if piece.path == bytes(path)]
+        assert len(mine) > 3
+        assert mine[0].start == 0 and mine[-1].stop == path.stat().st_size
+        assert all(a.stop == b.start for a, b in pairwise(mine))
+    # A file that is one document is not divided.
+    whole = [piece for piece in pieces_of(corpus, 10_000, None, by_line=False) if not piece.stop]
+    assert bytes(corpus[0]) in [piece.path for piece in whole] and len(whole) == 3
+
+
+TRAINERS: list[tuple[str, Any]] = [
+    ("bytes", jeton.BPETrainer(500)),
+    ("rare words", jeton.WordPieceTrainer(500, min_word_count=3)),
+    ("long words", jeton.BPETrainer(500, max_word_length=5)),
+    ("whole texts", jeton.UnigramTrainer(1_000)),
+    ("characters", jeton.CharTrainer()),
+]
+
+
+@pytest.mark.parametrize("documents", ["file", "line"])
+@pytest.mark.parametrize("what, trainer", TRAINERS, ids=[what for what, _ in TRAINERS])
+@pytest.mark.filterwarnings("ignore::jeton.errors.TrainingWarning")
+def test_counts_are_those_of_one_machine(
+    cluster: Any, corpus: list[Path], what: str, trainer: Any, documents: Any
+) -> None:
+    counts = jeton.ray.count(corpus, trainer, documents=documents, piece_size=20_000)
+    assert counts == trainer.count(corpus, documents=documents)
+    assert trainer.train(counts).vocab == trainer.train(corpus, documents=documents).vocab
+
+
+def test_words_that_are_cut_are_told(cluster: Any, corpus: list[Path]) -> None:
+    trainer = jeton.BPETrainer(500, max_word_length=5)
+    with pytest.warns(jeton.errors.TrainingWarning) as expected:
+        trainer.count(corpus[:1])
+    with pytest.warns(jeton.errors.TrainingWarning) as told:
+        jeton.ray.count(corpus[:1], trainer, piece_size=20_000)
+    assert [str(it.message) for it in told] == [str(it.message) for it in expected]
+
+
+def test_datasets(cluster: Any) -> None:
+    import ray.data
+
+    trainer = jeton.BPETrainer(500)
+    rows = [{"text": text, "other": 1} for text in [*TEXTS, None]]
+    dataset = ray.data.from_items(rows, override_num_blocks=5)
+    assert jeton.ray.count(dataset, trainer) == trainer.count(TEXTS)
+    with pytest.raises(FormatError, match=r"no column 'body' \(it has text, other\)"):
+        jeton.ray.count(dataset, trainer, field="body")
+    with pytest.raises(FormatError, match="column 'other' of the dataset holds int64, not text"):
+        jeton.ray.count(dataset, trainer, field="other")
+    empty = jeton.ray.count(dataset.filter(lambda row: False), trainer)
+    assert len(empty) == 0
+
+
+@contextlib.contextmanager
+def killed(cluster: Any, lost: Any, notes: Path) -> Iterator[Any]:
+    """Gives a slow step for datasets, and kills a node as soon as it is at its second block."""
+    import ray
+
+    def slow(batch: Any) -> Any:
+        node = ray.get_runtime_context().get_node_id()
+        (notes / f"{node} {os.getpid()} {time.monotonic_ns()}").touch()
+        time.sleep(0.4)
+        return batch
+
+    is_over = threading.Event()
+
+    def kill() -> None:
+        while not is_over.wait(0.05):
+            if len(list(notes.glob(f"{lost.node_id} *"))) >= 2:
+                cluster.remove_node(lost, allow_graceful=False)
+                return
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        yield slow
+    finally:
+        is_over.set()
+        killer.join()
+    assert lost not in cluster.list_all_nodes()
+
+
+def test_a_node_that_is_lost(cluster: Any, tmp_path: Path) -> None:
+    import ray.data
+
+    lost = cluster.add_node(num_cpus=1, object_store_memory=80_000_000)
+    trainer = jeton.BPETrainer(500)
+    rows = [{"text": text} for text in TEXTS * 8]
+    with killed(cluster, lost, tmp_path) as slow:
+        dataset = ray.data.from_items(rows, override_num_blocks=16).map_batches(slow)
+        counts = jeton.ray.count(dataset, trainer)
+    assert len(list(tmp_path.iterdir())) > 16, "nothing had to be done again"
+    assert counts == trainer.count(TEXTS * 8)
+
+
+CALLS: list[tuple[str, Any, dict[str, Any], type[Exception], str]] = [
+    ("texts", ["some text"], {}, ArgumentTypeError, "for texts that are here"),
+    ("number", 3, {}, ArgumentTypeError, "data must be"),
+    ("nothing there", "nowhere/*.txt", {}, MissingFileError, "there is no such file"),
+    ("standard input", "-", {}, ArgumentError, "cannot be read from a cluster"),
+    ("piece", "-", {"piece_size": 0}, ArgumentError, "piece_size must be at least 1"),
+    ("trainer", "-", {"trainer": 3}, ArgumentTypeError, "trainer must be one of jeton"),
+    ("errors", "-", {"errors": "strikt"}, ArgumentError, "did you mean 'strict'"),
+    ("field", "-", {"field": 3}, ArgumentTypeError, "field must be a str"),
+]
+
+
+@pytest.mark.parametrize("what, given, options, error, told", CALLS, ids=[it[0] for it in CALLS])
+def test_arguments(
+    what: str, given: Any, options: dict[str, Any], error: type[Exception], told: str
+) -> None:
+    with pytest.raises(error, match=told):
+        jeton.ray.count(given, **{"trainer": jeton.BPETrainer(300), **options})
+
+
+def test_errors_of_a_task(cluster: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"line\n" * 2_000 + b"caf\xe9\n")
+    with pytest.raises(FormatError, match=r"a\.txt.*not UTF-8 at byte 10003") as told:
+        jeton.ray.count(tmp_path, jeton.BPETrainer(300), documents="line", piece_size=3_000)
+    assert type(told.value) is FormatError and str(told.value).endswith('errors="ignore")')
+    counts = jeton.ray.count(tmp_path, jeton.BPETrainer(300), errors="replace")
+    assert counts == jeton.BPETrainer(300).count(tmp_path, errors="replace")
+
+
+# Preparing
+
+
+def documents() -> list[str]:
+    """Some hundred texts."""
+    return [part for text in TEXTS for part in text.split("\n\n") if part]
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> jeton.Tokenizer:
+    return jeton.BPETrainer(500, special_tokens=["<|endoftext|>"]).train(documents())
+
+
+@pytest.fixture(scope="module")
+def shards(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """JSON lines in several files."""
+    folder = tmp_path_factory.mktemp("shards")
+    texts = documents()
+    for number in range(12):
+        lines = [json.dumps({"text": text}) + "\n" for text in texts[number::12]]
+        (folder / f"{number:02d}.jsonl").write_text("".join(lines), encoding="utf-8")
+    return sorted(folder.iterdir())
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+SETS: list[tuple[str, dict[str, Any]]] = [
+    ("one split", {}),
+    ("cut", {"layout": "llm.c", "validation": 0.1}),
+    ("hash", {"layout": "datatrove", "validation": 0.3, "split": "hash"}),
+    ("data", {"layout": "parquet", "validation": True}),
+    ("shuffled", {"layout": "megatron", "shuffle": 3, "validation": 0.2}),
+    ("one file", {"layout": "nanogpt", "shard_tokens": None, "end_of_text_place": "before"}),
+]
+
+
+@pytest.mark.parametrize("what, options", SETS, ids=[what for what, _ in SETS])
+def test_files_are_those_of_one_machine(
+    cluster: Any,
+    shards: list[Path],
+    tokenizer: jeton.Tokenizer,
+    tmp_path: Path,
+    what: str,
+    options: dict[str, Any],
+) -> None:
+    options = {"shard_tokens": 3_000, **options}
+    if "validation" in options and options["validation"] is True:
+        options["validation"] = shards[:3]
+    data.prepare(shards, tokenizer, tmp_path / "one", **options)
+    prepare = jeton.ray.prepare
+    manifest = prepare(shards, tokenizer, tmp_path / "many", part_size=20_000, **options)
+    assert contents(tmp_path / "many") == contents(tmp_path / "one")
+    # Whole already: neither read nor written again.
+    assert prepare(shards, tokenizer, tmp_path / "many", **options) == manifest
+
+
+def test_prepared_from_datasets(cluster: Any, tokenizer: jeton.Tokenizer, tmp_path: Path) -> None:
+    import ray.data
+
+    texts = documents()
+    train = ray.data.from_items([{"body": text} for text in texts[9:]], override_num_blocks=5)
+    val = ray.data.from_items([{"body": text} for text in texts[:9]], override_num_blocks=2)
+    options: dict[str, Any] = {"shard_tokens": 3_000, "field": "body"}
+    jeton.ray.prepare(train, tokenizer, tmp_path / "many", validation=val, **options)
+    rows = [{"body": text} for text in texts]
+    data.prepare(rows[9:], tokenizer, tmp_path / "one", validation=rows[:9], **options)
+    assert tokens_of(tmp_path / "many") == tokens_of(tmp_path / "one")
+    assert data.verify(tmp_path / "many") == []
+
+
+def tokens_of(folder: Path) -> dict[str, bytes]:
+    """All files but the manifest, which names the inputs."""
+    return {name: file for name, file in contents(folder).items() if name != "manifest.json"}
+
+
+def test_preparing_when_a_node_is_lost(
+    cluster: Any, tokenizer: jeton.Tokenizer, tmp_path: Path
+) -> None:
+    import ray.data
+
+    lost = cluster.add_node(num_cpus=1, object_store_memory=80_000_000)
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    texts = documents()
+    rows = [{"text": text} for text in texts]
+    with killed(cluster, lost, notes) as slow:
+        dataset = ray.data.from_items(rows, override_num_blocks=12).map_batches(slow)
+        manifest = jeton.ray.prepare(dataset, tokenizer, tmp_path / "many", shard_tokens=3_000)
+    assert len(list(notes.iterdir())) > 12, "nothing had to be done again"
+    data.prepare(texts, tokenizer, tmp_path / "one", shard_tokens=3_000)
+    assert tokens_of(tmp_path / "many") == tokens_of(tmp_path / "one")
+    assert manifest.documents == len(texts)
+
+
+def test_the_same_call_goes_on(
+    cluster: Any, shards: list[Path], tokenizer: jeton.Tokenizer, tmp_path: Path
+) -> None:
+    inputs = [tmp_path / path.name for path in shards]
+    for path, source in zip(inputs, shards, strict=True):
+        path.write_bytes(source.read_bytes())
+    broken = inputs[7].read_bytes()
+    inputs[7].write_bytes(broken[:-9] + b"\xff" * 8 + b"\n")
+    many = tmp_path / "many"
+    options: dict[str, Any] = {"shard_tokens": 3_000, "part_size": 1}
+    with pytest.raises(FormatError, match=r"07\.jsonl"):
+        jeton.ray.prepare(inputs, tokenizer, many, **options)
+    assert set(contents(many)) and not (many / "manifest.json").exists()
+    kept = {path: path.stat().st_mtime_ns for path in many.glob(".parts/0*/manifest.json")}
+    assert kept
+    with pytest.raises(FileError, match="holds another set, with another"):
+        jeton.ray.prepare(inputs, tokenizer, many, **options, end_of_text=None)
+    inputs[7].write_bytes(broken)
+    jeton.ray.prepare(inputs, tokenizer, many, **options)
+    data.prepare(inputs, tokenizer, tmp_path / "one", shard_tokens=3_000)
+    assert contents(many) == contents(tmp_path / "one")
+
+
+PREPARED: list[tuple[str, Any, dict[str, Any], type[Exception], str]] = [
+    ("texts", ["some text"], {}, ArgumentError, "for texts that are here"),
+    ("nothing there", "nowhere/*.txt", {}, MissingFileError, "there is no such file"),
+    ("layout", "-", {"layout": "nanogtp"}, ArgumentError, "did you mean 'nanogpt'"),
+    ("part", "-", {"part_size": 0}, ArgumentError, "part_size must be at least 1"),
+]
+
+
+@pytest.mark.parametrize(
+    "what, given, options, error, told", PREPARED, ids=[it[0] for it in PREPARED]
+)
+def test_arguments_of_prepare(
+    tokenizer: jeton.Tokenizer,
+    tmp_path: Path,
+    what: str,
+    given: Any,
+    options: dict[str, Any],
+    error: type[Exception],
+    told: str,
+) -> None:
+    with pytest.raises(error, match=told):
+        jeton.ray.prepare(given, tokenizer, tmp_path / "set", **options)
+    assert not (tmp_path / "set").exists()
