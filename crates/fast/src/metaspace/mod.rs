@@ -420,6 +420,7 @@ impl MetaspaceCall<'_> {
 mod tests {
     use super::*;
     use jeton_models::model::Unigram;
+    use jeton_stages::pre_tokenizer::PrependScheme;
 
     #[test]
     fn worked_example() {
