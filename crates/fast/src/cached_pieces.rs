@@ -12,7 +12,7 @@ use crate::cache::lookup::{NewChunks, tokens_of};
 use crate::cache::output_buffer::{BUFFER_TOKENS, BufferedSink, EntrySink};
 use crate::cache::word_cache::{LONGEST, WordCache};
 use crate::cache::workspace_pool::{Reusable, WorkspacePool};
-use crate::fallback::{Fallback, Tables};
+use crate::fallback::{Fallback, ModelTables};
 use crate::sink::Sink;
 use crate::unsupported_stage::{UnsupportedStage, caches_words};
 use jeton_models::merge::ShortWord;
@@ -30,7 +30,7 @@ use jeton_text::printable;
 #[derive(Debug)]
 pub struct CachedPieces {
     splitter: AnySplitter,
-    tables: Tables,
+    tables: ModelTables,
     pool: WorkspacePool<PieceWorkspace>,
 }
 
@@ -86,7 +86,7 @@ impl CachedPieces {
         })?;
         Ok(Self {
             splitter,
-            tables: Tables::new(),
+            tables: ModelTables::new(),
             pool: WorkspacePool::default(),
         })
     }

@@ -260,7 +260,8 @@ impl Compiled {
 
     /// A safe split point of `text`, about `reach` bytes after `start`: the text before it and the text
     /// behind it, each encoded at its [`Place`](crate::Place), have the tokens of both together. The end of
-    /// the text if none is known.
+    /// the text if none is known. Each strategy has its own safe places; one search for all could take only
+    /// those that are safe for each of them, and in much text there are none.
     pub fn split_point(&self, stages: &Stages, text: &str, start: usize, reach: usize) -> usize {
         match (self, &stages.normalizer) {
             (Self::ByteLevel(compiled), _) => compiled.split_point(text, start, reach),

@@ -2,6 +2,9 @@
 //! of the original text is looked up in the word cache, and only new ones go through the stages.
 //!
 //! Look here for which stages are accepted, and for why a word's tokens do not depend on its neighbours.
+//! `metaspace` is a strategy of its own: it shares the cache and the fallback with this one, but its chunks
+//! keep their spaces, so the first of a text is another than the others and an open end joins the next one.
+//! Words between white space have neither, and would pay for both.
 
 use crate::cache::lookup;
 use crate::cache::lookup::{NewChunks, tokens};
@@ -9,7 +12,7 @@ use crate::cache::output_buffer::{BufferedSink, EntrySink};
 use crate::cache::word_cache::WordCache;
 use crate::cache::workspace_pool::WorkspacePool;
 use crate::fallback::character_table::{CharacterTable, CutWord};
-use crate::fallback::{Fallback, FallbackWorkspace, PlainWords, Tables};
+use crate::fallback::{Fallback, FallbackWorkspace, ModelTables, PlainWords};
 use crate::sink::Sink;
 use crate::unsupported_stage::{UnsupportedStage, caches_words};
 use jeton_models::stages::Stages;
@@ -32,7 +35,7 @@ pub struct WhitespaceWords {
     plain: PlainWords,
     /// What becomes of other words, if that is known character by character.
     characters: Option<CharacterTable>,
-    tables: Tables,
+    tables: ModelTables,
     pool: WorkspacePool<FallbackWorkspace>,
 }
 
@@ -91,7 +94,7 @@ impl WhitespaceWords {
                 ideographs: cuts.parts_punctuation && facts.parts_ideographs,
             },
             characters: CharacterTable::new(stages),
-            tables: Tables::new(),
+            tables: ModelTables::new(),
             pool: WorkspacePool::default(),
         })
     }

@@ -6,6 +6,9 @@
 //! working space of a call that was ended is dropped with its stack, and never used again. Threads
 //! that a call starts ask whom the call asks ([`Listener`]). Where nobody listens, asking costs
 //! nothing.
+//!
+//! Loops poll themselves. Polling between the parts of a text would need less code, but a part may be a
+//! single word of a gigabyte, and many texts are never parted.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

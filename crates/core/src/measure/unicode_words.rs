@@ -3,8 +3,6 @@
 //! Look here for what a word is where no tokenizer has a say: the segments of UAX #29 that hold a
 //! letter or a digit; in the scripts that write no space between words, each character.
 
-mod joins;
-
 use std::hash::BuildHasher;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,10 +12,9 @@ use rayon::prelude::*;
 use unicode_script::{Script, UnicodeScript};
 use unicode_segmentation::UnicodeSegmentation;
 
-use self::joins::Joins;
 use jeton_stages::split::delimiters::{Chunks, Delimiters};
 use jeton_training::word_counts::table::{
-    Entry, InsertionBatch, Table, WordAndCount, by_count, join,
+    CountTable, Entry, InsertionBatch, WordAndCount, by_count, join,
 };
 
 /// Bytes up to which a run without white space is kept whole, to be cut once however often it occurs.
@@ -47,7 +44,7 @@ const ONCE: Entry = Entry { count: 1, place: 0 };
 pub struct UnicodeWords {
     seed: u64,
     /// A thread takes whichever is free.
-    tables: [Mutex<Option<Tables>>; 16],
+    tables: [Mutex<Option<WordTables>>; 16],
 }
 
 /// Words that were counted.
@@ -64,12 +61,12 @@ pub struct CountedWords {
 }
 
 /// What a thread has counted.
-struct Tables {
+struct WordTables {
     seed: u64,
     spaces: Delimiters,
     /// Runs between white space, each with the space before it, if it is one.
-    runs: Table,
-    words: Table,
+    runs: CountTable,
+    words: CountTable,
 }
 
 impl Default for UnicodeWords {
@@ -86,7 +83,7 @@ impl UnicodeWords {
     pub fn add(&self, texts: &[&str]) {
         let free = self.tables.iter().find_map(|table| table.try_lock().ok());
         let mut tables = free.unwrap_or_else(|| lock(&self.tables[0]));
-        let tables = tables.get_or_insert_with(|| Tables::new(self.seed));
+        let tables = tables.get_or_insert_with(|| WordTables::new(self.seed));
         texts.iter().for_each(|text| tables.add(text));
     }
 
@@ -97,7 +94,7 @@ impl UnicodeWords {
             tables.filter_map(|it| it.into_inner().unwrap_or_else(PoisonError::into_inner));
         // A run that several threads met is cut by each: joining them first takes longer.
         let words = tables.collect::<Vec<_>>().into_par_iter();
-        let words = words.map(Tables::words_of_all).collect();
+        let words = words.map(WordTables::words_of_all).collect();
         let tables = join(words);
         let words = by_count(&tables);
         let kinds = words.len();
@@ -120,14 +117,14 @@ impl UnicodeWords {
     }
 }
 
-impl Tables {
+impl WordTables {
     fn new(seed: u64) -> Self {
         let spaces = vec![b'\t'..=b'\n', b'\x0c'..=b'\r', b' '..=b' '];
         Self {
             seed,
             spaces: Delimiters::new(spaces, true, Vec::new()),
-            runs: Table::new(seed, usize::MAX),
-            words: Table::new(seed, usize::MAX),
+            runs: CountTable::new(seed, usize::MAX),
+            words: CountTable::new(seed, usize::MAX),
         }
     }
 
@@ -161,7 +158,7 @@ impl Tables {
     }
 
     /// The words, those of the runs too.
-    fn words_of_all(self) -> Table {
+    fn words_of_all(self) -> CountTable {
         let mut words = self.words;
         // Many runs are a word by themselves.
         words.make_room(self.runs.words() / 2);
@@ -179,75 +176,14 @@ impl Tables {
 }
 
 /// Counts the words of a run that occurs so often, and may begin with a space.
-///
-/// Where a character is sure to be joined or to stand apart, it is; the rules are asked only from
-/// such a place up to the next that is sure.
 fn cut(run: &str, times: u64, words: &mut InsertionBatch<'_>) {
-    let space = usize::from(run.starts_with(' '));
-    let mut at = space;
-    while let Some((joins, next)) = character(run, at) {
-        let end = match joins {
-            Joins::Word => end_of_word(run, next),
-            Joins::Alone | Joins::Nothing | Joins::Between => Some(next).filter(|&next| {
-                let follows = character(run, next).map(|(joins, _)| joins);
-                !matches!(follows, Some(Joins::Mark | Joins::Unsure))
-            }),
-            Joins::Mark | Joins::Unsure => None,
-        };
-        if let Some(end) = end {
-            if matches!(joins, Joins::Word | Joins::Alone) {
-                let start = if at == space { 0 } else { at };
-                count(words, run, start..end, times);
-            }
-            at = end;
-            continue;
-        }
-        let alone = |character| Joins::of(character) == Joins::Alone;
-        let end = run[next..].find(alone).map_or(run.len(), |far| next + far);
-        cut_by_rules(run, at..end, times, words);
-        at = end;
-    }
-}
-
-/// What the character at a place is joined with, and where the next one is.
-#[inline(always)]
-fn character(run: &str, at: usize) -> Option<(Joins, usize)> {
-    let character = run[at..].chars().next()?;
-    Some((Joins::of(character), at + character.len_utf8()))
-}
-
-/// Where a word ends whose first character ends at `at`, if that is sure.
-fn end_of_word(run: &str, mut at: usize) -> Option<usize> {
-    loop {
-        let Some((joins, next)) = character(run, at) else {
-            return Some(at);
-        };
-        match joins {
-            Joins::Word | Joins::Mark => at = next,
-            Joins::Alone | Joins::Nothing => return Some(at),
-            Joins::Between => {
-                let follows = character(run, next).map(|(joins, _)| joins);
-                let sure = [Joins::Alone, Joins::Nothing, Joins::Between];
-                return follows.is_none_or(|it| sure.contains(&it)).then_some(at);
-            }
-            Joins::Unsure => return None,
-        }
-    }
-}
-
-/// Counts the words of a part of a run, on both sides of which words are sure to end.
-fn cut_by_rules(run: &str, part: Range<usize>, times: u64, words: &mut InsertionBatch<'_>) {
     let first = usize::from(run.starts_with(' '));
     // The first word of a run has the space before it.
     let start_of = |at: usize| if at == first { 0 } else { at };
-    for (at, segment) in run[part.clone()].split_word_bound_indices() {
-        if !segment.contains(char::is_alphanumeric) {
-            continue;
-        }
-        let start = part.start + at;
+    for (at, segment) in run[first..].unicode_word_indices() {
+        let start = first + at;
         if segment.is_ascii() || !segment.chars().any(stands_alone) {
-            let end = start + segment.len();
-            count(words, run, start_of(start)..end, times);
+            count(words, run, start_of(start)..start + segment.len(), times);
             continue;
         }
         // Digits of these scripts join letters of others into one segment.
@@ -268,7 +204,7 @@ fn cut_by_rules(run: &str, part: Range<usize>, times: u64, words: &mut Insertion
     }
 }
 
-fn lock(tables: &Mutex<Option<Tables>>) -> MutexGuard<'_, Option<Tables>> {
+fn lock(tables: &Mutex<Option<WordTables>>) -> MutexGuard<'_, Option<WordTables>> {
     tables.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -354,25 +290,6 @@ mod tests {
     }
 
     proptest! {
-        /// Where words are cut without asking the rules, they are those of the rules.
-        #[test]
-        fn sure_places_are_those_of_the_rules(run in
-            "[ ]?([ab1_.,:'\"!]|[éж\u{301}\u{ad}\u{93e}]|[\u{200d}©🙂🇦Ⓜ㊗]|[東あไ\u{e31}\u{e50}\u{1040}①]\
-             |[アー゛א״״क्ष]|[。、—’\u{3000}\u{85}\u{2028}]|\\PC){1,12}",
-        ) {
-            let counted = |cut: &dyn Fn(&mut InsertionBatch<'_>)| {
-                let mut words = Table::new(7, usize::MAX);
-                let mut group = InsertionBatch::of(&mut words);
-                cut(&mut group);
-                group.end();
-                let of = |it: &WordAndCount<'_>| (it.word.to_vec(), it.count);
-                by_count(&[words]).iter().map(of).collect::<Vec<_>>()
-            };
-            let first = usize::from(run.starts_with(' '));
-            let by_rules = counted(&|words| cut_by_rules(&run, first..run.len(), 2, words));
-            prop_assert_eq!(counted(&|words| cut(&run, 2, words)), by_rules);
-        }
-
         /// Runs are cut one by one, but give the words of the whole text.
         #[test]
         fn words_of_runs_are_words_of_the_text(texts in prop::collection::vec(

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 
 use super::Tokenizer;
 use jeton_models::model::Model;
-use jeton_stages::decoder::{DecodeTable, Decoder, Invalid};
+use jeton_stages::decoder::{DecodeTable, Invalid};
 use jeton_text::error::{Error, ErrorKind, Result, by_name};
 use jeton_text::interrupt::{self, paced};
 use jeton_text::mem::room;
@@ -231,8 +231,9 @@ impl Tokenizer {
 
     /// What the decoder gets for an id.
     pub(super) fn decoder_input(&self, id: u32) -> Option<&[u8]> {
-        if let (Model::SentencePiece(model), Some(Decoder::SentencePiece(_))) =
+        if let (Model::SentencePiece(model), Some(decoder)) =
             (&self.stages.model, &self.stages.decoder)
+            && decoder.facts().knows_pieces
             && let Some(input) = model.to_decoder(id)
         {
             return Some(input);

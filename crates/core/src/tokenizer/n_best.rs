@@ -1,7 +1,7 @@
 //! The best segmentations of a text, for the models that know of more than one.
 
 use super::Tokenizer;
-use jeton_models::model::unigram::Part;
+use jeton_models::model::unigram::LatticePart;
 use jeton_models::model::{Model, SentencePiece, Unigram};
 use jeton_models::stages::Section;
 use jeton_stages::added_tokens::SpecialPolicy;
@@ -68,10 +68,10 @@ impl Tokenizer {
         let sections = before_model.sections(&self.added_tokens, text, &SpecialPolicy::Ignore)?;
         let sections = sections.collect::<Result<Vec<_>>>()?;
         let parts = sections.iter().flat_map(|section| match section {
-            Section::Token(id, _) => vec![Part::Token(*id)],
+            Section::Token(id, _) => vec![LatticePart::Token(*id)],
             Section::Pieces(pieces) => pieces
                 .iter()
-                .map(|piece| Part::Text(piece.as_str()))
+                .map(|piece| LatticePart::Text(piece.as_str()))
                 .collect(),
         });
         model.n_best(&parts.collect::<Vec<_>>(), size)

@@ -5,8 +5,6 @@ use jeton_models::model::bpe::Alphabet;
 use jeton_models::model::{Bpe, Model};
 use jeton_models::stages::Stages;
 use jeton_stages::normalizer::Form;
-use jeton_stages::pre_tokenizer::PreTokenizer;
-use jeton_stages::split::scanner::Rules;
 use jeton_stages::split::splitter::Splitter;
 
 /// What the stages of a byte-level BPE are made of.
@@ -44,25 +42,20 @@ impl<'s> Accepted<'s> {
             None => None,
         };
         let pre_tokenizer = stages.pre_tokenizer.as_ref();
-        let (prefix_space, splitter) = match pre_tokenizer {
-            Some(PreTokenizer::ByteLevel {
-                add_prefix_space: true,
-                use_regex: true,
-                printable: false,
-                ..
-            }) => (true, Splitter::Scanner(Rules::GPT2)),
-            Some(cut) => (
-                false,
-                Splitter::of(cut).ok_or_else(|| {
-                    let why = "does not only cut, drops text, or looks for what no automaton finds";
-                    UnsupportedStage::pre_tokenizer(pre_tokenizer, why)
-                })?,
-            ),
-            None => {
-                let why = "a text is one word, whose tokens no cache knows";
-                return Err(UnsupportedStage::pre_tokenizer(None, why));
-            }
+        let Some(cut) = pre_tokenizer else {
+            let why = "a text is one word, whose tokens no cache knows";
+            return Err(UnsupportedStage::pre_tokenizer(None, why));
         };
+        let prefix_space = cut.facts().adds_prefix_space;
+        let splitter = if prefix_space {
+            Splitter::of(&cut.without_prefix_space())
+        } else {
+            Splitter::of(cut)
+        };
+        let splitter = splitter.ok_or_else(|| {
+            let why = "does not only cut, drops text, or looks for what no automaton finds";
+            UnsupportedStage::pre_tokenizer(pre_tokenizer, why)
+        })?;
         Ok(Self {
             bpe,
             form,

@@ -6,7 +6,7 @@ use foldhash::fast::RandomState;
 
 use crate::cache::pending::MOST_NEW;
 use jeton_models::merge::merges::Merges;
-use jeton_models::merge::pair_table::Table;
+use jeton_models::merge::pair_table::PairTable;
 use jeton_models::merge::short_word::ShortWord;
 use jeton_models::model::Bpe;
 use jeton_models::model::bpe::MergeRule;
@@ -28,7 +28,7 @@ pub struct ShortTokens {
 
 impl ShortTokens {
     /// The short tokens of `bpe`, which has these merges.
-    pub fn new(bpe: &Bpe, merges: &Merges<impl Table>) -> Self {
+    pub fn new(bpe: &Bpe, merges: &Merges<impl PairTable>) -> Self {
         let vocab = bpe.vocab();
         let made = merges.made(vocab.max_id().unwrap_or(0), *bpe.rule() == MergeRule::Ranks);
         let mut this = Self {

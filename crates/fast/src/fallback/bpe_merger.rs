@@ -13,7 +13,7 @@ const MAX_LENGTH: usize = u32::MAX as usize;
 
 /// The merges of a BPE.
 pub struct BpeMerger {
-    tables: Tables,
+    tables: MergeTables,
     /// Whether a piece that is a token as a whole is that token, though its merges make something else.
     takes_whole_pieces: bool,
     /// Where long pieces are cut, made when the first one comes; none if the parts might not have the
@@ -21,7 +21,7 @@ pub struct BpeMerger {
     cuts: Option<Lazy<SafeCuts>>,
 }
 
-enum Tables {
+enum MergeTables {
     /// Each byte is a token.
     Bytes(Merges),
     Characters(InitialSymbols, Pairs),
@@ -38,17 +38,17 @@ impl BpeMerger {
         }
         let merges = || Merges::new(bpe.vocab(), bpe.reachable_merges());
         let tables = match is_of_bytes.then(merges).flatten() {
-            Some(merges) => Tables::Bytes(merges),
+            Some(merges) => MergeTables::Bytes(merges),
             None if *bpe.rule() == MergeRule::Ranks || bpe.refuses_some_units() => return None,
             None => {
                 let pairs = Pairs::new(&bpe.reachable_merges(), bpe.vocab().max_id()?)?;
-                Tables::Characters(InitialSymbols::new(bpe), pairs)
+                MergeTables::Characters(InitialSymbols::new(bpe), pairs)
             }
         };
         let takes_whole_pieces = bpe.takes_whole_pieces() && !bpe.merges_make_all_tokens();
         let parts_stand_alone = match &tables {
-            Tables::Bytes(_) => true,
-            Tables::Characters(initial, _) => {
+            MergeTables::Bytes(_) => true,
+            MergeTables::Characters(initial, _) => {
                 initial.parts_stand_alone() && merges_nothing_unknown(bpe)
             }
         };
@@ -71,8 +71,8 @@ impl BpeMerger {
             end = cuts.first_cut(piece, end, piece.len());
             let is_end = end == piece.len()
                 || match &self.tables {
-                    Tables::Bytes(_) => true,
-                    Tables::Characters(initial, _) => initial.leaves_nothing(&piece[..end]),
+                    MergeTables::Bytes(_) => true,
+                    MergeTables::Characters(initial, _) => initial.leaves_nothing(&piece[..end]),
                 };
             if is_end {
                 return end;
@@ -111,12 +111,14 @@ impl BpeMerger {
     fn merge_part(&self, part: &[u8], work: &mut ShortWord, ids: &mut Vec<u32>) -> bool {
         let start = ids.len();
         match &self.tables {
-            Tables::Bytes(merges) if part.len() <= SCANNED => {
+            MergeTables::Bytes(merges) if part.len() <= SCANNED => {
                 merges.merge_together(&[part], 1, std::slice::from_mut(work));
                 ids.extend_from_slice(work.tokens());
             }
-            Tables::Bytes(merges) if part.len() < MAX_LENGTH => ids.extend(merges.merge_long(part)),
-            Tables::Characters(initial, pairs)
+            MergeTables::Bytes(merges) if part.len() < MAX_LENGTH => {
+                ids.extend(merges.merge_long(part))
+            }
+            MergeTables::Characters(initial, pairs)
                 if initial.begin(part, ids) && ids.len() - start < MAX_LENGTH =>
             {
                 merge_from(start, pairs, work, ids);

@@ -68,28 +68,28 @@ impl PlainWords {
 /// Tables in which the tokens of new pieces are found, for models that have such; made when the first
 /// piece is new.
 #[derive(Debug)]
-pub(super) struct Tables(Lazy<Table>);
+pub(super) struct ModelTables(Lazy<ModelTable>);
 
 #[derive(Debug)]
-pub(super) enum Table {
+pub(super) enum ModelTable {
     Longest(Longest),
     BpeMerger(Box<BpeMerger>),
     None,
 }
 
-impl Tables {
+impl ModelTables {
     pub(super) fn new() -> Self {
         Self(Lazy::new())
     }
 
-    pub(super) fn of(&self, model: &Model) -> &Table {
+    pub(super) fn of(&self, model: &Model) -> &ModelTable {
         self.0.get(|| match model {
-            Model::WordPiece(model) => Table::Longest(Longest::new(model)),
+            Model::WordPiece(model) => ModelTable::Longest(Longest::new(model)),
             Model::Bpe(bpe) => match BpeMerger::new(bpe) {
-                Some(merged) => Table::BpeMerger(Box::new(merged)),
-                None => Table::None,
+                Some(merged) => ModelTable::BpeMerger(Box::new(merged)),
+                None => ModelTable::None,
             },
-            _ => Table::None,
+            _ => ModelTable::None,
         })
     }
 }
@@ -116,7 +116,7 @@ impl Reusable for FallbackWorkspace {
 /// The model, and room for the tokens of a word.
 pub(super) struct Fallback<'c> {
     model: &'c Model,
-    tables: &'c Tables,
+    tables: &'c ModelTables,
     work: &'c mut ShortWord,
     ids: Vec<u32>,
     tokens: Vec<Token>,
@@ -125,7 +125,7 @@ pub(super) struct Fallback<'c> {
 
 impl<'c> Fallback<'c> {
     /// No word yet.
-    pub(super) fn new(model: &'c Model, tables: &'c Tables, work: &'c mut ShortWord) -> Self {
+    pub(super) fn new(model: &'c Model, tables: &'c ModelTables, work: &'c mut ShortWord) -> Self {
         Self {
             model,
             tables,
@@ -139,7 +139,7 @@ impl<'c> Fallback<'c> {
     /// Where the first part of `piece[start..]` ends that may be given to the model by itself.
     pub(super) fn first_cut(&self, piece: &[u8], start: usize) -> usize {
         match (self.tables.of(self.model), self.model) {
-            (Table::BpeMerger(merged), Model::Bpe(bpe)) => merged.first_cut(bpe, piece, start),
+            (ModelTable::BpeMerger(merged), Model::Bpe(bpe)) => merged.first_cut(bpe, piece, start),
             _ => piece.len(),
         }
     }
@@ -205,8 +205,10 @@ impl<'c> Fallback<'c> {
     pub(super) fn add(&mut self, piece: &[u8]) -> Result<()> {
         let ids = &mut self.ids;
         let done = match (self.tables.of(self.model), self.model) {
-            (Table::Longest(longest), _) => longest.tokenize(piece, ids),
-            (Table::BpeMerger(merged), Model::Bpe(bpe)) => merged.merge(bpe, piece, self.work, ids),
+            (ModelTable::Longest(longest), _) => longest.tokenize(piece, ids),
+            (ModelTable::BpeMerger(merged), Model::Bpe(bpe)) => {
+                merged.merge(bpe, piece, self.work, ids)
+            }
             _ => false,
         };
         if !done {

@@ -3,12 +3,13 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::Spaces;
 use crate::fallback::PlainWords;
 use crate::fallback::bpe_merger::merges_nothing_unknown;
 use jeton_models::model::Bpe;
 use jeton_models::model::bpe::{Alphabet, MergeRule};
 use jeton_stages::normalizer::{Normalizer, SPACE_MARK};
-use jeton_stages::pre_tokenizer::{PreTokenizer, PrependScheme};
+use jeton_stages::pre_tokenizer::SpaceMarking;
 use jeton_text::length_limit::is_in_proportion;
 
 /// Whether chunks, each of which is normalized by itself, surely do not outgrow the text: by what is
@@ -69,11 +70,35 @@ pub(super) fn unk_id(bpe: &Bpe) -> Option<u32> {
     bpe.vocab().id(unk_token.as_bytes())
 }
 
+/// How tokens write spaces, if a single stage decides that.
+pub(super) fn spaces_of_tokens(
+    normalizers: &[Normalizer],
+    marking: Option<&SpaceMarking>,
+) -> Option<Spaces> {
+    if marking.is_some_and(|it| it.drops_white_space) {
+        let is_single = !normalizers.iter().any(|it| it.facts().writes_marks);
+        is_single.then_some(Spaces::Dropped)
+    } else if normalizers.iter().any(Normalizer::collapses_spaces) {
+        Some(Spaces::Collapsed)
+    } else {
+        Some(Spaces::Marked)
+    }
+}
+
+/// Whether a chunk becomes one piece, with `▁` for each space and nothing else changed.
+pub(super) fn only_marks_spaces(
+    normalizers: &[Normalizer],
+    marking: Option<&SpaceMarking>,
+) -> bool {
+    let marks = marking.map_or(!normalizers.is_empty(), |it| !it.splits);
+    marks && normalizers.iter().all(Normalizer::marks_spaces)
+}
+
 /// What these make of a space and printable ASCII behind it, if that is one piece, `▁` and the same
 /// characters.
 pub(super) fn plain(
     normalizers: &[Normalizer],
-    pre_tokenizer: Option<&PreTokenizer>,
+    marking: Option<&SpaceMarking>,
 ) -> Option<PlainWords> {
     let mut plain = PlainWords {
         mark: Some(SPACE_MARK),
@@ -92,18 +117,5 @@ pub(super) fn plain(
             plain.replaced.push(replaced.to_owned());
         }
     }
-    let writes = match pre_tokenizer {
-        None | Some(PreTokenizer::Metaspace { .. }) => true,
-        Some(PreTokenizer::Sequence(both)) => both.iter().any(|part| {
-            matches!(
-                part,
-                PreTokenizer::Metaspace {
-                    prepend_scheme: PrependScheme::Always,
-                    ..
-                }
-            )
-        }),
-        Some(_) => false,
-    };
-    writes.then_some(plain)
+    marking.is_none_or(|it| it.keeps_mark).then_some(plain)
 }

@@ -11,17 +11,18 @@ use crate::cache::lookup::{NewChunks, tokens};
 use crate::cache::output_buffer::{BufferedSink, EntrySink};
 use crate::cache::word_cache::WordCache;
 use crate::cache::workspace_pool::WorkspacePool;
-use crate::fallback::{Fallback, FallbackWorkspace, PlainWords, Tables};
+use crate::fallback::{Fallback, FallbackWorkspace, ModelTables, PlainWords};
 use crate::sink::Sink;
 use crate::unsupported_stage::{UnsupportedStage, caches_words};
 use crate::{Place, Spaces};
 use accepted::{
-    joins_next, keeps_in_proportion, lines_stand_alone, merges_nothing_across_cuts, plain,
+    joins_next, keeps_in_proportion, lines_stand_alone, merges_nothing_across_cuts,
+    only_marks_spaces, plain, spaces_of_tokens,
 };
 use jeton_models::model::Model;
 use jeton_models::stages::{BeforeModel, Stages};
 use jeton_stages::normalizer::{Normalizer, SPACE_MARK};
-use jeton_stages::pre_tokenizer::{PreTokenizer, PrependScheme, SplitBehavior};
+use jeton_stages::pre_tokenizer::PreTokenizer;
 use jeton_stages::split::delimiters::{Delimiters, split_point};
 use jeton_stages::split::safe_cuts::SafeCuts;
 use jeton_stages::vocab::Vocab;
@@ -29,7 +30,6 @@ use jeton_text::error::Result;
 use jeton_text::interrupt::{self, Pace};
 use jeton_text::mem::lazy::Lazy;
 use jeton_text::mem::short_keys::{LONG, SHORT};
-use jeton_text::pattern::SearchPattern;
 use jeton_text::text::AlignedText;
 
 /// A tokenizer that sees a text as words with the spaces before them.
@@ -40,10 +40,12 @@ pub struct Metaspace {
     first: Chain,
     section: Chain,
     inner: Chain,
+    /// How tokens write spaces, if a single stage decides that.
+    spaces: Option<Spaces>,
     /// Where long chunks are cut, made when the first one comes; none if the stages change more of
     /// a chunk than its spaces, or if its parts would not be what they are alone.
     cuts: Option<Lazy<SafeCuts>>,
-    tables: Tables,
+    tables: ModelTables,
     pool: WorkspacePool<FallbackWorkspace>,
 }
 
@@ -84,59 +86,19 @@ impl Metaspace {
             return Err(UnsupportedStage::normalizer(Some(step), why));
         }
         let cut = stages.pre_tokenizer.as_ref();
-        let cannot_cut = || {
+        let writes_spaces = normalizers.last().is_some_and(Normalizer::marks_spaces);
+        let marking = cut.and_then(PreTokenizer::space_marking);
+        // Where all spaces are written by then, nothing is left to act on.
+        let is_idle = writes_spaces && cut.is_none_or(PreTokenizer::acts_only_at_spaces);
+        if marking.is_none() && !is_idle {
             let why = match cut {
                 Some(_) => "does not cut before spaces written as ▁",
                 None => "and the normalizer does not write spaces as ▁",
             };
-            UnsupportedStage::pre_tokenizer(cut, why)
-        };
-        let writes_spaces = normalizers.last().is_some_and(Normalizer::marks_spaces);
-        let (section, inner, is_cut) = match &stages.pre_tokenizer {
-            None if writes_spaces => (None, None, false),
-            // All spaces are written by then: there is one in front, which is another's than the text's.
-            Some(prefix) if writes_spaces && *prefix == PreTokenizer::dummy_prefix() => {
-                (None, None, false)
-            }
-            // All spaces are written by then: there is nothing to cut at.
-            Some(PreTokenizer::Split {
-                pattern: SearchPattern::Literal(pattern),
-                behavior: SplitBehavior::MergedWithPrevious,
-                invert: false,
-            }) if writes_spaces && pattern == " " => (None, None, false),
-            Some(PreTokenizer::Metaspace {
-                replacement: SPACE_MARK,
-                prepend_scheme,
-                split,
-            }) => {
-                let with = |prepend_scheme| {
-                    Some(PreTokenizer::Metaspace {
-                        replacement: SPACE_MARK,
-                        prepend_scheme,
-                        split: *split,
-                    })
-                };
-                let section = match prepend_scheme {
-                    PrependScheme::Always => PrependScheme::Always,
-                    PrependScheme::First | PrependScheme::Never => PrependScheme::Never,
-                };
-                (with(section), with(PrependScheme::Never), *split)
-            }
-            Some(words @ PreTokenizer::Sequence(both)) => match both.as_slice() {
-                [
-                    PreTokenizer::WhitespaceSplit,
-                    PreTokenizer::Metaspace {
-                        replacement: SPACE_MARK,
-                        prepend_scheme: PrependScheme::Always | PrependScheme::Never,
-                        split: true,
-                    },
-                ] => (Some(words.clone()), Some(words.clone()), true),
-                _ => return Err(cannot_cut()),
-            },
-            _ => return Err(cannot_cut()),
-        };
+            return Err(UnsupportedStage::pre_tokenizer(cut, why));
+        }
         caches_words(stages)?;
-        let keeps_apart = is_cut
+        let keeps_apart = marking.as_ref().is_some_and(|it| it.splits)
             || match &stages.model {
                 Model::Bpe(bpe) => merges_nothing_across_cuts(bpe),
                 _ => false,
@@ -158,9 +120,9 @@ impl Metaspace {
             .filter_map(Normalizer::behind_front);
         let normalizers: Vec<_> = inner_steps.collect();
         let inner = Chain {
-            plain: plain(&normalizers, inner.as_ref()),
+            plain: plain(&normalizers, marking.as_ref()),
             normalizers,
-            pre_tokenizer: inner,
+            pre_tokenizer: marking.as_ref().map(|it| it.inside.clone()),
             strips,
         };
         let (mut spaces, mut alone) = (vec![b' '..=b' '], Vec::new());
@@ -186,14 +148,16 @@ impl Metaspace {
         }
         Ok(Self {
             delimiters: Delimiters::new(spaces, false, alone),
+            spaces: spaces_of_tokens(&inner.normalizers, marking.as_ref()),
+            cuts: (lines_part && only_marks_spaces(&inner.normalizers, marking.as_ref()))
+                .then(Lazy::new),
             section: Chain {
-                pre_tokenizer: section,
+                pre_tokenizer: marking.map(|it| it.behind_tokens),
                 ..first.clone()
             },
-            cuts: (lines_part && inner.only_marks_spaces()).then(Lazy::new),
             first,
             inner,
-            tables: Tables::new(),
+            tables: ModelTables::new(),
             pool: WorkspacePool::default(),
         })
     }
@@ -235,21 +199,7 @@ impl Metaspace {
 
     /// How tokens write spaces, if a single stage decides that.
     pub fn spaces(&self) -> Option<Spaces> {
-        let Chain {
-            normalizers,
-            pre_tokenizer,
-            ..
-        } = &self.inner;
-        match pre_tokenizer {
-            Some(PreTokenizer::Sequence(_))
-                if normalizers.iter().any(|it| it.facts().writes_marks) =>
-            {
-                None
-            }
-            Some(PreTokenizer::Sequence(_)) => Some(Spaces::Dropped),
-            _ if normalizers.iter().any(Normalizer::collapses_spaces) => Some(Spaces::Collapsed),
-            _ => Some(Spaces::Marked),
-        }
+        self.spaces
     }
 
     /// Whether a byte begins a chunk as a space does.
@@ -282,21 +232,6 @@ impl Chain {
         !self.normalizers.iter().any(|it| it.joins(blank))
             && new.is_some()
             && new == normalized("a a".into())
-    }
-
-    /// Whether a chunk becomes one piece, with `▁` for each space and nothing else changed.
-    fn only_marks_spaces(&self) -> bool {
-        let writers = self.normalizers.iter().all(Normalizer::marks_spaces);
-        let writes = match self.pre_tokenizer {
-            None => !self.normalizers.is_empty(),
-            Some(PreTokenizer::Metaspace {
-                prepend_scheme,
-                split,
-                ..
-            }) => prepend_scheme == PrependScheme::Never && !split,
-            Some(_) => false,
-        };
-        writers && writes && !self.strips
     }
 
     /// Normalizes a chunk; says whether it is *open*: whether what becomes of it and of what
@@ -485,6 +420,7 @@ impl MetaspaceCall<'_> {
 mod tests {
     use super::*;
     use jeton_models::model::Unigram;
+    use jeton_stages::pre_tokenizer::PrependScheme;
 
     #[test]
     fn worked_example() {

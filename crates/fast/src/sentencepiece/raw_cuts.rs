@@ -88,14 +88,14 @@ impl KeptCharacters {
         while at < bytes.len() && found.count < N {
             pace.step();
             let (character, length) = decode(bytes, at);
-            let mut step = Step {
+            let mut step = NormalizerMatch {
                 next: at + length,
                 first: character,
                 last: character,
                 changed: false,
             };
             if !self.is_kept(character, bytes.get(step.next)) {
-                match Step::of(normalizer, text, at) {
+                match NormalizerMatch::of(normalizer, text, at) {
                     Some(asked) => step = asked,
                     None => {
                         found.stuck = true;
@@ -118,7 +118,7 @@ impl KeptCharacters {
 }
 
 /// A match of the normalizer.
-struct Step {
+struct NormalizerMatch {
     /// Where it ends.
     next: usize,
     /// The first and the last character of what becomes of it.
@@ -128,7 +128,7 @@ struct Step {
     changed: bool,
 }
 
-impl Step {
+impl NormalizerMatch {
     /// The match at `at`, unless it becomes nothing, or something with a space, or ends inside a
     /// character.
     fn of(normalizer: &SentencePieceNormalizer, text: &str, at: usize) -> Option<Self> {

@@ -3,6 +3,10 @@
 //!
 //! Look here for text of up to [`SCANNED`] bytes; longer text is merged in `long_merge`. What gathers new
 //! text is `batch_merge`.
+//!
+//! `jeton_models::merge` cannot do this. It looks up the rank of a pair of ids, and a SentencePiece model has
+//! no list of pairs: any two neighbours merge whose joined spelling is a piece, which has to be looked up by
+//! its bytes, and an unused piece merges and falls apart again.
 
 use super::chunks::Solver;
 use super::long_merge;

@@ -6,7 +6,7 @@ use std::hint::select_unpredictable;
 
 use foldhash::fast::RandomState;
 
-use crate::merge::pair_table::{PairSlot, Table};
+use crate::merge::pair_table::{PairSlot, PairTable};
 use jeton_stages::tables::tag_table::{Address, NONE, TagTable};
 use jeton_text::mem::short_keys::{MIX, fold};
 
@@ -40,7 +40,7 @@ impl GrowingPairs {
         self.table.place(fold(pair ^ self.seed, MIX))
     }
 
-    /// As [`Table::rank_at`], for a pair whose line has several that look alike, or is full.
+    /// As [`PairTable::rank_at`], for a pair whose line has several that look alike, or is full.
     #[cold]
     fn rank_behind(&self, mut address: Address, is: impl Fn(u32) -> bool) -> u32 {
         loop {
@@ -56,7 +56,7 @@ impl GrowingPairs {
     }
 }
 
-impl Table for GrowingPairs {
+impl PairTable for GrowingPairs {
     #[inline(always)]
     fn place(&self, pair: u64) -> PairSlot {
         PairSlot(self.address(pair).into())

@@ -4,7 +4,7 @@
 use std::collections::BinaryHeap;
 
 use super::pairs::Pairs;
-use crate::merge::pair_table::Table;
+use crate::merge::pair_table::PairTable;
 use crate::merge::queue::{HEAPED, Lists, Queue};
 use jeton_stages::tables::tag_table::NONE;
 use jeton_text::interrupt::{Pace, paced};
@@ -24,7 +24,7 @@ struct Symbol {
 
 /// The tokens of a piece that begins as these symbols, fewer than 2³²; `rank` says the rank of the pair
 /// of the symbol of a number, from 0 on, and the next.
-pub fn merge<T: Table>(
+pub fn merge<T: PairTable>(
     pairs: &Pairs<T>,
     ids: impl ExactSizeIterator<Item = u32>,
     rank: impl Fn(usize) -> u32,
@@ -36,7 +36,7 @@ pub fn merge<T: Table>(
     }
 }
 
-fn merge_queued<T: Table>(
+fn merge_queued<T: PairTable>(
     pairs: &Pairs<T>,
     ids: impl ExactSizeIterator<Item = u32>,
     rank: impl Fn(usize) -> u32,

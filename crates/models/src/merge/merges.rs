@@ -10,7 +10,7 @@ use super::long_words;
 use super::pairs::{Merge, Pairs};
 use super::row::MOST_SYMBOLS;
 use super::short_word::ShortWord;
-use crate::merge::pair_table::Table;
+use crate::merge::pair_table::PairTable;
 use crate::merge::token_reachability;
 use crate::merge::token_reachability::without_idle;
 use jeton_stages::split::scanner::decode;
@@ -109,7 +109,7 @@ impl Merges<GrowingPairs> {
     }
 }
 
-impl<T: Table> Merges<T> {
+impl<T: PairTable> Merges<T> {
     /// The id of each byte, if all are tokens that text may become.
     fn byte_ids(vocab: &Vocab) -> Option<[u32; 256]> {
         let mut bytes = [0; 256];

@@ -8,7 +8,7 @@ use jeton_stages::tables::perfect_hash::PerfectHash;
 pub struct PairSlot(pub u64);
 
 /// Ranks by pair.
-pub trait Table {
+pub trait PairTable {
     /// Where a pair belongs.
     fn place(&self, pair: u64) -> PairSlot;
 
@@ -20,7 +20,7 @@ pub trait Table {
     fn rank_at(&self, place: PairSlot, pair: u64, is: impl Fn(u32) -> bool) -> u32;
 }
 
-impl Table for PerfectHash {
+impl PairTable for PerfectHash {
     #[inline(always)]
     fn place(&self, pair: u64) -> PairSlot {
         PairSlot(self.place(pair).into())

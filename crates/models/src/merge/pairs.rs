@@ -1,7 +1,7 @@
 //! The merges of a byte-level BPE, found by their pair.
 
 use super::growing_pairs::GrowingPairs;
-use crate::merge::pair_table::{PairSlot, Table};
+use crate::merge::pair_table::{PairSlot, PairTable};
 use jeton_stages::tables::perfect_hash::{MOST_NUMBERS, PerfectHash};
 
 /// A merge: the pair, its rank, and what it makes.
@@ -111,7 +111,7 @@ impl Pairs<GrowingPairs> {
     }
 }
 
-impl<T: Table> Pairs<T> {
+impl<T: PairTable> Pairs<T> {
     /// The merges, in the order of ranks.
     pub fn iter(&self) -> impl Iterator<Item = Merge> {
         (0..)

@@ -2,7 +2,7 @@
 
 use super::pairs::Pairs;
 use super::row::{MOST_SYMBOLS, Row};
-use crate::merge::pair_table::{PairSlot, Table};
+use crate::merge::pair_table::{PairSlot, PairTable};
 use jeton_stages::tables::tag_table::NONE;
 #[cfg(target_arch = "x86_64")]
 use jeton_text::simd::Avx2;
@@ -38,7 +38,7 @@ impl ShortWord {
     }
 
     /// Merges the piece, until no pair may be merged.
-    pub fn merge<T: Table>(&mut self, pairs: &Pairs<T>) {
+    pub fn merge<T: PairTable>(&mut self, pairs: &Pairs<T>) {
         #[cfg(target_arch = "x86_64")]
         if let Some(lanes) = Avx2::detected() {
             // SAFETY: the processor has the features that the function is compiled for.
@@ -51,12 +51,12 @@ impl ShortWord {
     /// The same code, for processors that compare eight ranks at once.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-    fn merge_avx2<T: Table>(&mut self, lanes: Avx2, pairs: &Pairs<T>) {
+    fn merge_avx2<T: PairTable>(&mut self, lanes: Avx2, pairs: &Pairs<T>) {
         self.merge_by(lanes, pairs);
     }
 
     #[inline(always)]
-    fn merge_by<T: Table>(&mut self, lanes: impl Lanes, pairs: &Pairs<T>) {
+    fn merge_by<T: PairTable>(&mut self, lanes: impl Lanes, pairs: &Pairs<T>) {
         while self.step(pairs, lanes).is_some() {
             self.refresh(pairs);
         }
@@ -65,7 +65,7 @@ impl ShortWord {
     /// Merges the best pair, asks for what [`Self::refresh`] will look at, and says the rank; none if
     /// no pair may be merged.
     #[inline(always)]
-    pub fn step<T: Table>(&mut self, pairs: &Pairs<T>, lanes: impl Lanes) -> Option<u32> {
+    pub fn step<T: PairTable>(&mut self, pairs: &Pairs<T>, lanes: impl Lanes) -> Option<u32> {
         let (rank, at) = self.row.lowest(lanes);
         if rank == NONE {
             return None;
@@ -83,7 +83,7 @@ impl ShortWord {
 
     /// Looks up the two pairs that the last merge has made.
     #[inline(always)]
-    pub fn refresh<T: Table>(&mut self, pairs: &Pairs<T>) {
+    pub fn refresh<T: PairTable>(&mut self, pairs: &Pairs<T>) {
         let [before, id, behind] = self.row.around(self.at);
         let ranks = [
             pairs.rank_at(self.places[0], before, id),

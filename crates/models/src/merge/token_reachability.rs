@@ -6,7 +6,7 @@
 
 use super::growing_pairs::GrowingPairs;
 use super::pairs::{Merge, Pairs};
-use crate::merge::pair_table::Table;
+use crate::merge::pair_table::PairTable;
 use jeton_stages::tables::tag_table::{AHEAD, NONE};
 
 /// `merges`, in the order of ranks, of tokens up to `max_id` that begin as these bytes, without those that
@@ -51,7 +51,7 @@ pub fn without_idle(
 /// Which tokens of up to `max_id` merging is known to make, of those that begin as these bytes, where
 /// each has one merge. If `all_meet`, the two sides of each merge are what its token's bytes come to.
 pub fn made(
-    pairs: &Pairs<impl Table>,
+    pairs: &Pairs<impl PairTable>,
     bytes: &[u32; 256],
     max_id: u32,
     all_meet: bool,
@@ -75,7 +75,7 @@ pub fn made(
 /// would have had to come before either became a part of the next; at equal ranks, the one more to
 /// the left comes first.
 #[inline(always)]
-fn meet(pairs: &Pairs<impl Table>, mut left: u32, mut right: u32) -> bool {
+fn meet(pairs: &Pairs<impl PairTable>, mut left: u32, mut right: u32) -> bool {
     let (mut left_until, mut right_until) = (NONE, NONE);
     loop {
         let [a, b] = [left, right].map(|id| pairs.maker(id));

@@ -22,10 +22,15 @@ pub fn byte_token(byte: u8) -> [u8; 6] {
 
 /// The byte that such a token stands for.
 pub fn byte_of_token(token: &[u8]) -> Option<u8> {
-    if !token.starts_with(b"<0x") {
+    let [b'<', b'0', b'x', high, low, b'>'] = *token else {
         return None;
-    }
-    (0..=u8::MAX).find(|byte| byte_token(*byte) == *token)
+    };
+    let half = |digit: u8| match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'A'..=b'F' => Some(digit - b'A' + 10),
+        _ => None,
+    };
+    Some(half(high)? << 4 | half(low)?)
 }
 
 /// The error of a character or byte that only a withheld token spells, where no unknown token stands

@@ -84,7 +84,7 @@ impl DecodeTable {
                     }
                 }
             }
-            Some(decoder) if is_token_by_token(decoder) => {
+            Some(decoder) if decoder.facts().is_token_by_token() => {
                 // One token more at each end, so that all others are in the middle.
                 let ends = || std::iter::once(Vec::new());
                 let middle = known().map(|(_, token)| token.to_vec());
@@ -241,18 +241,5 @@ impl DecodeTable {
             }
         }
         SentencePieceDecoder::join_bytes(&mut bytes, invalid, text);
-    }
-}
-
-/// Whether a decoder rewrites tokens one by one, and only the first and the last otherwise.
-fn is_token_by_token(decoder: &Decoder) -> bool {
-    match decoder {
-        Decoder::WordPiece { .. }
-        | Decoder::Metaspace { .. }
-        | Decoder::Bpe { .. }
-        | Decoder::Strip { .. }
-        | Decoder::Replace { .. } => true,
-        Decoder::Sequence(decoders) => decoders.iter().all(is_token_by_token),
-        _ => false,
     }
 }

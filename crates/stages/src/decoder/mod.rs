@@ -14,6 +14,7 @@ use jeton_text::pattern::{self, SearchPattern};
 mod byte_fallback;
 mod byte_level;
 mod decode_table;
+mod facts;
 mod invalid;
 mod sentencepiece;
 mod stops;
@@ -21,6 +22,7 @@ mod stream;
 mod text;
 
 pub use decode_table::DecodeTable;
+pub use facts::{DecoderFacts, TokenContext};
 pub use invalid::Invalid;
 pub use sentencepiece::{LeadingSpaces, SentencePieceDecoder};
 pub use stops::Stops;

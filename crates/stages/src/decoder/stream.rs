@@ -6,14 +6,14 @@
 
 use std::sync::Arc;
 
-use super::{Decoder, Invalid, SentencePieceDecoder, byte_fallback, byte_level};
+use super::{Decoder, Invalid, SentencePieceDecoder, TokenContext, byte_fallback, byte_level};
 use jeton_text::error::Result;
 use jeton_text::length_limit::LengthLimit;
 
 /// A decoder, or several one after another, between two tokens.
 #[derive(Clone, Debug)]
 pub struct TokenStream {
-    steps: Vec<Step>,
+    steps: Vec<StreamStep>,
     invalid: Invalid,
     /// How long the tokens and the texts made of them are so far.
     taken: usize,
@@ -22,7 +22,7 @@ pub struct TokenStream {
 
 /// One decoder between two tokens.
 #[derive(Clone, Debug)]
-enum Step {
+enum StreamStep {
     /// A space between tokens: what decoding without a decoder does.
     Spaces { is_first: bool },
     /// Rewrites each token by itself, the first one otherwise.
@@ -66,7 +66,7 @@ impl TokenStream {
     pub fn new(decoder: Option<&Decoder>, invalid: Invalid) -> Self {
         let mut steps = Vec::new();
         match decoder {
-            None => steps.push(Step::Spaces { is_first: true }),
+            None => steps.push(StreamStep::Spaces { is_first: true }),
             Some(decoder) => {
                 let mut flat = Vec::new();
                 flatten(decoder, &mut flat);
@@ -126,7 +126,7 @@ fn flatten<'d>(decoder: &'d Decoder, flat: &mut Vec<&'d Decoder>) {
 }
 
 /// The steps of decoders, of which the later ones may get one token, the whole text.
-fn plan(decoders: &[&Decoder], steps: &mut Vec<Step>) {
+fn plan(decoders: &[&Decoder], steps: &mut Vec<StreamStep>) {
     let mut is_one_token = false;
     for (at, &decoder) in decoders.iter().enumerate() {
         let is_last = at + 1 == decoders.len();
@@ -139,58 +139,58 @@ fn plan(decoders: &[&Decoder], steps: &mut Vec<Step>) {
                 content,
                 start,
                 stop,
-            } if is_one_token => Step::Ends {
+            } if is_one_token => StreamStep::Ends {
                 content: content.to_string().into_bytes(),
                 start: *start,
                 stop: *stop,
                 kept: Vec::new(),
             },
-            Decoder::ByteLevel { printable } if is_last && !is_one_token => Step::Bytes {
+            Decoder::ByteLevel { printable } if is_last && !is_one_token => StreamStep::Bytes {
                 printable: *printable,
             },
             Decoder::SentencePiece(decoder) if decoder.denormalizer.is_none() && !is_one_token => {
-                Step::Pieces {
+                StreamStep::Pieces {
                     decoder: Arc::new(decoder.clone()),
                     at_front: true,
                     bytes: Vec::new(),
                 }
             }
-            Decoder::WordPiece { .. }
-            | Decoder::Metaspace { .. }
-            | Decoder::Strip { .. }
-            | Decoder::Replace { .. }
-                if !is_one_token =>
-            {
-                Step::EachToken {
+            Decoder::ByteFallback if !is_one_token => StreamStep::ByteRuns { run: Vec::new() },
+            _ => match decoder.facts().context {
+                TokenContext::IsFirst if !is_one_token => StreamStep::EachToken {
                     decoder: decoder.clone(),
                     is_first: true,
+                },
+                TokenContext::IsLast if !is_one_token => StreamStep::Suffix {
+                    decoder: decoder.clone(),
+                    last: None,
+                },
+                TokenContext::Repeats if !is_one_token => StreamStep::Repeated {
+                    decoder: decoder.clone(),
+                    last: None,
+                },
+                _ => {
+                    let rest = decoders[at..].iter().map(|&decoder| decoder.clone());
+                    let fused = is_one_token.then_some(Decoder::Fuse);
+                    steps.push(StreamStep::Whole {
+                        decoders: fused.into_iter().chain(rest).collect(),
+                        tokens: Vec::new(),
+                    });
+                    return;
                 }
-            }
-            Decoder::Bpe { .. } if !is_one_token => Step::Suffix {
-                decoder: decoder.clone(),
-                last: None,
             },
-            Decoder::Ctc { .. } if !is_one_token => Step::Repeated {
-                decoder: decoder.clone(),
-                last: None,
-            },
-            Decoder::ByteFallback if !is_one_token => Step::ByteRuns { run: Vec::new() },
-            _ => {
-                let rest = decoders[at..].iter().map(|&decoder| decoder.clone());
-                let fused = is_one_token.then_some(Decoder::Fuse);
-                steps.push(Step::Whole {
-                    decoders: fused.into_iter().chain(rest).collect(),
-                    tokens: Vec::new(),
-                });
-                return;
-            }
         };
         steps.push(step);
     }
 }
 
 /// Takes a token through the steps, as far as they let go of it.
-fn flow(steps: &mut [Step], token: Vec<u8>, invalid: Invalid, text: &mut Vec<u8>) -> Result<()> {
+fn flow(
+    steps: &mut [StreamStep],
+    token: Vec<u8>,
+    invalid: Invalid,
+    text: &mut Vec<u8>,
+) -> Result<()> {
     let Some((step, rest)) = steps.split_first_mut() else {
         text.extend_from_slice(&token);
         return Ok(());
@@ -204,7 +204,7 @@ fn flow(steps: &mut [Step], token: Vec<u8>, invalid: Invalid, text: &mut Vec<u8>
 /// What a step lets go of at once.
 type Tokens = Vec<Vec<u8>>;
 
-impl Step {
+impl StreamStep {
     fn push(&mut self, token: Vec<u8>, invalid: Invalid) -> Result<Tokens> {
         Ok(match self {
             Self::Spaces { is_first } => {

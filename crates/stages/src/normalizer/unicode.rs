@@ -45,11 +45,11 @@ pub enum Form {
 }
 
 /// What the forms do to characters, in the order of [`Form`].
-static TABLES: [LazyStatic<Table>; 4] = [
-    LazyStatic::new(|| Table::new(Form::Nfc)),
-    LazyStatic::new(|| Table::new(Form::Nfd)),
-    LazyStatic::new(|| Table::new(Form::Nfkc)),
-    LazyStatic::new(|| Table::new(Form::Nfkd)),
+static TABLES: [LazyStatic<FormTable>; 4] = [
+    LazyStatic::new(|| FormTable::new(Form::Nfc)),
+    LazyStatic::new(|| FormTable::new(Form::Nfd)),
+    LazyStatic::new(|| FormTable::new(Form::Nfkc)),
+    LazyStatic::new(|| FormTable::new(Form::Nfkd)),
 ];
 
 impl Form {
@@ -71,7 +71,7 @@ impl Form {
         }
     }
 
-    fn table(self) -> &'static Table {
+    fn table(self) -> &'static FormTable {
         &TABLES[self as usize]
     }
 
@@ -232,7 +232,7 @@ fn composed(parts: Vec<(char, Range<usize>)>) -> Vec<(char, Range<usize>)> {
 }
 
 /// What a form does to characters; see the head of this file.
-struct Table {
+struct FormTable {
     values: Box<[u8]>,
     /// The bytes that begin a character which is not fixed.
     leads: ByteSet,
@@ -248,7 +248,7 @@ const UNFIXED: [Range<u32>; 4] = [
     0x2_F800..0x2_FA20,
 ];
 
-impl Table {
+impl FormTable {
     fn new(form: Form) -> Self {
         let mut values = vec![0; UNFIXED[3].end as usize].into_boxed_slice();
         let mut leads = [false; 256];

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use unicode_categories::UnicodeCategories;
 
-pub use facts::PreTokenizerFacts;
+pub use facts::{PreTokenizerFacts, SpaceMarking};
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::function::Function;
 use jeton_text::interrupt::{Pace, paced};

@@ -138,6 +138,27 @@ pub fn of_regex(regex: &Regex) -> Option<&'static Named> {
     })
 }
 
+/// The name of the known pattern whose matches are the pieces.
+pub fn name_of(pre_tokenizer: &PreTokenizer) -> Option<&'static str> {
+    match pre_tokenizer {
+        PreTokenizer::Matches {
+            pattern: SearchPattern::Regex(regex),
+        }
+        | PreTokenizer::Split {
+            pattern: SearchPattern::Regex(regex),
+            behavior: SplitBehavior::Isolated,
+            invert: false,
+        } => of_regex(regex).map(|named| named.name),
+        PreTokenizer::ByteLevel {
+            add_prefix_space: false,
+            use_regex: true,
+            printable: false,
+            ..
+        } => Some("gpt2"),
+        _ => None,
+    }
+}
+
 /// The way to cut text by these expressions, one after another.
 pub fn of_splits(regexes: &[&Regex]) -> Option<&'static Named> {
     NAMED.iter().find(|named| match named.rule {

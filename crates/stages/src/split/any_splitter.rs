@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::one_pass::OnePass;
 use super::scanner::Scanner;
 use super::set_bits::set_bits;
-use super::splitter::{Splitter, does_nothing, uncut};
+use super::splitter::{Splitter, uncut};
 use crate::normalizer::Normalizer;
 use crate::pre_tokenizer::{PreTokenizer, refine};
 use jeton_text::error::Result;
@@ -66,7 +66,7 @@ impl AnySplitter {
                 _ => {}
             }
         }
-        stages.retain(|it| !does_nothing(it));
+        stages.retain(|it| !it.facts().changes_nothing);
         let printable = stages.pop_if(|it| writes(it)).is_some();
         let scanner = (1..=stages.len().min(MOST_SCANNED))
             .rev()

@@ -214,23 +214,10 @@ fn find_cutting<'s>(stages: &'s [PreTokenizer], cutting: &mut Vec<&'s PreTokeniz
     for stage in stages {
         match stage {
             PreTokenizer::Sequence(stages) => find_cutting(stages, cutting),
-            stage if does_nothing(stage) => {}
+            stage if stage.facts().changes_nothing => {}
             _ => cutting.push(stage),
         }
     }
-}
-
-/// Whether a stage leaves every piece as it is.
-pub(super) fn does_nothing(stage: &PreTokenizer) -> bool {
-    matches!(
-        stage,
-        PreTokenizer::ByteLevel {
-            add_prefix_space: false,
-            use_regex: false,
-            printable: false,
-            ..
-        }
-    )
 }
 
 /// The expression of a stage that isolates its matches.

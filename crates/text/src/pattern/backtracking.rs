@@ -131,14 +131,14 @@ pub(super) struct Matches<'t> {
     places: u32,
     /// Whether places may be tried by themselves.
     may_try_alone: bool,
-    state: State,
+    state: SearchState,
     /// Whether tries may take long here.
     may_take_long: bool,
 }
 
 /// How far the matches of a text are found.
 #[derive(Clone, Copy)]
-pub(super) struct State {
+pub(super) struct SearchState {
     at: usize,
     last_end: Option<usize>,
     continues: bool,
@@ -154,7 +154,7 @@ pub(super) enum Stop {
 
 impl<'t> Matches<'t> {
     pub(super) fn new(engine: &'t Engine, source: &str, text: &'t str) -> Self {
-        let state = State {
+        let state = SearchState {
             at: 0,
             last_end: None,
             continues: true,
@@ -166,7 +166,12 @@ impl<'t> Matches<'t> {
     }
 
     /// From a state on, however long a try takes.
-    pub(super) fn at_last(engine: &'t Engine, source: &str, text: &'t str, state: State) -> Self {
+    pub(super) fn at_last(
+        engine: &'t Engine,
+        source: &str,
+        text: &'t str,
+        state: SearchState,
+    ) -> Self {
         Self {
             engine,
             text,
@@ -179,7 +184,7 @@ impl<'t> Matches<'t> {
     }
 
     /// How far the matches are found.
-    pub(super) fn state(&self) -> State {
+    pub(super) fn state(&self) -> SearchState {
         self.state
     }
 

@@ -218,7 +218,7 @@ impl<'t> Matches<'t> {
 
 /// What is left of a search, for another thread.
 enum Left {
-    Backtracking(backtracking::State),
+    Backtracking(backtracking::SearchState),
     /// From this place on.
     Linear(usize),
 }

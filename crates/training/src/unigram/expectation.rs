@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::matches::{Matches, NONE, Step};
+use super::matches::{MatchedPiece, Matches, NONE};
 use jeton_text::interrupt::{Listener, poll};
 
 /// How often each piece is expected to be used.
@@ -34,7 +34,7 @@ pub(super) fn expected_counts(matches: &Matches) -> Vec<f64> {
 /// Has each part of the fragments added to the sums of one thread, and adds these up.
 pub(super) fn sum_by_thread(
     matches: &Matches,
-    add: impl Fn(super::matches::Part, &mut [u64]) + Sync,
+    add: impl Fn(super::matches::FragmentRange, &mut [u64]) + Sync,
 ) -> Vec<u64> {
     let threads = rayon::current_num_threads().max(1);
     let sums: Vec<Mutex<Vec<u64>>> = (0..threads).map(|_| Mutex::default()).collect();
@@ -94,7 +94,7 @@ impl Scaled {
 
 impl Following {
     /// Shares `uses` of a fragment among the pieces it may be cut into.
-    fn share(&mut self, longest: &[u32], steps: &[Step], uses: f64, sums: &mut [u64]) {
+    fn share(&mut self, longest: &[u32], steps: &[MatchedPiece], uses: f64, sums: &mut [u64]) {
         let length = longest.len();
         let end = Scaled {
             value: 1.0,

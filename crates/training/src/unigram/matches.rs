@@ -26,7 +26,7 @@ pub(super) struct Matches {
 
 /// A piece as it is met on the way through the pieces at a place.
 #[derive(Clone, Copy)]
-pub(super) struct Step {
+pub(super) struct MatchedPiece {
     /// Its probability, or the logarithm of it.
     pub(super) weight: f64,
     pub(super) length: u32,
@@ -36,7 +36,7 @@ pub(super) struct Step {
 
 /// Some neighbouring fragments.
 #[derive(Clone, Copy)]
-pub(super) struct Part {
+pub(super) struct FragmentRange {
     first: usize,
     end: usize,
 }
@@ -121,10 +121,10 @@ impl Matches {
     }
 
     /// The pieces with some weight of each.
-    pub(super) fn steps(&self, weight: impl Fn(f64) -> f64 + Sync) -> Vec<Step> {
+    pub(super) fn steps(&self, weight: impl Fn(f64) -> f64 + Sync) -> Vec<MatchedPiece> {
         (0..self.len())
             .into_par_iter()
-            .map(|piece| Step {
+            .map(|piece| MatchedPiece {
                 weight: weight(self.scores[piece]),
                 length: u32::from(self.lengths[piece]),
                 next: self.parents[piece],
@@ -133,12 +133,12 @@ impl Matches {
     }
 
     /// All fragments, cut into parts for the threads. The cut does not depend on how many there are.
-    pub(super) fn parts(&self) -> Vec<Part> {
+    pub(super) fn parts(&self) -> Vec<FragmentRange> {
         let mut parts = Vec::new();
         let (mut first, mut begin) = (0, 0);
         for (fragment, bounds) in self.fragments.starts.windows(2).enumerate() {
             if bounds[1] - begin >= SYMBOLS_AT_ONCE {
-                parts.push(Part {
+                parts.push(FragmentRange {
                     first,
                     end: fragment + 1,
                 });
@@ -147,13 +147,13 @@ impl Matches {
         }
         let end = self.fragments.weights.len();
         if first < end {
-            parts.push(Part { first, end });
+            parts.push(FragmentRange { first, end });
         }
         parts
     }
 
     /// The fragments of a part: the longest piece at each place, and the weight.
-    pub(super) fn units_of(&self, part: Part) -> impl Iterator<Item = (&[u32], u64)> {
+    pub(super) fn units_of(&self, part: FragmentRange) -> impl Iterator<Item = (&[u32], u64)> {
         (part.first..part.end).map(|fragment| {
             let [start, end] =
                 [fragment, fragment + 1].map(|at| self.fragments.starts[at] as usize);

@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 
 use super::expectation::sum_by_thread;
-use super::matches::{Matches, NONE, Step};
+use super::matches::{MatchedPiece, Matches, NONE};
 use jeton_text::interrupt::{Listener, Pace};
 
 /// Drops pieces until about so many are left: those that no best cut uses, those whose own text is
@@ -50,7 +50,7 @@ pub(super) fn prune(matches: &mut Matches, kept: usize, least: usize) {
 /// What dropping a piece costs; nothing if it goes anyway, and infinitely much if it must stay.
 fn cost(
     matches: &Matches,
-    steps: &[Step],
+    steps: &[MatchedPiece],
     uses: &[u64],
     sum: f64,
     piece: usize,
@@ -89,7 +89,7 @@ pub(super) struct BestPath {
 impl BestPath {
     /// Finds the best path whose pieces are all shorter than `limit`; says its score. Of equally
     /// good ones it takes the one with the longest first piece.
-    pub(super) fn find(&mut self, longest: &[u32], steps: &[Step], limit: usize) -> f64 {
+    pub(super) fn find(&mut self, longest: &[u32], steps: &[MatchedPiece], limit: usize) -> f64 {
         let length = longest.len();
         self.places.clear();
         self.places.resize(length + 1, (0.0, NONE, 0));

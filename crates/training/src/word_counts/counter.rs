@@ -19,7 +19,7 @@ use super::merged_words::MergedWords;
 use super::provenance::Provenance;
 use super::spill::Spill;
 use super::stages::{FirstStages, Shortcut, is_white_space};
-use super::table::{self, Entry, Table, pieces};
+use super::table::{self, CountTable, Entry, pieces};
 use jeton_stages::split::scanner::{Rules, Scanner};
 use jeton_stages::split::splitter::Splitter;
 use jeton_text::error::{Error, ErrorKind, Result};
@@ -107,7 +107,7 @@ impl WordCounter {
         };
         let worker = || Worker {
             scanner: Scanner::default(),
-            table: Table::new(seed, longest),
+            table: CountTable::new(seed, longest),
         };
         let memory = options.memory.as_ref();
         let table_limit = memory.map_or(u64::MAX, |memory| {
@@ -462,9 +462,9 @@ impl WordCounter {
     }
 
     /// The joined tables, or all words on disk; and how many words were cut.
-    fn into_tables(self) -> Result<(Vec<Table>, Option<Spill>, u64)> {
+    fn into_tables(self) -> Result<(Vec<CountTable>, Option<Spill>, u64)> {
         let workers = self.workers.into_iter().map(Mutex::into_inner);
-        let mut tables: Vec<Table> = workers
+        let mut tables: Vec<CountTable> = workers
             .map(|worker| match worker {
                 Ok(worker) => worker.table,
                 Err(poisoned) => poisoned.into_inner().table,
@@ -536,7 +536,7 @@ fn places<T: AsRef<str>>(text: &T) -> u64 {
 /// What a thread counts with.
 struct Worker {
     scanner: Scanner,
-    table: Table,
+    table: CountTable,
 }
 
 impl Worker {

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use super::budget::MemoryBudget;
-use super::table::{Entry, Table};
+use super::table::{CountTable, Entry};
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::files::file_error;
 
@@ -57,7 +57,7 @@ impl Spill {
     ///
     /// # Errors
     /// A folder that cannot be written to; a full disk.
-    pub(super) fn write(&self, table: &mut Table) -> Result<()> {
+    pub(super) fn write(&self, table: &mut CountTable) -> Result<()> {
         if table.words() == 0 {
             return Ok(());
         }

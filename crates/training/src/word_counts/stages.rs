@@ -9,10 +9,9 @@ use jeton_formats::huggingface;
 use jeton_models::stages::{BeforeModel, Section};
 use jeton_stages::added_tokens::{AddedToken, AddedTokens, SpecialPolicy, TextOrToken};
 use jeton_stages::normalizer::{Form, Normalizer};
-use jeton_stages::pre_tokenizer::{PreTokenizer, SplitBehavior, named};
+use jeton_stages::pre_tokenizer::{PreTokenizer, named};
 use jeton_stages::split::splitter::Splitter;
 use jeton_text::error::Result;
-use jeton_text::pattern::SearchPattern;
 use jeton_text::text::{AlignedText, boundary_before};
 
 /// The stages that training shares with encoding: everything before the model.
@@ -177,9 +176,12 @@ impl FirstStages {
             })
             .collect();
         added_tokens.sort_unstable_by(|a, b| a.content.cmp(&b.content));
-        let cut = self.pre_tokenizer.as_ref().and_then(what_cuts);
-        let known = cut.as_ref().and_then(pattern_name);
-        let spells = cut.as_ref().is_some_and(spells_bytes);
+        let cut = self
+            .pre_tokenizer
+            .as_ref()
+            .and_then(PreTokenizer::without_idle_steps);
+        let known = cut.as_ref().and_then(named::name_of);
+        let spells = cut.as_ref().is_some_and(|it| it.facts().prints_bytes);
         let (normalizer, cut) = huggingface::write_first(self.normalizer.as_ref(), cut.as_ref())?;
         let cut = cut.map(|json| {
             if spells {
@@ -275,57 +277,6 @@ impl FirstStages {
                 TextOrToken::Token(..) => None,
             });
         Ok(parts.collect())
-    }
-}
-
-/// A pre-tokenizer without the stages that leave every piece as it is.
-fn what_cuts(stage: &PreTokenizer) -> Option<PreTokenizer> {
-    match stage {
-        PreTokenizer::ByteLevel {
-            add_prefix_space: false,
-            use_regex: false,
-            printable: false,
-            ..
-        } => None,
-        PreTokenizer::Sequence(stages) => {
-            let mut stages: Vec<_> = stages.iter().filter_map(what_cuts).collect();
-            match stages.len() {
-                0 => None,
-                1 => stages.pop(),
-                _ => Some(PreTokenizer::Sequence(stages)),
-            }
-        }
-        stage => Some(stage.clone()),
-    }
-}
-
-/// Whether a pre-tokenizer writes bytes as characters.
-fn spells_bytes(stage: &PreTokenizer) -> bool {
-    match stage {
-        PreTokenizer::ByteLevel { printable, .. } => *printable,
-        PreTokenizer::Sequence(stages) => stages.iter().any(spells_bytes),
-        _ => false,
-    }
-}
-
-/// The name of the known pattern whose matches are the pieces.
-fn pattern_name(stage: &PreTokenizer) -> Option<&'static str> {
-    match stage {
-        PreTokenizer::Matches {
-            pattern: SearchPattern::Regex(regex),
-        }
-        | PreTokenizer::Split {
-            pattern: SearchPattern::Regex(regex),
-            behavior: SplitBehavior::Isolated,
-            invert: false,
-        } => named::of_regex(regex).map(|named| named.name),
-        PreTokenizer::ByteLevel {
-            add_prefix_space: false,
-            use_regex: true,
-            printable: false,
-            ..
-        } => Some("gpt2"),
-        _ => None,
     }
 }
 

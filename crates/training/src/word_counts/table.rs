@@ -50,7 +50,7 @@ struct LongWord {
 }
 
 /// Words with their entries.
-pub struct Table {
+pub struct CountTable {
     seed: u64,
     /// How many characters a word has at most.
     pub(super) longest: usize,
@@ -63,7 +63,7 @@ pub struct Table {
     index: HashTable<usize>,
 }
 
-impl Table {
+impl CountTable {
     /// An empty table. Tables that shall be joined have the same `seed`.
     pub fn new(seed: u64, longest: usize) -> Self {
         Self {
@@ -321,14 +321,14 @@ impl Table {
 
 /// Words on their way into a table: the memory of short ones is fetched before they are added.
 pub struct InsertionBatch<'t> {
-    table: &'t mut Table,
+    table: &'t mut CountTable,
     waiting: [(ShortKey, Entry); GROUP],
     number: usize,
 }
 
 impl<'t> InsertionBatch<'t> {
     /// No words on their way into `table`.
-    pub fn of(table: &'t mut Table) -> Self {
+    pub fn of(table: &'t mut CountTable) -> Self {
         Self {
             table,
             waiting: [(ShortKey::EMPTY, Entry::default()); GROUP],
@@ -369,13 +369,13 @@ impl<'t> InsertionBatch<'t> {
 }
 
 /// The words of all tables, which have the same seed, each in one table only.
-pub fn join(mut tables: Vec<Table>) -> Vec<Table> {
+pub fn join(mut tables: Vec<CountTable>) -> Vec<CountTable> {
     tables.retain(|table| table.words() > 0);
     if tables.len() > 1 {
         let parts = (0..tables.len()).into_par_iter();
         tables = parts
             .map(|part| {
-                let mut joined = Table::new(tables[0].seed, usize::MAX);
+                let mut joined = CountTable::new(tables[0].seed, usize::MAX);
                 // Each part gets about as much as each table has, if no word is in two of them.
                 joined.make_room(tables.iter().map(|table| table.used).max().unwrap_or(0));
                 joined.absorb_part(&tables, part);
@@ -389,10 +389,10 @@ pub fn join(mut tables: Vec<Table>) -> Vec<Table> {
 /// The words of joined tables that `keep` accepts, by length and count, in the order in which they
 /// were first met.
 pub(super) fn in_order(
-    mut tables: Vec<Table>,
+    mut tables: Vec<CountTable>,
     mut keep: impl FnMut(usize, u64) -> bool,
 ) -> WordCounts {
-    let mut met: Vec<Met> = Vec::with_capacity(tables.iter().map(Table::words).sum());
+    let mut met: Vec<Met> = Vec::with_capacity(tables.iter().map(CountTable::words).sum());
     for (table, number) in tables.iter_mut().zip(0..) {
         for Slot { key, entry } in std::mem::take(&mut table.slots) {
             if key != ShortKey::EMPTY && keep(key.bytes().1, entry.count) {
@@ -429,9 +429,9 @@ pub(super) fn in_order(
 
 /// The words of joined tables with how often each occurs, what occurs most first, of equals the
 /// smaller.
-pub fn by_count(tables: &[Table]) -> Vec<WordAndCount<'_>> {
-    let mut words = large_pages::with_capacity(tables.iter().map(Table::words).sum());
-    words.extend(tables.iter().flat_map(Table::counted));
+pub fn by_count(tables: &[CountTable]) -> Vec<WordAndCount<'_>> {
+    let mut words = large_pages::with_capacity(tables.iter().map(CountTable::words).sum());
+    words.extend(tables.iter().flat_map(CountTable::counted));
     words.par_sort_unstable_by(|a, b| {
         let firsts = b.count.cmp(&a.count).then_with(|| a.first.cmp(&b.first));
         firsts.then_with(|| a.word.order_behind_first(&b.word))
@@ -512,7 +512,7 @@ enum Word {
 }
 
 impl Word {
-    fn bytes<'t>(&self, tables: &'t [Table]) -> Bytes<'t> {
+    fn bytes<'t>(&self, tables: &'t [CountTable]) -> Bytes<'t> {
         match *self {
             Self::Short(key) => {
                 let (bytes, length) = key.bytes();
@@ -577,7 +577,7 @@ mod tests {
             .map(|n| format!("{}{}", "x".repeat(n % 20), n / 3))
             .collect();
         let mut expected: BTreeMap<&str, u64> = BTreeMap::new();
-        let mut tables = [0; 3].map(|_| Table::new(7, usize::MAX));
+        let mut tables = [0; 3].map(|_| CountTable::new(7, usize::MAX));
         for (word, place) in words.iter().chain(&words).zip(0..) {
             tables[place as usize % 3].add(word.as_bytes(), Entry { count: 1, place });
             *expected.entry(word).or_default() += 1;

@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 
 use super::Row;
 use super::ruler::At;
-use super::table::{BYTE, CUT, INSIDE, MARKED, ODD, Table, UNKNOWN, bytes_of, units_of};
+use super::table::{BYTE, CUT, INSIDE, LengthTable, MARKED, ODD, UNKNOWN, bytes_of, units_of};
 use jeton_text::interrupt::Pace;
 use jeton_text::text::Unit;
 
@@ -26,7 +26,7 @@ struct CutCharacter {
     behind: usize,
 }
 
-impl Table {
+impl LengthTable {
     /// Adds the spans of the first of these tokens, as long as they lie along the stretch and it is
     /// certain where; says how many they are. `TRIMS` says that spaces at their ends are left out,
     /// `COLLAPSES` that a `▁` stands for a run of spaces, and that no token cuts characters.

@@ -137,10 +137,10 @@ impl Unknown {
         }
         let run = paced(rest.char_indices()).find(|(_, it)| known.contains(it));
         let length = run.map_or(rest.len(), |(length, _)| length);
-        (!rest.as_bytes()[..length]
-            .windows(token.len())
-            .any(|it| it == token))
-        .then_some(length)
+        // A run of unknown characters can spell the token itself only if all of its characters are unknown.
+        let token = std::str::from_utf8(token).ok()?;
+        let may_spell = !token.chars().any(|it| known.contains(&it));
+        (!may_spell || !rest[..length].contains(token)).then_some(length)
     }
 }
 

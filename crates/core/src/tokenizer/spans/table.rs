@@ -18,7 +18,7 @@ use jeton_text::text::Unit;
 /// bits 16 to 19 and at the end in bits 20 to 23 (of a token that stands for a byte, which), then flags.
 /// Of a token that ends inside a character bits 20 to 23 say how, since no spaces are there.
 #[derive(Debug)]
-pub struct Table {
+pub struct LengthTable {
     pub unit: Unit,
     /// Some tokens begin or end inside a character, and it matters how much of it is theirs.
     pub has_cuts: bool,
@@ -50,10 +50,10 @@ pub enum Spelling<'v> {
     Unknown,
 }
 
-impl Table {
+impl LengthTable {
     /// The lengths of all tokens.
     fn new(stages: &Stages, unit: Unit, spaces: Spaces) -> Option<Self> {
-        if !Tables::have_room(stages) {
+        if !LengthTables::have_room(stages) {
             return None;
         }
         let ids = stages.model.vocab().max_id()? + 1;
@@ -146,16 +146,18 @@ impl Table {
             flags |= ODD;
         }
         let plain = match std::str::from_utf8(&token) {
-            Ok(text) if marks && text.contains(' ') => return ODD | UNKNOWN,
-            Ok(text) if marks && text.contains(SPACE_MARK) => {
+            Ok(_) if marks && token.contains(&b' ') => return ODD | UNKNOWN,
+            Ok(text) if marks && text.chars().any(|it| it == SPACE_MARK) => {
                 flags |= MARKED;
                 // A `▁` that is not in front stands for a run of spaces of any length, or for none.
-                if spaces != Spaces::Marked && text.rfind(SPACE_MARK) != Some(0)
+                let last = || text.chars().rev().position(|it| it == SPACE_MARK);
+                if spaces != Spaces::Marked && last() != Some(text.chars().count() - 1)
                     || spaces == Spaces::Dropped && text.len() == SPACE_MARK.len_utf8()
                 {
                     flags |= ODD;
                 }
-                Cow::Owned(text.replace(SPACE_MARK, " ").into_bytes())
+                let unmarked = |it| if it == SPACE_MARK { ' ' } else { it };
+                Cow::Owned(text.chars().map(unmarked).collect::<String>().into_bytes())
             }
             Ok(_) => token,
             Err(_) => {
@@ -225,9 +227,9 @@ pub fn units_of(entry: u32) -> usize {
 
 /// The tables of a tokenizer, by unit; each is made when it is first asked for.
 #[derive(Debug)]
-pub struct Tables([Lazy<Option<Table>>; 3]);
+pub struct LengthTables([Lazy<Option<LengthTable>>; 3]);
 
-impl Tables {
+impl LengthTables {
     pub fn new() -> Self {
         Self([const { Lazy::new() }; 3])
     }
@@ -240,8 +242,8 @@ impl Tables {
     }
 
     /// The table of a unit, if there is room for one.
-    pub fn of(&self, stages: &Stages, unit: Unit, spaces: Spaces) -> Option<&Table> {
-        let table = self.0[unit as usize].get(|| Table::new(stages, unit, spaces));
+    pub fn of(&self, stages: &Stages, unit: Unit, spaces: Spaces) -> Option<&LengthTable> {
+        let table = self.0[unit as usize].get(|| LengthTable::new(stages, unit, spaces));
         table.as_ref()
     }
 }
@@ -259,7 +261,6 @@ pub fn spelling(stages: &Stages, id: u32) -> Spelling<'_> {
     let Some(token) = model.vocab().token(id) else {
         return Spelling::Unknown;
     };
-    let byte = || byte_of_token(token);
     let (mut prefix, mut suffix) = ("", "");
     let (is_unknown, has_bytes) = match model {
         Model::Bpe(bpe) => {
@@ -276,7 +277,7 @@ pub fn spelling(stages: &Stages, id: u32) -> Spelling<'_> {
         Model::Characters(characters) => (characters.unk_id() == Some(id), false),
         // The tokens of the bytes of a character, or of several, all have the span of all of them.
         Model::Unigram(unigram) => {
-            let is_byte = unigram.byte_fallback() && byte().is_some();
+            let is_byte = unigram.byte_fallback() && byte_of_token(token).is_some();
             (unigram.unk_id() == Some(id) || is_byte, false)
         }
         Model::SentencePiece(model) => match model.kind(id) {
@@ -291,14 +292,16 @@ pub fn spelling(stages: &Stages, id: u32) -> Spelling<'_> {
             (model.unk_token().as_bytes() == token, false)
         }
     };
-    match (is_unknown, byte().filter(|_| has_bytes)) {
-        (true, _) => Spelling::Unknown,
-        (false, Some(byte)) => Spelling::Byte(byte),
-        (false, None) => Spelling::Text {
-            token,
-            prefix: prefix.as_bytes(),
-            suffix: suffix.as_bytes(),
-        },
+    if is_unknown {
+        return Spelling::Unknown;
+    }
+    if has_bytes && let Some(byte) = byte_of_token(token) {
+        return Spelling::Byte(byte);
+    }
+    Spelling::Text {
+        token,
+        prefix: prefix.as_bytes(),
+        suffix: suffix.as_bytes(),
     }
 }
 
@@ -319,7 +322,7 @@ mod tests {
         let vocab = Vocab::new(tokens.into_iter().zip(0..)).unwrap();
         let stages = Stages::of_model(Model::WordLevel(WordLevel::new(vocab, "")));
         for unit in [Unit::Characters, Unit::Bytes, Unit::Utf16] {
-            let table = Table::new(&stages, unit, Spaces::Plain).unwrap();
+            let table = LengthTable::new(&stages, unit, Spaces::Plain).unwrap();
             let (bytes, places) = stages.model.vocab().places();
             let mut short = 0;
             for (place, id) in places {

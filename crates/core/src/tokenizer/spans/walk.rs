@@ -16,7 +16,7 @@ use super::kept::KeptText;
 use super::ruler::At;
 use super::run::Stretch;
 use super::spelled::{Spanned, Unknown};
-use super::table::{Table, Tables};
+use super::table::{LengthTable, LengthTables};
 use super::{Output, Section};
 use crate::tokenizer::STAGED_BYTES;
 use jeton_fast::{Compiled, Place, Reusable, Spaces, Taken, WordCache, WorkspacePool};
@@ -45,7 +45,7 @@ pub struct Walk {
     kept: KeptText,
     /// The bytes that the strategy treats as spaces.
     is_space: [bool; 256],
-    tables: Tables,
+    tables: LengthTables,
     unknown: Unknown,
     pool: WorkspacePool<Chunks>,
     pub(super) trimming: Trimming,
@@ -108,13 +108,13 @@ impl Walk {
             .map(|it| it.and_then(|it| it.chars().next()));
         let marks = marks.into_iter();
         (is_known && sees_parts).then(|| Self {
-            spaces: spaces.filter(|_| Tables::have_room(stages)),
+            spaces: spaces.filter(|_| LengthTables::have_room(stages)),
             drops: drops_characters(&stages.model),
             kept: KeptText::new(spaces == Some(Spaces::Marked), marks.flatten().collect()),
             is_space: std::array::from_fn(|byte| {
                 compiled.is_some_and(|it| it.is_space(byte as u8))
             }),
-            tables: Tables::new(),
+            tables: LengthTables::new(),
             unknown: Unknown::new(),
             pool: WorkspacePool::default(),
             trimming,
@@ -334,7 +334,7 @@ impl Call<'_, '_, '_> {
     }
 
     /// Adds tokens along text that stays as it is up to `end`, until one is odd; returns how many.
-    fn run(&mut self, table: &Table, spaces: Spaces, end: usize) -> usize {
+    fn run(&mut self, table: &LengthTable, spaces: Spaces, end: usize) -> usize {
         let start = self.section.start;
         let text = self.section.stretch.text.as_bytes();
         let ids = &self.ids[self.next..self.ids.len().min(self.next + STEPS)];

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 mod nbest;
 
-pub use nbest::Part;
+pub use nbest::LatticePart;
 
 use super::token::{Token, byte_token};
 use jeton_stages::tables::trie::Trie;
@@ -50,14 +50,14 @@ struct Parts {
 /// The best way to reach a place in the piece. There is one for each byte of what may be a text of a
 /// hundred megabytes, so it is small.
 #[derive(Clone, Copy)]
-struct Step {
+struct BestStep {
     score: f64,
     /// Bytes of the token; 0 where no way is known.
     length: u32,
     id: u32,
 }
 
-impl Step {
+impl BestStep {
     const NONE: Self = Self {
         score: 0.0,
         length: 0,
@@ -148,7 +148,7 @@ impl Unigram {
     /// Viterbi: where each token of the best path ends, and its id. The first found wins a tie.
     fn best_path(&self, piece: &str) -> Result<Vec<(usize, u32)>> {
         let Parts { scores, unk_id, .. } = &self.parts;
-        let mut best = filled(Step::NONE, piece.len() + 1);
+        let mut best = filled(BestStep::NONE, piece.len() + 1);
         for (start, character) in paced(piece.char_indices()) {
             // A path leads to each character: the one before it is a token or unknown.
             let score_here = best[start].score;

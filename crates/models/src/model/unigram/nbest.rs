@@ -2,12 +2,13 @@
 //!
 //! By definition: all paths through the lattice of tokens, by the sum of their scores. A path is the
 //! best one but for detours: at the end of a detour it comes by another token than the best path to
-//! there does, which costs what the sums differ by. Each place of the text has a heap of the detours
-//! that may be taken on the best path up to there, which shares all but a few nodes with the heap of
-//! the place before; so a path more costs about the logarithm of the text's length, and as much
-//! again to be written out.
+//! there does, which costs what the sums differ by. So each path but the best has one detour more than
+//! another, in front of that one's detours, and they come out of a queue in the order of their costs.
 //!
-//! Source: Eppstein, "Finding the k Shortest Paths", 1998.
+//! SentencePiece's own search (`sentencepiece/nbest.rs`) is another one: it adds scores in 32 bits, and the
+//! order among equals and where it gives up are part of what such a model means. Heaps of detours that
+//! neighbouring places share (Eppstein, "Finding the k Shortest Paths", 1998) were here before: less time per
+//! path, but each path has to be written out anyway, which takes as long as finding it this way.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -22,7 +23,7 @@ use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::interrupt::{Pace, paced};
 
 /// A part of a text: what the model cuts into tokens, or a token that is there already.
-pub enum Part<'t> {
+pub enum LatticePart<'t> {
     /// A piece.
     Text(&'t str),
     /// An added token.
@@ -39,32 +40,21 @@ struct Edge {
     score: f64,
 }
 
-/// A node of the heaps: an edge off the best path, and two heaps of costlier ones.
-#[derive(Clone, Copy)]
-struct Detour {
-    cost: f64,
-    edge: u32,
-    children: [Option<u32>; 2],
-    /// The number of nodes on the way to the nearest missing child.
-    rank: u32,
-}
-
 /// The lattice of a text.
 struct Lattice {
     edges: Vec<Edge>,
     /// The last edge of the best path to each place.
     best: Vec<Option<u32>>,
-    detours: Vec<Detour>,
-    /// The heap of each place.
-    heaps: Vec<Option<u32>>,
+    /// The other edges that end at each place, with what they cost.
+    detours: Vec<Vec<(u32, f64)>>,
 }
 
-/// A path: what it costs beyond the best one, its last detour, and the path that is left there.
+/// A path: what it costs beyond the best one, its first detour, and the path that has the others.
 struct Path {
     cost: f64,
     number: usize,
-    detour: u32,
-    before: Option<usize>,
+    detour: Option<u32>,
+    others: Option<usize>,
 }
 
 impl Ord for Path {
@@ -91,7 +81,7 @@ impl Eq for Path {}
 impl Unigram {
     /// The ids of the `size` best segmentations of these parts, best first, each with its score.
     /// The first is that of `Unigram::tokenize`. Two that give the same ids count as one.
-    pub fn n_best(&self, parts: &[Part<'_>], size: usize) -> Result<Vec<(Vec<u32>, f64)>> {
+    pub fn n_best(&self, parts: &[LatticePart<'_>], size: usize) -> Result<Vec<(Vec<u32>, f64)>> {
         let lattice = self.lattice(parts)?;
         let mut found: Vec<(Vec<u32>, f64)> = Vec::new();
         let hasher = FixedState::default();
@@ -111,10 +101,10 @@ impl Unigram {
         Ok(found)
     }
 
-    fn lattice(&self, parts: &[Part<'_>]) -> Result<Lattice> {
-        let size = |part: &Part<'_>| match part {
-            Part::Text(text) => text.len(),
-            Part::Token(_) => 1,
+    fn lattice(&self, parts: &[LatticePart<'_>]) -> Result<Lattice> {
+        let size = |part: &LatticePart<'_>| match part {
+            LatticePart::Text(text) => text.len(),
+            LatticePart::Token(_) => 1,
         };
         let places = parts.iter().map(size).sum::<usize>() + 1;
         if u32::try_from(places).is_err() {
@@ -124,16 +114,15 @@ impl Unigram {
         let mut lattice = Lattice {
             edges: Vec::new(),
             best: vec![None; places],
-            detours: Vec::new(),
-            heaps: vec![None; places],
+            detours: vec![Vec::new(); places],
         };
         let mut sums = vec![0.0; places];
         let mut before = 0;
         for part in parts {
             let first = lattice.edges.len();
             match part {
-                Part::Token(id) => lattice.edge(before, 1, Some(*id), 0.0, &mut sums),
-                Part::Text(text) => {
+                LatticePart::Token(id) => lattice.edge(before, 1, Some(*id), 0.0, &mut sums),
+                LatticePart::Text(text) => {
                     // Says what is wrong with text that no token covers.
                     self.best_path(text)?;
                     self.edges_of(text, |start, length, id, score| {
@@ -141,7 +130,7 @@ impl Unigram {
                     });
                 }
             }
-            lattice.make_heaps(first, &sums);
+            lattice.find_detours(first, &sums);
             before += size(part);
         }
         Ok(lattice)
@@ -163,7 +152,7 @@ impl Unigram {
     }
 
     /// The ids of a path.
-    fn ids_of(&self, parts: &[Part<'_>], path: &[Edge]) -> Result<Vec<u32>> {
+    fn ids_of(&self, parts: &[LatticePart<'_>], path: &[Edge]) -> Result<Vec<u32>> {
         let mut ids = Vec::with_capacity(path.len());
         let mut tokens: Vec<Token> = Vec::new();
         let mut steps = Vec::new();
@@ -171,12 +160,12 @@ impl Unigram {
         let mut before = 0;
         for part in parts {
             match part {
-                Part::Token(id) => {
+                LatticePart::Token(id) => {
                     path.next();
                     ids.push(*id);
                     before += 1;
                 }
-                Part::Text(text) => {
+                LatticePart::Text(text) => {
                     let end = before + text.len();
                     steps.clear();
                     while let Some(edge) = path.next_if(|edge| edge.end as usize <= end) {
@@ -214,114 +203,70 @@ impl Lattice {
         });
     }
 
-    /// Makes the heaps of the places that the edges from number `first` on end at.
-    fn make_heaps(&mut self, first: usize, sums: &[f64]) {
-        let mut by_end: Vec<u32> = (first as u32..self.edges.len() as u32).collect();
-        by_end.sort_by_key(|&edge| self.edges[edge as usize].end);
-        for edge in paced(by_end.into_iter()) {
-            let Edge {
-                start, end, score, ..
-            } = self.edges[edge as usize];
-            let (start, end) = (start as usize, end as usize);
-            let Some(best) = self.best[end] else { continue };
-            // The first edge that ends here finds the heap of the place before.
-            let heap = match self.heaps[end] {
-                Some(heap) => Some(heap),
-                None => self.heaps[self.edges[best as usize].start as usize],
-            };
-            self.heaps[end] = if edge == best {
-                heap
-            } else {
-                Some(self.insert(heap, sums[end] - (sums[start] + score), edge))
-            };
-        }
-    }
-
-    /// The heap with one detour more; the old one stays as it is.
-    fn insert(&mut self, heap: Option<u32>, cost: f64, edge: u32) -> u32 {
-        let new = |children, rank| Detour {
-            cost,
-            edge,
-            children,
-            rank,
-        };
-        let node = match heap.map(|at| self.detours[at as usize]) {
-            None => new([None, None], 1),
-            Some(root) if cost < root.cost => new([heap, None], 1),
-            Some(root) => {
-                let right = self.insert(root.children[1], cost, edge);
-                let mut children = [root.children[0], Some(right)];
-                children.sort_by_key(|child| std::cmp::Reverse(self.rank(*child)));
-                Detour {
-                    children,
-                    rank: self.rank(children[1]) + 1,
-                    ..root
-                }
+    /// Finds the detours among the edges from number `first` on, after all that lead to their ends are there.
+    fn find_detours(&mut self, first: usize, sums: &[f64]) {
+        for (number, edge) in paced(self.edges.iter().enumerate().skip(first)) {
+            let end = edge.end as usize;
+            if self.best[end] != Some(number as u32) {
+                let cost = sums[end] - (sums[edge.start as usize] + edge.score);
+                self.detours[end].push((number as u32, cost));
             }
-        };
-        self.detours.push(node);
-        self.detours.len() as u32 - 1
-    }
-
-    fn rank(&self, heap: Option<u32>) -> u32 {
-        heap.map_or(0, |at| self.detours[at as usize].rank)
+        }
     }
 
     /// The paths, best first, at most `most`.
     fn paths(&self, most: usize) -> impl Iterator<Item = Vec<Edge>> {
-        let mut waiting = BinaryHeap::new();
+        let mut waiting = BinaryHeap::from([Path {
+            cost: 0.0,
+            number: 0,
+            detour: None,
+            others: None,
+        }]);
         let mut number = 0;
-        let mut offer = move |waiting: &mut BinaryHeap<Path>, cost, detour, before| {
-            if let Some(detour) = detour {
-                let cost = cost + self.detours[detour as usize].cost;
-                number += 1;
-                waiting.push(Path {
-                    cost,
-                    number,
-                    detour,
-                    before,
-                });
-            }
-        };
-        let last = self.heaps.len() - 1;
-        offer(&mut waiting, 0.0, self.heaps[last], None);
-        // The last detour of each path that was given, and the path that is left there.
-        let mut given: Vec<(u32, Option<usize>)> = Vec::new();
+        // Costlier paths are not among the `most` best.
+        let mut limit = f64::INFINITY;
+        // The first detour of each path that was found, and the path that has the others.
+        let mut found: Vec<(Option<u32>, Option<usize>)> = Vec::new();
         let mut pace = Pace::default();
-        let detoured = std::iter::from_fn(move || {
-            let Path {
-                cost,
-                detour,
-                before,
-                ..
-            } = waiting.pop()?;
-            let here = given.len();
-            given.push((detour, before));
-            let Detour {
-                cost: own,
-                edge,
-                children,
-                ..
-            } = self.detours[detour as usize];
-            let without = cost - own;
-            for child in children {
-                offer(&mut waiting, without, child, before);
+        let paths = std::iter::from_fn(move || {
+            let path = waiting.pop()?;
+            let here = found.len();
+            found.push((path.detour, path.others));
+            let mut place = path.detour.map_or(self.best.len() - 1, |edge| {
+                self.edges[edge as usize].start as usize
+            });
+            while let Some(best) = self.best[place] {
+                pace.step();
+                for &(edge, cost) in &self.detours[place] {
+                    let cost = path.cost + cost;
+                    if cost < limit {
+                        number += 1;
+                        waiting.push(Path {
+                            cost,
+                            number,
+                            detour: Some(edge),
+                            others: Some(here),
+                        });
+                    }
+                }
+                if waiting.len() / 2 > most {
+                    let mut sorted = std::mem::take(&mut waiting).into_sorted_vec();
+                    waiting = sorted.split_off(sorted.len() - most).into();
+                    limit = sorted.last().map_or(limit, |worst| worst.cost);
+                }
+                place = self.edges[best as usize].start as usize;
             }
-            let start = self.edges[edge as usize].start as usize;
-            offer(&mut waiting, cost, self.heaps[start], Some(here));
             let mut detours = Vec::new();
             let mut next = Some(here);
-            while let Some((detour, before)) = next.map(|at| given[at]) {
+            while let Some((detour, others)) = next.map(|at| found[at]) {
                 pace.step();
-                detours.push(self.detours[detour as usize].edge);
-                next = before;
+                detours.extend(detour);
+                next = others;
             }
             detours.reverse();
             Some(self.path(&detours))
         });
-        std::iter::once_with(|| self.path(&[]))
-            .chain(detoured)
-            .take(most)
+        paths.take(most)
     }
 
     /// The path with these detours, the one nearest to the end first.
@@ -402,7 +347,7 @@ mod tests {
             model.tokenize(&text, &mut tokens).unwrap();
             let best: Vec<u32> = tokens.iter().map(|token| token.id).collect();
             for size in [1, 2, 7, 512] {
-                let found = model.n_best(&[Part::Text(&text)], size).unwrap();
+                let found = model.n_best(&[LatticePart::Text(&text)], size).unwrap();
                 assert_eq!(found.len(), size.min(expected.len()), "{text} {size}");
                 assert_eq!(found[0].0, best, "{text}");
                 for ((ids, score), (_, other)) in found.iter().zip(&expected) {
@@ -417,7 +362,11 @@ mod tests {
     fn parts_are_cut_by_themselves() {
         let pieces = [("<unk>", 0.0), ("a", -2.0), ("aa", -3.0)];
         let model = Unigram::new(pieces, Some(0), false).unwrap();
-        let parts = [Part::Text("aa"), Part::Token(9), Part::Text("aa")];
+        let parts = [
+            LatticePart::Text("aa"),
+            LatticePart::Token(9),
+            LatticePart::Text("aa"),
+        ];
         let found = model.n_best(&parts, 9).unwrap();
         let ids: Vec<&[u32]> = found.iter().map(|(ids, _)| ids.as_slice()).collect();
         let all: [&[u32]; 4] = [&[2, 9, 2], &[2, 9, 1, 1], &[1, 1, 9, 2], &[1, 1, 9, 1, 1]];
@@ -432,7 +381,7 @@ mod tests {
         let pieces = [("<unk>", 0.0), ("a", -1.0), ("aa", -2.0), ("aaaa", -4.0)];
         let model = Unigram::new(pieces, Some(0), false).unwrap();
         let text = "a".repeat(20_000);
-        let found = model.n_best(&[Part::Text(&text)], 64).unwrap();
+        let found = model.n_best(&[LatticePart::Text(&text)], 64).unwrap();
         assert_eq!(found.len(), 64);
         assert!(found.iter().all(|(_, score)| *score == -20_000.0));
     }

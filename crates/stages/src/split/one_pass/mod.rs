@@ -18,7 +18,7 @@ use jeton_text::interrupt::{self, Pace, paced};
 use jeton_text::pattern::CharacterClasses;
 use jeton_text::text::boundary_before;
 use stage::Stage;
-use table::{MOST_HELD, Table, TableStep, held, read};
+use table::{MOST_HELD, OnePassTable, TableStep, held, read};
 
 /// Bytes between two looks for an interrupt.
 const POLLED: usize = 64 << 10;
@@ -43,7 +43,7 @@ struct Automata {
     plain: Vec<PreTokenizer>,
     stages: Vec<Stage>,
     classes: CharacterClasses,
-    table: Table,
+    table: OnePassTable,
 }
 
 /// A place in a text, and what is known there.
@@ -84,7 +84,7 @@ impl OnePass {
         if !is_wanted(&stages) {
             return None;
         }
-        let table = Table::new(&stages)?;
+        let table = OnePassTable::new(&stages)?;
         Some(Self(Arc::new(Automata {
             plain,
             stages,

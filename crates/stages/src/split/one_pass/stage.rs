@@ -30,7 +30,7 @@ enum Segment {
 
 /// What a stage knows of the piece that it reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct State {
+pub struct StageState {
     /// What the last character belongs to that was given on.
     segment: Segment,
     /// That character is of the match that is being read.
@@ -44,7 +44,7 @@ pub struct State {
     held: Vec<u8>,
 }
 
-impl State {
+impl StageState {
     /// How many characters are held back.
     pub fn held(&self) -> usize {
         self.held.len()
@@ -136,7 +136,7 @@ impl Stage {
 
     /// Reads a character of the piece, or its end, and appends the characters of which it is known then
     /// where they belong.
-    pub fn read(&self, state: &mut State, class: u8, known: &mut Vec<Symbol>) {
+    pub fn read(&self, state: &mut StageState, class: u8, known: &mut Vec<Symbol>) {
         // What is read once more behind it, the next one last.
         let mut rest = Vec::new();
         let mut next = Some(class);
@@ -144,7 +144,7 @@ impl Stage {
             let at_end = class == self.end;
             let step = self.step(state.row, class);
             // A match that consists of one character does not give it back.
-            let is_longer = |state: &State| state.held.len() + usize::from(state.is_open) > 1;
+            let is_longer = |state: &StageState| state.held.len() + usize::from(state.is_open) > 1;
             if step.has(Step::MATCH) {
                 state.decide();
                 let gives_back = step.has(Step::TAIL) && !at_end && is_longer(state);
@@ -191,7 +191,7 @@ impl Stage {
     }
 
     /// Gives the first characters on that are held back, which belong to the match that is being read.
-    fn give_match(&self, state: &mut State, count: usize, known: &mut Vec<Symbol>) {
+    fn give_match(&self, state: &mut StageState, count: usize, known: &mut Vec<Symbol>) {
         for class in state.held.drain(..count) {
             let begins = !state.is_open && self.cuts(state.segment, Segment::Match);
             known.push(self.symbol(class, begins, Segment::Match));
@@ -200,7 +200,7 @@ impl Stage {
     }
 
     /// Gives the last character on if it may be of a match or of a gap, and that makes no difference.
-    fn give_undecided(&self, state: &mut State, known: &mut Vec<Symbol>) {
+    fn give_undecided(&self, state: &mut StageState, known: &mut Vec<Symbol>) {
         let &[class] = state.held.as_slice() else {
             return;
         };
@@ -224,7 +224,7 @@ impl Stage {
     }
 
     /// Gives a character on that belongs to no match.
-    fn give_gap(&self, state: &mut State, class: u8, known: &mut Vec<Symbol>) {
+    fn give_gap(&self, state: &mut StageState, class: u8, known: &mut Vec<Symbol>) {
         let begins = self.cuts(state.segment, Segment::Gap);
         known.push(self.symbol(class, begins, Segment::Gap));
         state.segment = Segment::Gap;

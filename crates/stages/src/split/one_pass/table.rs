@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
-use super::stage::{Stage, State, Symbol};
+use super::stage::{Stage, StageState, Symbol};
 
 /// Characters that the stages of a state in the table hold back.
 pub const MOST_HELD: usize = 2;
@@ -74,16 +74,16 @@ impl TableStep {
 }
 
 /// What all stages know together.
-pub type States = Vec<State>;
+pub type States = Vec<StageState>;
 
 /// How many characters stages hold back.
-pub fn held(states: &[State]) -> usize {
-    states.iter().map(State::held).sum()
+pub fn held(states: &[StageState]) -> usize {
+    states.iter().map(StageState::held).sum()
 }
 
 /// Lets all stages read a character or, of the class behind all others, the end of the text, and appends
 /// what is known then.
-pub fn read(stages: &[Stage], states: &mut [State], class: u8, known: &mut Vec<Symbol>) {
+pub fn read(stages: &[Stage], states: &mut [StageState], class: u8, known: &mut Vec<Symbol>) {
     let Some((stage, behind)) = stages.split_first() else {
         return;
     };
@@ -113,7 +113,7 @@ pub fn read(stages: &[Stage], states: &mut [State], class: u8, known: &mut Vec<S
 }
 
 /// A table; see the top of this file.
-pub struct Table {
+pub struct OnePassTable {
     /// One row a state: a step for each class, and one for the end of the text. The first is that of a
     /// text that begins.
     pub steps: Vec<TableStep>,
@@ -122,7 +122,7 @@ pub struct Table {
     width: usize,
 }
 
-impl Table {
+impl OnePassTable {
     /// The table of `stages` whose states hold back as many characters as may be.
     pub fn new(stages: &[Stage]) -> Option<Self> {
         (0..=MOST_HELD)
@@ -139,7 +139,7 @@ impl Table {
             rows: HashMap::default(),
             width,
         };
-        table.row(vec![State::default(); stages.len()]);
+        table.row(vec![StageState::default(); stages.len()]);
         let mut done = 0;
         while let Some(states) = table.states.get(done).cloned() {
             for class in 0..=end {

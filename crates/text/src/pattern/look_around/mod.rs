@@ -6,6 +6,10 @@
 //! become part of the letters that the next automaton reads (`letters`), so looks may stand inside
 //! others. The last pass is that of the pattern itself, from the back, and says where matches can
 //! begin; from there its automaton reads on to where one ends.
+//!
+//! Named patterns need no more than the tail that `linear` knows; this is for the patterns of callers and
+//! files, such as one that groups digits from the right. On the backtracking engine these take three to
+//! five times as long (`docs/experiments.md`), and hostile text makes them give up.
 
 mod graph;
 mod letters;
