@@ -624,7 +624,7 @@ mod tests {
         let huge = u64::MAX / 2 + 1;
         let cases: &[(&str, Vec<u8>, &str)] = &[
             ("nothing", vec![], "ends too early"),
-            ("no magic", b"GGUG\x03\0\0\0".to_vec(), "no GGUF"),
+            ("no magic", b"GGUG\x03\0\0\0".to_vec(), "not a GGUF"),
             ("version 1", b"GGUF\x01\0\0\0".to_vec(), "version 1"),
             ("version 9", b"GGUF\x09\0\0\0".to_vec(), "version 9"),
             ("big-endian", b"GGUF\0\0\0\x03".to_vec(), "big-endian"),
