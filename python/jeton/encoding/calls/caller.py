@@ -267,7 +267,8 @@ class _RowRequest:
         """What each row holds of texts with these numbers of tokens."""
         if self.truncation is None:
             return RowWindows.whole(lengths)
-        added = np.where(paired, *(_added(frame) for frame in reversed(frames)))
+        single, pair = frames
+        added = np.where(paired, _added(pair), _added(single))
         room = share_room(lengths, added, paired, self.truncation)
         overflowing = self.call.return_overflowing_tokens
         order = [piece.text for piece in frames[1] or () if piece.text is not None]
