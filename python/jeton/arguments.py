@@ -90,7 +90,7 @@ def check_named(name: str, values: object, kind: type, expected: str) -> None:
 def call_text(owner: object, values: dict[str, Any]) -> str:
     """A call of a constructor with these arguments, each cut where it is long.
 
-    >>> shown(1, {"name": "x" * 99, "size": 3})
+    >>> call_text(1, {"name": "x" * 99, "size": 3})
     "int(name='xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…, size=3)"
     """
     texts = (f"{name}={_cut(repr(value))}" for name, value in values.items())

@@ -75,7 +75,7 @@ def terminal_text(text: str, *, colour: bool, lines: bool = True, isolates: bool
         lines: Whether line ends and tabs stay; else they are signs too.
         isolates: Whether the marks of `isolated` take effect; else they are left out.
 
-    >>> shown(styled("a\x1b[2J", bold=True) + "\x1b[1mb\n", colour=True)
+    >>> terminal_text(styled("a\x1b[2J", bold=True) + "\x1b[1mb\n", colour=True)
     '\x1b[1ma␛[2J\x1b[0m␛[1mb\n'
     """
     parts = _OWN.split(text)
