@@ -85,7 +85,7 @@ def create_beside(target: Path) -> tuple[Path, BinaryIO]:
 
 @dataclass(frozen=True)
 class FileDigest:
-    """What tells whether a file is the one that was seen before."""
+    """The identity of a file: equal if it is the same file, unchanged."""
 
     bytes: int
     """Its size."""

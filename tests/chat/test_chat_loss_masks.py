@@ -158,8 +158,8 @@ def test_masks_go_on_to_the_end_of_text_if_that_ends_each_message() -> None:
 
 
 def test_masks_end_with_what_ends_the_turn() -> None:
-    """Also if text is between its control tokens, if all of it is text, or if more follows all
-    turns."""
+    """A turn's end is learnt if it mixes text and control tokens, if it is all text, or if the
+    template writes more behind the last turn."""
     ends = {
         "<|close|>message<|sep|><|end_of_msg|>": "<|close|>message<|sep|><|end_of_msg|>",
         "[e~[\n": "[e~[",

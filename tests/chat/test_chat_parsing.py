@@ -548,7 +548,7 @@ def _spelled_tokens(tok: jeton.Tokenizer) -> list[str]:
 
 
 def _forged(rng: random.Random, marks: list[str]) -> list[str]:
-    """A call of some format, encoded in pieces so that no control token comes of it."""
+    """A call spelled as text: encoded in pieces, so that it has no control token."""
     name = rng.choice(list(WRITTEN))
     text = rng.choice(WRITTEN[name])[0] if rng.random() < 0.6 else ""
     text += random_text(rng, marks) + rng.choice(["", '{"name": "get_weather", "arguments": {}}'])

@@ -100,7 +100,7 @@ def test_a_class_that_is_not_known_is_not_checked(tmp_path: Path) -> None:
     rows = [
         ("CohereTokenizer", _byte_level, "what CohereTokenizer builds"),
         ("BertTokenizer", _byte_level, "what BertTokenizer builds from such a file"),
-        ("LlamaTokenizer", _byte_level, None),  # of bytes, which is read as it stands
+        ("LlamaTokenizer", _byte_level, None),  # keeps the file's own stages
         ("PreTrainedTokenizerFast", _byte_level, None),
     ]
     for name, make, why in rows:

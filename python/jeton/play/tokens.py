@@ -105,7 +105,7 @@ class TokenColumns:
         return at if is_apart and (at == len(self) or self.ends[at] > place) else None
 
     def moved(self, units: int) -> TokenColumns:
-        """These tokens in a text with so many more units in front of them."""
+        """These tokens, moved by the number of units that now precede them."""
         # Modulo 2**32, so the number of units may be below zero.
         more = np.uint32(units % 2**32)
         return replace(self, starts=self.starts + more, ends=self.ends + more)
@@ -136,7 +136,7 @@ class KnownTokens:
         return cls(tokens, len(units), len(units), len(units))
 
     def edited(self, front: int, back: int) -> KnownTokens:
-        """The same after an edit that keeps so many units at either end."""
+        """The same after an edit that keeps `front` units at the start and `back` at the end."""
         return replace(self, front=min(self.front, front), back=min(self.back, back))
 
     def updated(self, units: Units, card: Card, special: SpecialPolicy) -> TokenColumns | None:

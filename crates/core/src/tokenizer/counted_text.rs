@@ -236,7 +236,7 @@ impl CountedText {
         Ok(self.frame + head + inner + tail)
     }
 
-    /// The tokens of these parts, each of which has others on both sides.
+    /// The tokens of these parts, all of which have neighbours on both sides.
     fn count_parts(&mut self, tokenizer: &Tokenizer, parts: Range<usize>) -> Result<usize> {
         let mut sum = 0;
         for part in paced(self.parts.range_mut(parts)) {

@@ -439,7 +439,7 @@ fn bpe(metadata: &Metadata, tokens: &Tokens, pre: &Pre) -> Result<Stages> {
         match kind {
             Type::Normal | Type::Unused | Type::Byte => match bytes(text) {
                 Some(bytes) => vocab.push((bytes, id)),
-                // No text becomes it: a character of its spelling stands for no byte.
+                // No text becomes it: its spelling has a character that means no byte.
                 None => {
                     added.push(AddedToken::special(id, text));
                     found.push((text.as_bytes().to_vec(), id));

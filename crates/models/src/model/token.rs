@@ -20,7 +20,7 @@ pub fn byte_token(byte: u8) -> [u8; 6] {
     [b'<', b'0', b'x', digit(byte >> 4), digit(byte & 15), b'>']
 }
 
-/// The byte that such a token stands for.
+/// The byte that a byte token such as `<0x0A>` means.
 pub fn byte_of_token(token: &[u8]) -> Option<u8> {
     let [b'<', b'0', b'x', high, low, b'>'] = *token else {
         return None;

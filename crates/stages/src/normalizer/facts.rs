@@ -13,8 +13,8 @@ use unicode_normalization_alignments::char::is_combining_mark;
 pub struct NormalizerFacts {
     /// A word becomes the same whatever is beyond the ASCII white space beside it, which stays white space.
     pub keeps_words_apart: bool,
-    /// It keeps spaces, or writes them as `▁`, and a chunk that begins with one becomes the same wherever it
-    /// is, except at the ends of the text, if the text before it is not open.
+    /// Whether it keeps spaces (or writes them as `▁`), and gives the same result for a chunk that begins
+    /// with a space at any place but the ends of the text, if the text before it is not open.
     pub keeps_chunks_apart: bool,
     /// It changes each character by itself, except that marks may change places.
     pub maps_characters: bool,
@@ -41,7 +41,7 @@ pub struct NormalizerFacts {
 
 /// The pattern of a normalizer that looks only for runs of spaces.
 pub const SPACE_RUNS: &str = " {2,}";
-/// The character that stands for a space in vocabularies of SentencePiece; a text may also hold it.
+/// SentencePiece writes a space as this character. A text may contain it too.
 pub const SPACE_MARK: char = '▁';
 
 impl NormalizerFacts {

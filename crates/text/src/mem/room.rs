@@ -56,7 +56,7 @@ pub fn with_capacity<T>(length: usize) -> Vec<T> {
     vector
 }
 
-/// Makes room for exactly so many more.
+/// Reserves room for exactly `more` further elements.
 pub fn reserve_exact<T>(vector: &mut Vec<T>, more: usize) {
     if vector.try_reserve_exact(more).is_err() {
         none((vector.len() + more).saturating_mul(size_of::<T>()));

@@ -171,7 +171,7 @@ class Machine:
         return True
 
     def _again(self, said: str, held: str) -> None:
-        """Takes text among words, or in a value, of which it is known what it leads to."""
+        """Takes text inside words or a value, after which the next state is known."""
         self._count()
         was_held, self._held = self._held, held
         if said and self._flows:

@@ -88,7 +88,7 @@ class ParseStream:
         self._learnt: dict[int, Event] = {}
         self._cold: dict[str, Event] = {}
         self._whole: dict[int, str] = {}
-        """Tokens with their texts, if these are all that they stand for."""
+        """Tokens whose texts are their whole meaning: none of them is a control token."""
 
     def _begin(self, prefix: str) -> None:
         self._machine = self._turn.machine(self._compiled, self._tools)
@@ -188,7 +188,7 @@ class ParseStream:
             self._learnt[id] = said
 
     def _is_whole(self, text: str, id: int) -> bool:
-        """Whether a text is all that a token stands for."""
+        """Whether a token is plain text, and no control token."""
         try:
             if text.encode() != self._tok.token_bytes(id):
                 return False

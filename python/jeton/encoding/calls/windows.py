@@ -60,7 +60,7 @@ class RowWindows:
 
     @classmethod
     def whole(cls, lengths: PerText) -> RowWindows:
-        """A sequence for each sample, with the whole of its texts, which have so many tokens."""
+        """One sequence per sample with all of its texts, whose numbers of tokens are `lengths`."""
         samples = np.arange(len(lengths.first))
         starts = np.zeros_like(samples)
         return cls(samples, PerText(starts, starts), lengths)

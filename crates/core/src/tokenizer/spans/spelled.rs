@@ -106,7 +106,7 @@ impl Unknown {
         Some(())
     }
 
-    /// The length of the text that an unknown token stands for, if that is certain.
+    /// The length of the text that becomes one unknown token, if it is certain.
     fn unknown(
         &self,
         stages: &Stages,
@@ -144,7 +144,7 @@ impl Unknown {
     }
 }
 
-/// The unknown token and what it stands for, if the model uses it for nothing else.
+/// The unknown token and the text that becomes it, if it is an unknown token only.
 fn unknown_text(model: &Model) -> Option<(u32, UnknownText)> {
     let of_words = |token: &str| Some((model.vocab().id(token.as_bytes())?, UnknownText::Piece));
     match model {

@@ -149,7 +149,7 @@ impl LengthTable {
             Ok(_) if marks && token.contains(&b' ') => return ODD | UNKNOWN,
             Ok(text) if marks && text.chars().any(|it| it == SPACE_MARK) => {
                 flags |= MARKED;
-                // A `▁` that is not in front stands for a run of spaces of any length, or for none.
+                // A `▁` inside the text replaces a run of spaces of any length, or of none.
                 let last = || text.chars().rev().position(|it| it == SPACE_MARK);
                 if spaces != Spaces::Marked && last() != Some(text.chars().count() - 1)
                     || spaces == Spaces::Dropped && text.len() == SPACE_MARK.len_utf8()

@@ -91,7 +91,7 @@ impl Walk {
         };
         let knows_margins = matches!(&stages.model, Model::Bpe(bpe) if bpe.merges_bytes_only());
         let is_known = match &stages.model {
-            // Otherwise one unknown token may stand for characters of several chunks.
+            // Otherwise one unknown token may cover characters of several chunks.
             Model::SentencePiece(model) => {
                 let parts_unknown =
                     model.byte_ids().is_some() || model.vocab().text_id("▁".as_bytes()).is_some();
@@ -360,7 +360,7 @@ impl Call<'_, '_, '_> {
         done
     }
 
-    /// Adds the tokens of chunks, each of which begins with spaces.
+    /// Adds the tokens of chunks that begin with spaces.
     fn chunks(&mut self, spaces: Spaces) -> Option<()> {
         let text = self.section.stretch.text;
         let table = self
@@ -559,7 +559,7 @@ impl Chunk<'_> {
             End::Text => "",
         };
         let whole = [before, self.text, behind].concat();
-        // The `x` that is cut off stands for an added token.
+        // The last character, `x`, takes the place of an added token, and is removed again.
         let start = usize::from(self.place == Place::Section);
         let end = whole.len() - usize::from(self.end == End::Section);
         let text = AlignedText::original(&whole).slice(start..end);
