@@ -45,7 +45,7 @@ DIFFERENT: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "shorter words": (
         {},
         {"max_word_length": 3},
-        "max_word_length: .* counted with one that cut no word, and the trainer has 3",
+        "max_word_length: .* counted with one that split no word, and the trainer has 3",
     ),
     "longer words": (
         {"max_word_length": 3},

@@ -1,6 +1,6 @@
 //! Many texts at once, and long ones in parts: work for all threads of the pool that it runs in.
 //!
-//! Texts are grouped into tasks of about equal size; a long text is cut first, at places where no
+//! Texts are grouped into tasks of about equal size; a long text is split first, at places where no
 //! token stands on both sides. Each thread encodes one task after another into a buffer that stays in
 //! its cache, and copies it to its place in the result as soon as all tasks before it have been
 //! counted. Look in `flat` for how the result comes to be one list without a list a text, in `jobs` for
@@ -26,7 +26,7 @@ use jeton_text::text::Unit;
 pub(crate) use jobs::{Buffers, Job, run_together};
 use jobs::{grouped, run};
 
-/// Bytes of a task, at most and about, unless a text cannot be cut.
+/// Bytes of a task, at most and about, unless a text cannot be split.
 const LARGEST_TASK: usize = 128 << 10;
 /// Bytes below which texts are no task of their own.
 const SMALLEST_TASK: usize = 4 << 10;
@@ -280,7 +280,7 @@ impl Tokenizer {
     }
 
     /// The parts of all texts, in order, and which of them make up each task; whole texts unless they
-    /// may be cut.
+    /// may be split.
     fn parts_and_tasks<'t>(
         &self,
         texts: &[&'t str],

@@ -178,7 +178,7 @@ impl Tokenizer {
         stages.added_tokens = added_tokens.list().to_vec();
         stages.model.check_marks()?;
         stages.check_frame().map_err(of_kind)?;
-        // Special tokens are cut out, or they are text: the model never finds one.
+        // Special tokens are split off, or they are text: the model never finds one.
         stages.model.withhold(&added_tokens.special_ids());
         let (compiled, mut plan) = Compiled::new(&stages);
         let frames = [false, true].map(|add| frames::frame(stages.post_processor.as_ref(), add));

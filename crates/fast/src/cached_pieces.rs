@@ -1,4 +1,4 @@
-//! The strategy of cached pieces, for any pre-tokenizer: the stages normalize and cut the text, each piece is
+//! The strategy of cached pieces, for any pre-tokenizer: the stages normalize and split the text, each piece is
 //! looked up in the word cache, and the model sees only new ones.
 //!
 //! Look here last: the other strategies find their pieces with less work.
@@ -26,7 +26,7 @@ use jeton_text::length_limit::LengthLimit;
 use jeton_text::mem::short_keys::LONG;
 use jeton_text::printable;
 
-/// A tokenizer whose pieces are cached, whatever cuts them.
+/// A tokenizer whose pieces are cached, whatever splits them.
 #[derive(Debug)]
 pub struct CachedPieces {
     splitter: AnySplitter,
@@ -63,7 +63,7 @@ impl Reusable for PieceWorkspace {
 }
 
 impl CachedPieces {
-    /// The compiled form of these stages, if pieces are cut by themselves and have the same tokens
+    /// The compiled form of these stages, if pieces are split by themselves and have the same tokens
     /// wherever they stand.
     ///
     /// # Errors
@@ -159,7 +159,7 @@ struct PiecesCall<'c> {
 }
 
 impl PiecesCall<'_> {
-    /// Appends the tokens of a piece that no stage cuts any more to those of the word.
+    /// Appends the tokens of a piece that no stage splits any more to those of the word.
     fn add(&mut self, piece: &str) -> Result<()> {
         let seen = match &mut self.printable {
             Some(printable) => {
@@ -172,7 +172,7 @@ impl PiecesCall<'_> {
         self.fallback.add(seen.as_bytes())
     }
 
-    /// Gives the tokens of a piece that no stage cuts any more to `sink`; if it is too long to be
+    /// Gives the tokens of a piece that no stage splits any more to `sink`; if it is too long to be
     /// kept, by parts that the model sees as it sees the whole.
     fn piece(&mut self, piece: &str, sink: &mut impl Sink) -> Result<()> {
         let in_parts = piece.len() > LONGEST && self.printable.is_none();
@@ -301,7 +301,7 @@ mod tests {
         let mut ids = Vec::new();
         let done = compiled.encode(&stages, "known,unknown", false, &limit, &mut ids);
         assert!(done.is_err());
-        let workspace = compiled.pool.kept().unwrap();
+        let workspace = compiled.pool.take_kept().unwrap();
         assert!(workspace.words.emit(b"known", &mut Vec::new()));
     }
 }

@@ -59,23 +59,23 @@ impl Strategy {
     pub fn meaning(self) -> &'static str {
         match self {
             Self::ByteLevel => {
-                "Byte-level BPE: a scanner cuts the text into words, known words are looked up, and \
+                "Byte-level BPE: a scanner splits the text into words, known words are looked up, and \
                  new ones are merged side by side."
             }
             Self::SentencePiece => {
-                "A SentencePiece model: the text is cut before spaces, known chunks are looked up, \
+                "A SentencePiece model: the text is split before spaces, known chunks are looked up, \
                  and new ones are normalized and segmented."
             }
             Self::Metaspace => {
-                "SentencePiece's manner in a tokenizer.json: the text is cut before spaces, known \
+                "SentencePiece's manner in a tokenizer.json: the text is split before spaces, known \
                  chunks are looked up, and new ones go through the stages."
             }
             Self::WhitespaceWords => {
-                "Words between white space: the text is cut there before it is normalized, known \
+                "Words between white space: the text is split there before it is normalized, known \
                  words are looked up, and new ones go through the stages."
             }
             Self::CachedPieces => {
-                "Cached pieces: the text is normalized and cut by the pre-tokenizer, known pieces \
+                "Cached pieces: the text is normalized and split by the pre-tokenizer, known pieces \
                  are looked up, and new ones go to the model."
             }
         }

@@ -29,7 +29,7 @@ use jeton_text::text::AlignedText;
 #[derive(Debug)]
 pub struct WhitespaceWords {
     delimiters: Delimiters,
-    /// Where words outside ASCII may be cut.
+    /// Where words outside ASCII may be split.
     lone: LoneCharacters,
     /// Letters and digits of ASCII are one piece to each of the pre-tokenizers.
     plain: PlainWords,
@@ -61,7 +61,7 @@ impl WhitespaceWords {
         let pre_tokenizer = stages.pre_tokenizer.as_ref();
         let cuts = pre_tokenizer.map(PreTokenizer::facts);
         let Some(cuts) = cuts.filter(|it| it.drops_white_space && it.parts_neighbours) else {
-            let why = "does not cut at white space and drop it";
+            let why = "does not split at white space and drop it";
             return Err(UnsupportedStage::pre_tokenizer(pre_tokenizer, why));
         };
         caches_words(stages)?;
@@ -159,7 +159,7 @@ impl LoneCharacters {
                 )
     }
 
-    /// The end of the first part of `text[start..end]` that is cut by itself.
+    /// The end of the first part of `text[start..end]` that is split by itself.
     fn word_end(self, text: &[u8], start: usize, end: usize) -> usize {
         let mut at = start;
         let mut pace = Pace::default();
@@ -289,7 +289,7 @@ mod tests {
         let compiled = WhitespaceWords::new(&stages).unwrap();
         let mut ids = Vec::new();
         assert!(compiled.encode(&stages, "known unknown", &mut ids).is_err());
-        let workspace = compiled.pool.kept().unwrap();
+        let workspace = compiled.pool.take_kept().unwrap();
         assert!(workspace.lookup.words.emit(b"known", &mut Vec::new()));
     }
 }

@@ -37,7 +37,7 @@ pub const ROLES: &[(&str, &str)] = &[("bos", END_OF_TEXT), ("eos", END_OF_TEXT)]
 pub type Merges = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// The tokenizer of a pair of files, as `ByteLevelBPETokenizer` of `tokenizers` and
-/// `GPT2Tokenizer` of `transformers` make it: cut by GPT-2's pattern, no space put in front.
+/// `GPT2Tokenizer` of `transformers` make it: split by GPT-2's pattern, no space put in front.
 ///
 /// # Errors
 /// The first thing that is not as it should be, with its file and line.
@@ -237,7 +237,7 @@ pub fn write(stages: &Stages) -> Result<(String, String)> {
     let bpe = plain_bpe(stages, FORMAT)?;
     if !stages.pre_tokenizer.as_ref().is_some_and(cuts_as_gpt2) {
         return cannot(format!(
-            "{FORMAT} goes with GPT-2's pattern, and {} cuts text otherwise",
+            "{FORMAT} goes with GPT-2's pattern, and {} splits text otherwise",
             stage("pre-tokenizer", stages.pre_tokenizer.as_ref())
         ));
     }
@@ -272,7 +272,7 @@ pub fn write(stages: &Stages) -> Result<(String, String)> {
     Ok((vocab, merges))
 }
 
-/// Whether text is cut by GPT-2's pattern, or by another spelling of the same.
+/// Whether text is split by GPT-2's pattern, or by another spelling of the same.
 fn cuts_as_gpt2(pre_tokenizer: &PreTokenizer) -> bool {
     let is_gpt2 = |regex: &Regex| {
         let known = named::find("gpt2").map(|named| named.sources().0);

@@ -1,4 +1,4 @@
-//! Loading: the format of a file is told by its content.
+//! Loading: the content of a file decides its format.
 //!
 //! Look here for what may be said beside a path, and for how a folder is read.
 
@@ -31,7 +31,7 @@ const LARGE_FILE: usize = 1 << 17;
 pub struct LoadOptions {
     /// The published encoding that ranks are; see [`published_ranks::ENCODINGS`].
     pub encoding: Option<String>,
-    /// The pattern that cuts text before ranks: the name of one, or a regular expression.
+    /// The pattern that splits text before ranks: the name of one, or a regular expression.
     pub pattern: Option<String>,
     /// The special tokens of ranks or of a GPT-2 pair, with their ids.
     pub special_tokens: Option<Vec<(String, u32)>>,
@@ -257,7 +257,7 @@ fn read_ranks(data: &[u8], options: &LoadOptions) -> Result<Contents> {
             "a file of ranks holds no pattern, and this file is not a published encoding",
         )
         .hint(
-            "say how text is cut: pattern=\"cl100k\" or another known name, or a regular \
+            "say how text is split: pattern=\"cl100k\" or another known name, or a regular \
              expression; and special_tokens={...} if there are any",
         ));
     };

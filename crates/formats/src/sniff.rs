@@ -1,4 +1,4 @@
-//! What format a file is in, told by its content alone.
+//! Which format a file is in, by its content alone.
 //!
 //! Look here when a file is taken for something that it is not. Nothing is guessed: a file that
 //! shows no clear mark of one format is unknown.

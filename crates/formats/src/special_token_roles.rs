@@ -1,6 +1,6 @@
 //! Roles: which special token begins a text, ends it, fills rows, stands for the unknown.
 //!
-//! Look here for what a tokenizer's own stages tell of them. Where a format or a published encoding
+//! Look here for what a tokenizer's own stages say of them. Where a format or a published encoding
 //! says more, that stands with the format; what a folder says is kept beside the tokenizer.
 
 use jeton_models::model::Model;

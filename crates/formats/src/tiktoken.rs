@@ -1,7 +1,7 @@
 //! tiktoken's ranks: a line for each token, its bytes in base64 and its rank.
 //!
 //! Look here for `.tiktoken` files, which Llama 3 publishes under the name `.model`. Such a file
-//! holds neither the pattern that cuts text nor the special tokens; they come from elsewhere.
+//! holds neither the pattern that splits text nor the special tokens; they come from elsewhere.
 //!
 //! ```text
 //! IQ== 0
@@ -262,7 +262,7 @@ pub fn write(stages: &Stages) -> Result<Vec<u8>> {
         }
         None => {
             return cannot(format!(
-                "{FORMAT} goes with a pattern, and this cuts nowhere"
+                "{FORMAT} goes with a pattern, and this splits nowhere"
             ));
         }
     }

@@ -27,7 +27,7 @@ pub struct Stages {
     pub added_tokens: Vec<AddedToken>,
     /// What happens to text first.
     pub normalizer: Option<Normalizer>,
-    /// Where text is cut.
+    /// Where text is split.
     pub pre_tokenizer: Option<PreTokenizer>,
     /// From pieces to tokens.
     pub model: Model,
@@ -166,7 +166,7 @@ impl Stages {
 pub struct BeforeModel<'s> {
     /// What happens to text first.
     pub normalizer: Option<&'s Normalizer>,
-    /// Where text is cut.
+    /// Where text is split.
     pub pre_tokenizer: Option<&'s PreTokenizer>,
 }
 
@@ -181,7 +181,7 @@ pub enum Section {
 
 impl<'s> BeforeModel<'s> {
     /// The sections of `text`: `added_tokens` are those of the same tokenizer, and `special` says
-    /// which of them may be found. Each section is cut into pieces when the iterator comes to it.
+    /// which of them may be found. Each section is split into pieces when the iterator comes to it.
     ///
     /// # Errors
     /// As [`AddedTokens::cut`]; from the iterator, as [`PreTokenizer::cut`].
@@ -230,7 +230,7 @@ impl<'s> BeforeModel<'s> {
         })
     }
 
-    /// Cuts normalized text into pieces.
+    /// Splits normalized text into pieces.
     fn cut(self, text: AlignedText) -> Result<Pieces> {
         let mut pieces = Pieces::new(text);
         if let Some(pre_tokenizer) = self.pre_tokenizer {

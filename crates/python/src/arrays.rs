@@ -1,4 +1,4 @@
-//! Arrays of numpy, and how numpy's C interface is found when the first one is met.
+//! Arrays of numpy, and how numpy's C interface is found when the first one is made.
 //!
 //! Look here before calling the crate `numpy`. It finds the interface behind a lock while Python runs:
 //! a process that forks meanwhile has a child that waits forever, and Ctrl-C becomes a panic.

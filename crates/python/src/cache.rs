@@ -1,4 +1,4 @@
-//! How much memory tokenizers may use for the words that they have met.
+//! How much memory tokenizers may use for the words that they have seen.
 
 use jeton_core::fast;
 use pyo3::prelude::*;

@@ -4,13 +4,9 @@ use std::collections::HashMap;
 
 use jeton_core::decoder::Invalid;
 use jeton_core::encoding::Encoding;
-use jeton_core::format::huggingface;
 use jeton_core::interrupt::paced;
-use jeton_core::model::bpe::{Alphabet, BpeOptions};
-use jeton_core::model::{Bpe, Model};
 use jeton_core::post_processor::PostProcessor;
 use jeton_core::text::{AlignedText, Pieces, Span, UnitIndex};
-use jeton_core::vocab::Vocab;
 use jeton_core::{Error, ErrorKind, Stages, Unit};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
@@ -18,6 +14,7 @@ use pyo3::types::{PyList, PyString};
 use crate::errors::{argument, guard};
 use crate::options;
 use crate::signals::{self, detached};
+use crate::stages::read_around_model;
 use crate::text::{Text, string_of};
 
 /// One component of a tokenizer.
@@ -49,19 +46,10 @@ impl Component {
     #[new]
     fn new(py: Python<'_>, stage: &str, json: &str, is_raw: bool) -> PyResult<Self> {
         guard(py, || {
-            let options = BpeOptions {
-                alphabet: if is_raw {
-                    Alphabet::Bytes
-                } else {
-                    Alphabet::Characters
-                },
-                ..BpeOptions::default()
-            };
-            let model = Model::Bpe(Bpe::by_merges(Vocab::default(), [], options)?);
             let component: serde_json::Value = serde_json::from_str(json)
                 .map_err(|error| Error::new(ErrorKind::Format, error.to_string()))?;
             let file = serde_json::json!({ stage: component }).to_string();
-            let stages = huggingface::read_stages(file.as_bytes(), Some(model))?;
+            let stages = read_around_model(&file, is_raw)?;
             Ok(Self { stages })
         })
     }
@@ -111,7 +99,7 @@ impl Component {
         })
     }
 
-    /// The pieces that this pre-tokenizer cuts a text into, and where each stands.
+    /// The pieces that this pre-tokenizer splits a text into, and where each stands.
     fn cut<'py>(
         &self,
         py: Python<'py>,

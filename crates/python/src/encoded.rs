@@ -79,18 +79,18 @@ impl Encoded {
     fn framed(&self, py: Python<'_>) -> Outcome<&Attributes> {
         match self.whole.get() {
             Some(attributes) => Ok(attributes),
-            None => self.found(py, &self.framed, false),
+            None => self.attributes(py, &self.framed, false),
         }
     }
 
     /// All columns beside ids and spans.
     fn whole(&self, py: Python<'_>) -> Outcome<&Attributes> {
-        self.found(py, &self.whole, true)
+        self.attributes(py, &self.whole, true)
     }
 
     /// The columns that are kept in `place`, found now if none are: `with_texts`, or as if each text
     /// were one word.
-    fn found<'s>(
+    fn attributes<'s>(
         &'s self,
         py: Python<'_>,
         place: &'s OnceBox<Attributes>,

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use jeton_core::added_tokens::SpecialPolicy;
 use jeton_core::error::did_you_mean;
-use jeton_core::model::sentencepiece::MOST_PATHS;
+use jeton_core::model::sentencepiece::MAX_PATHS;
 use jeton_core::model::sentencepiece::spec::Algorithm;
 use jeton_core::model::{Model, Sampling};
 use jeton_core::{DecodeOptions, EncodeOptions, Error, ErrorKind, Skipped, Unit};
@@ -240,11 +240,11 @@ pub fn count(name: &str, value: &Bound<'_, PyAny>) -> Outcome<usize> {
     }
     let outside = || {
         argument(format!(
-            "{name} must lie between 1 and {MOST_PATHS}, not be {value}"
+            "{name} must lie between 1 and {MAX_PATHS}, not be {value}"
         ))
     };
     match value.extract::<usize>() {
-        Ok(count @ 1..=MOST_PATHS) => Ok(count),
+        Ok(count @ 1..=MAX_PATHS) => Ok(count),
         Ok(_) => Err(outside()),
         Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => Err(outside()),
         Err(_) => Err(wrong_type(name, "an int", value)),

@@ -109,7 +109,7 @@ fn end_threads() {
     }
 }
 
-/// Runs `work` without the GIL, with as many threads of the pool as it is told, and with a flag that
+/// Runs `work` without the GIL, with as many threads of the pool as it is given, and with a flag that
 /// is set when Ctrl-C is pressed. Work on fewer than [`THREADS_FROM`] bytes gets the calling thread.
 pub fn run<R: Send>(
     py: Python<'_>,
@@ -162,7 +162,7 @@ pub fn map<T: Sync, R: Send>(
         let work = |(i, item)| (!cancelled.load(Ordering::Relaxed)).then(|| work(i, item));
         match threads {
             1 => items.iter().enumerate().map_while(work).collect(),
-            _ => Listener::told(|listener| {
+            _ => Listener::lend(|listener| {
                 let work = |item| listener.during(|| work(item));
                 let results: Vec<_> = items.par_iter().enumerate().map(work).collect();
                 results.into_iter().flatten().collect::<Vec<_>>()

@@ -1,4 +1,4 @@
-//! The class behind `jeton.sentencepiece`: what SentencePiece's own interface tells of a text.
+//! The class behind `jeton.sentencepiece`: what SentencePiece's own interface returns for a text.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;

@@ -25,7 +25,7 @@ use crate::signals::detached;
 use crate::text::Text;
 use crate::tokenizer::Tokenizer;
 
-/// Bytes from which on a text is cut into parts for all cores, where that is possible.
+/// Bytes from which on a text is split into parts for all cores, where that is possible.
 const PARTS_FROM: usize = 256 << 10;
 
 /// Bytes of text below which its array is copied from a buffer that is used again; a larger array is

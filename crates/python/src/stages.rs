@@ -2,11 +2,12 @@
 //! `tokenizer.json`.
 
 use jeton_core::format::huggingface;
-use jeton_core::model::{Model, WordLevel};
+use jeton_core::model::bpe::{Alphabet, BpeOptions};
+use jeton_core::model::{Bpe, Model, WordLevel};
 use jeton_core::pattern::{Dialect, Regex};
 use jeton_core::pre_tokenizer::named::{NAMED, Named};
 use jeton_core::vocab::Vocab;
-use jeton_core::{Error, ErrorKind};
+use jeton_core::{Error, ErrorKind, Stages};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use serde_json::Value;
@@ -29,6 +30,24 @@ pub fn canonical_component(py: Python<'_>, stage: &str, json: &str) -> PyResult<
     })
 }
 
+/// The stages of a `tokenizer.json` around a model that has no tokens; `is_raw` says that tokens are bytes as
+/// they are. A byte-level pre-tokenizer spells bytes out for a model that sees characters.
+///
+/// # Errors
+/// As [`huggingface::read_stages`].
+pub fn read_around_model(json: &str, is_raw: bool) -> jeton_core::Result<Stages> {
+    let options = BpeOptions {
+        alphabet: if is_raw {
+            Alphabet::Bytes
+        } else {
+            Alphabet::Characters
+        },
+        ..BpeOptions::default()
+    };
+    let model = Model::Bpe(Bpe::by_merges(Vocab::default(), [], options)?);
+    huggingface::read_stages(json.as_bytes(), Some(model))
+}
+
 /// Refuses a regular expression that cannot be honoured.
 #[pyfunction]
 pub fn check_regex(py: Python<'_>, source: &str, dialect: &str) -> PyResult<()> {
@@ -43,7 +62,7 @@ pub fn check_regex(py: Python<'_>, source: &str, dialect: &str) -> PyResult<()> 
     })
 }
 
-/// Every way to cut text that has a name: its name, its other names, whose it is, and its
+/// Every way to split text that has a name: its name, its other names, whose it is, and its
 /// expressions.
 #[pyfunction]
 pub fn named_patterns() -> Vec<(

@@ -173,7 +173,7 @@ const PARTS_FROM: usize = 1 << 22;
 const AT_ONCE: usize = 1 << 18;
 
 /// Code points that are looked at together, since many texts are ASCII for the most part.
-const BLOCK: usize = 16;
+const POINTS_AT_ONCE: usize = 16;
 
 /// Whether a string lies in memory as UTF-8 too: it is ASCII, or was turned into UTF-8 before, which
 /// only its size says.
@@ -244,10 +244,10 @@ fn utf8_of<P: Copy + Into<u32>>(points: &[P]) -> Option<String> {
     for part in points.chunks(AT_ONCE) {
         poll();
         text.reserve(3 * part.len());
-        let (blocks, rest) = part.as_chunks::<BLOCK>();
+        let (blocks, rest) = part.as_chunks::<POINTS_AT_ONCE>();
         for block in blocks {
             if block.iter().fold(0, |bits, &point| bits | point.into()) < 0x80 {
-                let mut ascii = [0; BLOCK];
+                let mut ascii = [0; POINTS_AT_ONCE];
                 for (byte, &point) in ascii.iter_mut().zip(block) {
                     *byte = point.into() as u8;
                 }
@@ -262,9 +262,9 @@ fn utf8_of<P: Copy + Into<u32>>(points: &[P]) -> Option<String> {
     Some(unsafe { String::from_utf8_unchecked(text) })
 }
 
-/// Adds the UTF-8 of at most [`BLOCK`] code points, unless there are surrogates.
+/// Adds the UTF-8 of at most [`POINTS_AT_ONCE`] code points, unless there are surrogates.
 fn push<P: Copy + Into<u32>>(text: &mut Vec<u8>, points: &[P]) -> Option<()> {
-    let (mut bytes, mut length) = ([0; 4 * BLOCK], 0);
+    let (mut bytes, mut length) = ([0; 4 * POINTS_AT_ONCE], 0);
     for &point in points {
         let character = char::from_u32(point.into())?;
         length += character.encode_utf8(&mut bytes[length..]).len();

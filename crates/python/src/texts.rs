@@ -75,7 +75,7 @@ pub enum Rows<'a> {
     Entries(&'a [Entry<'a>]),
 }
 
-/// Runs `work` on a batch of texts, with as many threads as it is told.
+/// Runs `work` on a batch of texts, with as many threads as it is given.
 pub fn with_texts<R: Send>(
     py: Python<'_>,
     tokenizer: &Tokenizer,
@@ -92,7 +92,7 @@ pub fn with_texts<R: Send>(
     })
 }
 
-/// Runs `work` on a batch of entries, with as many threads as it is told. `finish` gets the strings of
+/// Runs `work` on a batch of entries, with as many threads as it is given. `finish` gets the strings of
 /// all entries in order, to make of the result what it is in those, unless they are a column of
 /// Arrow, which holds UTF-8.
 pub fn with_entries<R: Send>(
@@ -168,7 +168,7 @@ fn with_column<R: Send>(
     let done = pool::run(py, work_of(tokenizer, bytes), |threads, cancelled| {
         let texts: Vec<_> = match threads {
             1 => rows.iter().map(|bytes| no_text.text(*bytes)).collect(),
-            _ => Listener::told(|_| rows.par_iter().map(|bytes| no_text.text(*bytes)).collect()),
+            _ => Listener::lend(|_| rows.par_iter().map(|bytes| no_text.text(*bytes)).collect()),
         };
         // The error is that of the first row that is no text, whichever thread found one first.
         let texts = texts.into_iter().enumerate();

@@ -4,10 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use jeton_core::interrupt::Listener;
-use jeton_core::token_blocks::{self, Step, TokenBlocks as Core, TokenOptions, Tokens};
-use jeton_core::train::corpus::{
-    BadRecords, Corpus, CorpusOptions, CorpusPosition, DocumentOptions, DocumentUnit, PATIENCE,
-};
+use jeton_core::token_blocks::{self, NextBlock, TokenBlocks as Core, TokenOptions, Tokens};
+use jeton_core::train::corpus::{Corpus, CorpusPosition, DocumentOptions, PATIENCE};
 use jeton_core::{Error, ErrorKind};
 use numpy::{Element, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
@@ -18,6 +16,7 @@ use crate::errors::{Failure, Outcome, argument, guard};
 use crate::pool;
 use crate::texts::{NoText, with_texts};
 use crate::tokenizer::Tokenizer;
+use crate::word_counts::corpus_options;
 
 /// Bytes of texts, about, that one thread takes at a time.
 const TASK: usize = 256 << 10;
@@ -54,20 +53,7 @@ impl TokenBlocks {
         options: Options,
     ) -> PyResult<Self> {
         guard(py, || {
-            let reading = CorpusOptions {
-                field,
-                errors: errors.parse()?,
-                unit: if by_line {
-                    DocumentUnit::Line
-                } else {
-                    DocumentUnit::File
-                },
-                bad_records: if drop_bad {
-                    BadRecords::Drop
-                } else {
-                    BadRecords::Error
-                },
-            };
+            let reading = corpus_options(field, errors, by_line, drop_bad)?;
             let corpus = py.detach(|| Corpus::open(&paths, reading))?;
             let threads = pool::install(py, rayon::current_num_threads)?;
             let (file, byte, line, digest) = start;
@@ -97,13 +83,13 @@ impl TokenBlocks {
                 let step = py.detach(|| match self.core.lock() {
                     Ok(mut core) => core
                         .as_mut()
-                        .map_or(Ok(Step::End), |core| core.step(PATIENCE)),
-                    Err(_) => Ok(Step::End),
+                        .map_or(Ok(NextBlock::End), |core| core.step(PATIENCE)),
+                    Err(_) => Ok(NextBlock::End),
                 });
                 match step? {
-                    Step::Block(block) => return Ok(Some(of_block(py, block)?)),
-                    Step::Waiting => py.check_signals()?,
-                    Step::End => return Ok(None),
+                    NextBlock::Block(block) => return Ok(Some(of_block(py, block)?)),
+                    NextBlock::Waiting => py.check_signals()?,
+                    NextBlock::End => return Ok(None),
                 }
             }
         })
@@ -142,7 +128,7 @@ pub fn blocks_of_texts<'py>(
             };
             let made: Vec<_> = match threads {
                 1 => tasks.iter().map(of_task).collect(),
-                _ => Listener::told(|listener| {
+                _ => Listener::lend(|listener| {
                     let of_task = |task| listener.during(|| of_task(task));
                     tasks.par_iter().map(of_task).collect()
                 }),

@@ -6,10 +6,11 @@ use std::sync::{Mutex, MutexGuard};
 use jeton_core::format::huggingface;
 use jeton_core::model;
 use jeton_core::model::WordLevel;
-use jeton_core::model::bpe::{Alphabet, BpeOptions};
 use jeton_core::text::InvalidUtf8;
 use jeton_core::train::corpus;
-use jeton_core::train::corpus::{BadRecords, Corpus, CorpusOptions, DocumentUnit, PATIENCE, Step};
+use jeton_core::train::corpus::{
+    BadRecords, Corpus, CorpusOptions, DocumentUnit, PATIENCE, ReadLines,
+};
 use jeton_core::train::word_counts;
 use jeton_core::train::word_counts::{CountingOptions, FirstStages, MemoryBudget, WordMemory};
 use jeton_core::vocab::Vocab;
@@ -22,6 +23,7 @@ use crate::errors::{Outcome, argument, guard};
 use crate::parameters::number;
 use crate::pool;
 use crate::signals::abandonable;
+use crate::stages;
 use crate::text::Text;
 
 /// Counts the words that the first stages of a tokenizer make of texts, batch after batch.
@@ -160,26 +162,13 @@ impl WordCounter {
         watch: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<u64> {
         guard(py, || {
-            let options = CorpusOptions {
-                field,
-                errors: errors.parse()?,
-                unit: if by_line {
-                    DocumentUnit::Line
-                } else {
-                    DocumentUnit::File
-                },
-                bad_records: if drop_bad {
-                    BadRecords::Drop
-                } else {
-                    BadRecords::Error
-                },
-            };
+            let options = corpus_options(field, errors, by_line, drop_bad)?;
             let corpus = py.detach(|| Corpus::open(&paths, options))?;
             self.count_corpus(py, &corpus, watch)
         })
     }
 
-    /// The counts; the counter is empty afterwards. And how many words were cut, how many rare
+    /// The counts; the counter is empty afterwards. And how many words were split, how many rare
     /// ones left out, and how often those occur.
     fn finish(&self, py: Python<'_>) -> PyResult<(WordCounts, [u64; 3])> {
         guard(py, || {
@@ -216,12 +205,12 @@ impl WordCounter {
         };
         loop {
             let block = match py.detach(|| blocks.step(PATIENCE))? {
-                Step::Lines(block) => block,
-                Step::Waiting => {
+                ReadLines::Lines(block) => block,
+                ReadLines::Waiting => {
                     py.check_signals()?;
                     continue;
                 }
-                Step::End => return Ok(bad),
+                ReadLines::End => return Ok(bad),
             };
             bad += pool::install(py, || match self.core()?.as_mut() {
                 Some(core) => block.count(core),
@@ -252,23 +241,39 @@ impl Cutting {
             Self::Between(separators) => return Ok(FirstStages::between(separators)),
             Self::Stages((json, is_raw)) => (json, *is_raw),
         };
-        // A byte-level pre-tokenizer spells bytes out for a model that sees characters.
-        let options = BpeOptions {
-            alphabet: if is_raw {
-                Alphabet::Bytes
-            } else {
-                Alphabet::Characters
-            },
-            ..BpeOptions::default()
-        };
-        let model = model::Model::Bpe(model::Bpe::by_merges(Vocab::default(), [], options)?);
-        let stages = huggingface::read_stages(json.as_bytes(), Some(model))?;
+        let stages = stages::read_around_model(json, is_raw)?;
         Ok(FirstStages::new(
             stages.added_tokens,
             stages.normalizer,
             stages.pre_tokenizer,
         )?)
     }
+}
+
+/// How a corpus is read.
+///
+/// # Errors
+/// No way to read invalid UTF-8 is called `errors`.
+pub fn corpus_options(
+    field: Option<String>,
+    errors: &str,
+    by_line: bool,
+    drop_bad: bool,
+) -> Outcome<CorpusOptions> {
+    Ok(CorpusOptions {
+        field,
+        errors: errors.parse()?,
+        unit: if by_line {
+            DocumentUnit::Line
+        } else {
+            DocumentUnit::File
+        },
+        bad_records: if drop_bad {
+            BadRecords::Drop
+        } else {
+            BadRecords::Error
+        },
+    })
 }
 
 /// The distinct words of a corpus with their counts.
@@ -290,7 +295,7 @@ impl From<word_counts::WordCounts> for WordCounts {
 
 #[pymethods]
 impl WordCounts {
-    /// The words from number `start` to `end`, in the order in which they were first met.
+    /// The words from number `start` to `end`, in the order in which they first occurred.
     fn words(&self, start: usize, end: usize) -> Vec<(&str, u64)> {
         let end = end.min(self.core.len());
         (start..end).filter_map(|at| self.core.get(at)).collect()

@@ -1,9 +1,9 @@
-//! Special and added tokens, which are cut out of the text before any other stage sees it.
+//! Special and added tokens, which are split off from the text before any other stage sees it.
 //!
 //! Look here for what the text of a special token means ([`SpecialPolicy`]) and for how overlaps
 //! are settled: of the tokens that begin first, the longest is found, and the search goes on
 //! behind it. The white space that an [`rstrip`](AddedToken::rstrip) token takes does not count
-//! as behind it: a token that is found in that white space is cut out once more, as
+//! as behind it: a token that is found in that white space is split off once more, as
 //! `tokenizers` does.
 
 use std::collections::{BTreeMap, HashSet};
@@ -102,7 +102,7 @@ pub struct AddedTokens {
     all: Searches,
 }
 
-/// Bytes before a place that are searched for tokens on which the cut there may depend.
+/// Bytes before a place that are searched for tokens on which the split point there may depend.
 const WINDOW: usize = 1 << 10;
 
 /// A stretch of text between added tokens, or one of them.
@@ -267,7 +267,7 @@ impl AddedTokens {
         (self.tokens.get(first)?.id == id).then_some(first)
     }
 
-    /// Cuts the added tokens out of `text` and normalizes what lies between them.
+    /// Splits the added tokens off from `text` and normalizes what lies between them.
     ///
     /// Tokens that are not looked for in normalized text are found first. Of tokens that begin at
     /// the same place the longest wins.

@@ -450,7 +450,7 @@ impl Margins {
 
     /// Leaves them out of a token's span, in characters. One space in front of the first token, and of
     /// a token at the very start of the text, is the one that `add_prefix_space` put there: it has no
-    /// place in the text, so nothing is cut.
+    /// place in the text, so nothing is split.
     pub fn leave_out(&self, span: &mut Span, is_first: bool, add_prefix_space: bool) {
         let first = is_first || span.start == 0;
         if !(first && add_prefix_space && self.leading == 1) {

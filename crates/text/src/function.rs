@@ -1,4 +1,4 @@
-//! Functions of the caller as stages: what a text becomes, or where it is cut.
+//! Functions of the caller as stages: what a text becomes, or where it is split.
 //!
 //! They live in one process: no file holds them. In the JSON in which stages cross the border, a function
 //! is a number, by which it is found as long as somebody has it.
@@ -117,7 +117,7 @@ impl Function {
         }
     }
 
-    /// Where the function cuts a text.
+    /// Where the function splits a text.
     ///
     /// # Errors
     /// As [`Caller::cut`].

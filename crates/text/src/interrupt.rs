@@ -1,11 +1,9 @@
-//! Interrupts: long loops ask now and then whether the caller still waits, and end where they stand
-//! if not.
+//! Interrupts: long loops check now and then whether the caller still waits, and stop if not.
 //!
-//! Look here before writing a loop over a text. Whoever calls the core says how it is asked
-//! ([`listening`]); [`poll`] ends the work by unwinding, so that nothing half done is given back:
-//! working space of a call that was ended is dropped with its stack, and never used again. Threads
-//! that a call starts ask whom the call asks ([`Listener`]). Where nobody listens, asking costs
-//! nothing.
+//! Look here before writing a loop over a text. The caller of the core passes a check ([`listening`]);
+//! [`poll`] runs it and stops the work by unwinding, so that nothing half done is returned: the workspace
+//! of a stopped call is dropped with its stack, and never used again. Threads that a call starts run the
+//! check of that call ([`Listener`]). Without a check, polling costs nothing.
 //!
 //! Loops poll themselves. Polling between the parts of a text would need less code, but a part may be a
 //! single word of a gigabyte, and many texts are never parted.
@@ -15,8 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::mem::large_pages;
 
-/// Says whether the work is to end. It is asked by any thread of a call, and once it has said so it
-/// always does.
+/// Returns whether the work is to stop. Any thread of a call may run it; once it returns `true`, it always does.
 type Ask<'a> = &'a (dyn Fn() -> bool + Sync);
 
 /// Work was ended before it was done.
@@ -24,26 +21,26 @@ type Ask<'a> = &'a (dyn Fn() -> bool + Sync);
 pub struct Interrupted;
 
 thread_local! {
-    /// What this thread asks. The reference is good for as long as it is here: see [`Listener::during`].
+    /// The check of this thread. The reference is good for as long as it is here: see [`Listener::during`].
     static ASKED: Cell<Option<Ask<'static>>> = const { Cell::new(None) };
 }
 
-/// Steps that a loop takes from one question to the next.
+/// Steps of a loop between two polls.
 const STEPS: u32 = 1 << 14;
 
-/// Whom the work of a call asks, to be told to the threads that it starts.
+/// The interrupt check of a call, for the threads that the call starts.
 #[derive(Clone, Copy)]
 pub struct Listener<'a>(Option<Ask<'a>>);
 
 impl Listener<'_> {
-    /// Tells `work` whom this thread asks; meanwhile it asks nobody. A thread of a pool does the work of
-    /// other calls while it waits, so it asks for what it does itself, and for nothing else.
-    pub fn told<R>(work: impl for<'l> FnOnce(Listener<'l>) -> R) -> R {
+    /// Runs `work` with this thread's interrupt check; the thread itself does not poll meanwhile. A thread of
+    /// a pool does the work of other calls while it waits, and must not stop these.
+    pub fn lend<R>(work: impl for<'l> FnOnce(Listener<'l>) -> R) -> R {
         let asked = ASKED.get();
         Listener(None).during(|| work(Listener(asked)))
     }
 
-    /// Does `work`, which asks this listener.
+    /// Runs `work`, which polls this listener.
     pub fn during<R>(self, work: impl FnOnce() -> R) -> R {
         /// Asks again whom was asked before, however the work ends.
         struct Before(Option<Ask<'static>>);
@@ -53,14 +50,14 @@ impl Listener<'_> {
             }
         }
         // SAFETY: only the lifetime changes. The reference leaves the cell before `self` can end, and is
-        // taken out of it only for as long as a call of `poll` or of `told` lasts, which end sooner.
+        // taken out of it only for as long as a call of `poll` or of `lend` lasts, which end sooner.
         let asked = unsafe { std::mem::transmute::<Option<Ask<'_>>, Option<Ask<'static>>>(self.0) };
         let _before = Before(ASKED.replace(asked));
         work()
     }
 }
 
-/// Does `work`, which asks `is_to_end` now and then, on this thread or on others.
+/// Runs `work`, which polls `is_to_end` now and then, on this thread or on others.
 ///
 /// # Errors
 /// The work was ended.
@@ -77,7 +74,7 @@ pub fn listening<R>(
     })
 }
 
-/// Ends the work of this thread here, if it is to end.
+/// Stops the work of this thread here, by unwinding, if the caller no longer waits.
 #[inline]
 pub fn poll() {
     if let Some(is_to_end) = ASKED.get() {
@@ -125,10 +122,10 @@ impl Pace {
     }
 }
 
-/// Bytes or numbers that a loop takes from one question to the next where each takes about a nanosecond.
+/// Bytes or numbers that a loop reads between two polls, where each takes about a nanosecond.
 const AT_ONCE: usize = 1 << 16;
 
-/// A long slice part by part, with a poll before each part but the first.
+/// Yields a long slice part by part, and polls before each part but the first.
 pub fn parts<T>(items: &[T]) -> impl Iterator<Item = &[T]> {
     let mut is_first = true;
     items.chunks(AT_ONCE).inspect(move |_| {
@@ -203,7 +200,7 @@ mod tests {
                 done.fetch_add(1, Ordering::Relaxed);
                 paced(0..).for_each(drop);
             };
-            Listener::told(|listener| {
+            Listener::lend(|listener| {
                 std::thread::scope(|scope| {
                     let thread = scope.spawn(|| listener.during(on_a_thread));
                     thread

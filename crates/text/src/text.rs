@@ -45,7 +45,7 @@ impl Span {
 
 /// A piece of text together with the span of the original that each byte came from.
 ///
-/// Cheap to cut: slices share one buffer until something rewrites them.
+/// Cheap to split: slices share one buffer until something rewrites them.
 ///
 /// ```
 /// use jeton_text::text::{AlignedText, Span};
@@ -326,9 +326,9 @@ impl AlignedText {
     }
 }
 
-/// The pieces that the pre-tokenizer cuts the text into, in order.
+/// The pieces that the pre-tokenizer splits the text into, in order.
 ///
-/// Each stage either cuts the pieces finer or rewrites them; a piece without text is dropped.
+/// Each stage either splits the pieces finer or rewrites them; a piece without text is dropped.
 #[derive(Clone, Debug)]
 pub struct Pieces(Vec<AlignedText>);
 

@@ -38,7 +38,7 @@ pub fn both<A, B: Send>(
     // work never waits for one that has not begun.
     let second = Mutex::new(Some(second));
     let take = || second.lock().unwrap_or_else(PoisonError::into_inner).take();
-    Listener::told(|listener| {
+    Listener::lend(|listener| {
         std::thread::scope(|scope| {
             let other = || listener.during(|| take().map(|second| second()));
             let started = Builder::new().spawn_scoped(scope, other);

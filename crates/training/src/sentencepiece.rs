@@ -288,7 +288,7 @@ impl SentencePieceTrainer {
                 .map(|(line, count)| (normalizer.normalize_str(line), count))
                 .collect()
         };
-        let parts: Vec<Vec<(String, u64)>> = Listener::told(|listener| {
+        let parts: Vec<Vec<(String, u64)>> = Listener::lend(|listener| {
             let parts = texts.par_chunks(1 << 12);
             parts
                 .map(|part| listener.during(|| normalize(part)))

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     fn sorted(mut items: Vec<u32>) -> Vec<u32> {
-        Listener::told(|listener| sort(listener, &mut items, &|item| *item));
+        Listener::lend(|listener| sort(listener, &mut items, &|item| *item));
         items
     }
 

@@ -1,7 +1,7 @@
 //! What all trainers share: they check their parameters, fit a model to words, and tell how far they
 //! have come.
 //!
-//! Look here for how training is interrupted. What each trainer learns is told in its own folder.
+//! Look here for how training is interrupted. What each trainer learns is in its own folder.
 
 use std::ops::ControlFlow;
 

@@ -130,7 +130,7 @@ pub(crate) fn run_together<R: Send>(
     };
     match threads {
         1 => worker(),
-        threads => Listener::told(|listener| {
+        threads => Listener::lend(|listener| {
             rayon::scope(|scope| {
                 for _ in 1..threads {
                     scope.spawn(|_| listener.during(worker));

@@ -1,4 +1,4 @@
-//! Saving: the format of a new file is told by its name.
+//! Saving: the name of a new file decides its format.
 //!
 //! Look here for which name means which format, and for what a file leaves out. A file that would
 //! mean another tokenizer is refused by its format. What a format leaves open, and whoever loads the
@@ -231,7 +231,7 @@ fn is_published(stages: &Stages, ranks: &[u8]) -> bool {
         && pattern.is_some_and(|it| named::find(encoding.pattern).is_ok_and(|found| found == it))
 }
 
-/// The pattern that cuts text, as messages name it.
+/// The pattern that splits text, as messages name it.
 fn pattern_of(pre_tokenizer: Option<&PreTokenizer>) -> String {
     /// Characters of a pattern that are shown.
     const MAX_SHOWN: usize = 40;
@@ -252,7 +252,7 @@ fn pattern_of(pre_tokenizer: Option<&PreTokenizer>) -> String {
     }
 }
 
-/// The expression that cuts text.
+/// The expression that splits text.
 fn regex_of(pre_tokenizer: &PreTokenizer) -> Option<&Regex> {
     match pre_tokenizer {
         PreTokenizer::Matches {

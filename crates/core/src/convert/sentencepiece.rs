@@ -118,7 +118,7 @@ pub(super) fn convert(stages: &Stages, exactness: Exactness) -> Result<Stages> {
     })
 }
 
-/// User-defined pieces as added tokens, which are cut out of normalized text as these are.
+/// User-defined pieces as added tokens, which are split off from normalized text as these are.
 fn added_pieces(model: &SentencePiece, normalizer: Option<&Normalizer>) -> Result<Vec<AddedToken>> {
     let pieces = model.proto().pieces.of_kind(PieceKind::UserDefined);
     let token = |(piece, id): (Piece<&str>, u32)| {
@@ -168,12 +168,12 @@ fn convert_normalizer(
 pub(super) type BeforeModel = (Option<Normalizer>, Option<PreTokenizer>);
 
 /// What `tokenizer.json` has for a character map, these rules of white space, and pieces that are
-/// cut out of normalized text.
+/// split off from normalized text.
 ///
 /// A normalizer there knows no text, only the stretches between special tokens. So what is put in front
 /// of the text alone is a pre-tokenizer's, and spaces are removed at the ends of each stretch.
 ///
-/// A piece that is cut out is looked for by its normalized spelling, so a space that a normalizer puts in
+/// A piece that is split off is looked for by its normalized spelling, so a space that a normalizer puts in
 /// front of each stretch must not be put in front of it: of a stretch that is the piece and nothing else,
 /// it is taken away.
 pub(super) fn before_model(

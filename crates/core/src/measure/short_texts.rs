@@ -10,7 +10,7 @@ use crate::tokenizer::{EncodeOptions, Tokenizer};
 use jeton_text::error::Result;
 use jeton_text::interrupt::Listener;
 
-/// What texts are cut into.
+/// What texts are split into.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lengths {
     /// How many tokens each has.
@@ -88,7 +88,7 @@ pub fn changed(
             let found = tried.iter().map(|tried| change(&mut gave, tried));
             found.filter_map(std::result::Result::transpose).collect()
         }
-        _ => Listener::told(|listener| {
+        _ => Listener::lend(|listener| {
             let change = |gave: &mut _, tried| listener.during(|| change(gave, tried));
             let found = tried.par_iter().map_init(Vec::new, change);
             found.filter_map(std::result::Result::transpose).collect()

@@ -1,10 +1,10 @@
 //! The texts of a corpus in parts of limited length: what each tokenizer that is measured gets.
 //!
-//! Look here for where long texts are cut, and for the hash by which parts become a sample.
+//! Look here for where long texts are split, and for the hash by which parts become a sample.
 
 use jeton_text::text::Unit;
 
-/// Newlines that are looked at before a cut.
+/// Newlines that are looked at before a split point.
 const MAX_NEWLINES: usize = 64;
 
 /// Bytes that are counted at once in search of a character.

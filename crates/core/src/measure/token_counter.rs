@@ -257,7 +257,7 @@ impl TokenCounter {
         self.point_up_to(self.tokens);
     }
 
-    /// Notes the points of the curve up to so many tokens, before which no other type was met.
+    /// Notes the points of the curve up to so many tokens, before which no other type occurred.
     fn point_up_to(&mut self, tokens: u64) {
         loop {
             let last = self.points.last();

@@ -17,10 +17,10 @@ use jeton_training::word_counts::table::{
     CountTable, Entry, InsertionBatch, WordAndCount, by_count, join,
 };
 
-/// Bytes up to which a run without white space is kept whole, to be cut once however often it occurs.
+/// Bytes up to which a run without white space is kept whole, to be split once however often it occurs.
 const LONGEST_RUN: usize = 40;
 
-/// Different runs that are kept until they are cut.
+/// Different runs that are kept until they are split.
 const RUNS: usize = if cfg!(test) { 8 } else { 1 << 20 };
 
 /// One occurrence; where it stands is of no concern.
@@ -92,7 +92,7 @@ impl UnicodeWords {
         let tables = self.tables.into_iter();
         let tables =
             tables.filter_map(|it| it.into_inner().unwrap_or_else(PoisonError::into_inner));
-        // A run that several threads met is cut by each: joining them first takes longer.
+        // A run that several threads saw is split by each: joining them first takes longer.
         let words = tables.collect::<Vec<_>>().into_par_iter();
         let words = words.map(WordTables::words_of_all).collect();
         let tables = join(words);
@@ -105,7 +105,7 @@ impl UnicodeWords {
             .max(1);
         let text = |counted: &WordAndCount<'_>| {
             let word = String::from_utf8(counted.word.to_vec());
-            (word.expect("words are cut at characters"), counted.count)
+            (word.expect("words are split at characters"), counted.count)
         };
         let (first, rest) = words.split_at(common);
         CountedWords {
@@ -164,7 +164,7 @@ impl WordTables {
         words.make_room(self.runs.words() / 2);
         let mut group = InsertionBatch::of(&mut words);
         let done: Result<(), std::convert::Infallible> = self.runs.try_for_each(|run, entry| {
-            let run = str::from_utf8(run).expect("runs are cut at white space");
+            let run = str::from_utf8(run).expect("runs are split at white space");
             cut(run, entry.count, &mut group);
             Ok(())
         });
@@ -290,7 +290,7 @@ mod tests {
     }
 
     proptest! {
-        /// Runs are cut one by one, but give the words of the whole text.
+        /// Runs are split one by one, but give the words of the whole text.
         #[test]
         fn words_of_runs_are_words_of_the_text(texts in prop::collection::vec(
             "([a-c',.:_1-3\u{301}\u{200d}é🙂 \n\u{a0}]|\\PC){0,60}", 0..4,

@@ -31,7 +31,7 @@ const BLOCKS_PER_THREAD: u64 = 3;
 /// use std::sync::Arc;
 /// use std::time::Duration;
 /// use jeton_core::train::corpus::{Corpus, CorpusOptions, DocumentOptions};
-/// use jeton_core::token_blocks::{Step, TokenBlocks, TokenOptions};
+/// use jeton_core::token_blocks::{NextBlock, TokenBlocks, TokenOptions};
 /// # use jeton_core::Tokenizer;
 /// # fn example(tokenizer: Arc<Tokenizer>) -> jeton_core::Result<()> {
 ///
@@ -40,9 +40,9 @@ const BLOCKS_PER_THREAD: u64 = 3;
 /// let mut blocks = TokenBlocks::new(tokenizer, &corpus, &DocumentOptions::default(), options, 2);
 /// loop {
 ///     match blocks.step(Duration::from_millis(50))? {
-///         Step::Block(block) => println!("{} documents", block.lengths.len()),
-///         Step::Waiting => {}
-///         Step::End => return Ok(()),
+///         NextBlock::Block(block) => println!("{} documents", block.lengths.len()),
+///         NextBlock::Waiting => {}
+///         NextBlock::End => return Ok(()),
 ///     }
 /// }
 /// # }
@@ -53,7 +53,7 @@ pub struct TokenBlocks {
 }
 
 /// What making blocks has come to.
-pub enum Step {
+pub enum NextBlock {
     /// The next block.
     Block(TokenBlock),
     /// Nothing yet.
@@ -135,7 +135,7 @@ impl TokenBlocks {
     ///
     /// # Panics
     /// If a thread did.
-    pub fn step(&mut self, patience: Duration) -> Result<Step> {
+    pub fn step(&mut self, patience: Duration) -> Result<NextBlock> {
         let mut state = lock(&self.shared.state);
         let next = state.next;
         if !state.done.contains_key(&next) && state.working > 0 {
@@ -151,10 +151,10 @@ impl TokenBlocks {
                 if block.is_err() {
                     self.cancel();
                 }
-                block.map(Step::Block)
+                block.map(NextBlock::Block)
             }
-            None if state.working == 0 => Ok(Step::End),
-            None => Ok(Step::Waiting),
+            None if state.working == 0 => Ok(NextBlock::End),
+            None => Ok(NextBlock::Waiting),
         }
     }
 
@@ -171,7 +171,7 @@ impl Drop for TokenBlocks {
     fn drop(&mut self) {
         self.cancel();
         for worker in self.workers.drain(..) {
-            // What it panicked with was told, or is of no use any more.
+            // What it panicked with was raised already, or is of no use any more.
             let _ = worker.join();
         }
     }

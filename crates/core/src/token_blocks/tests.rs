@@ -1,4 +1,4 @@
-//! Blocks hold the tokens of the documents, however these were cut, read and resumed.
+//! Blocks hold the tokens of the documents, however these were split, read and resumed.
 
 use std::fs;
 use std::path::PathBuf;
@@ -116,9 +116,9 @@ fn read(
     }
     loop {
         let block = match blocks.step(Duration::from_millis(20))? {
-            Step::Block(block) => block,
-            Step::Waiting => continue,
-            Step::End => return Ok(gathered),
+            NextBlock::Block(block) => block,
+            NextBlock::Waiting => continue,
+            NextBlock::End => return Ok(gathered),
         };
         let Tokens::Wide(mut tokens) = block.tokens else {
             panic!("tokens of four bytes were asked for");
@@ -225,7 +225,7 @@ fn files_are_cut_where_tokens_are_those_of_the_whole() {
             })
             .collect();
         assert_eq!(all.digests, digests);
-        // A file that can be cut is not held whole.
+        // A file that can be split is not held whole.
         assert_eq!(all.places.len() > 10, name != "whole texts", "{name}");
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! Look here for which columns the fast path does not find. What type a token has, of which text it is
 //! and whether it was added, the post-processor says of any tokens, if there are as many of them. Words
-//! are known where the caller split the text into them, or where nothing cuts it; else the stages run.
+//! are known where the caller split the text into them, or where nothing splits it; else the stages run.
 
 use std::iter::repeat_n;
 use std::rc::Rc;
@@ -211,7 +211,7 @@ impl Tokenizer {
         Ok(rows.encoding.word_ids)
     }
 
-    /// The word of each token where nothing cuts text but added tokens; none where some stretch between
+    /// The word of each token where nothing splits text but added tokens; none where some stretch between
     /// them has no tokens, which may be a word all the same.
     fn sections_of_tokens(
         &self,

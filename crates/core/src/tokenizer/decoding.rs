@@ -209,7 +209,7 @@ impl Tokenizer {
     /// The decode table, once enough ids were decoded, with `count` more, that it pays; `None` before that,
     /// and with a decoder that has none.
     fn decode_table(&self, count: usize) -> Option<&DecodeTable> {
-        if self.decode_table.made().is_none()
+        if self.decode_table.value().is_none()
             && self.decoded.fetch_add(count, Ordering::Relaxed) + count < BEFORE_TABLE
         {
             return None;

@@ -13,7 +13,7 @@ impl Tokenizer {
     /// never becomes a control piece.
     ///
     /// # Errors
-    /// Any model but Unigram; of a `.model` file, added tokens or a pre-tokenizer that cut text.
+    /// Any model but Unigram; of a `.model` file, added tokens or a pre-tokenizer that split text.
     pub fn n_best(&self, text: &str, size: usize) -> Result<Vec<(Vec<u32>, f64)>> {
         if let Model::Unigram(model) = &self.stages.model {
             return self.n_best_of_parts(model, text, size);
@@ -41,7 +41,7 @@ impl Tokenizer {
             .collect())
     }
 
-    /// The model of a `.model` file, if nothing else cuts text.
+    /// The model of a `.model` file, if nothing else splits text.
     pub(super) fn sentencepiece(&self, wanted: &str) -> Result<&SentencePiece> {
         match &self.stages.model {
             Model::SentencePiece(model)

@@ -184,7 +184,7 @@ impl Tokenizer {
             && (finds_nothing || self.finds_in_parts(&options.special))
     }
 
-    /// Whether the added tokens of a text are those of its parts, if none stands across a cut. Not where
+    /// Whether the added tokens of a text are those of its parts, if none stands across a split point. Not where
     /// one is an error, which says where it stands, nor in normalized text.
     fn finds_in_parts(&self, special: &SpecialPolicy) -> bool {
         let is_normalized = self.stages.normalizer.is_some();

@@ -17,7 +17,7 @@ use jeton_training::word_counts::FirstStages;
 /// What ends a stream of text.
 #[derive(Clone, Debug, Default)]
 pub struct StopRules {
-    /// Texts before which the text ends, however tokens cut them; none is empty.
+    /// Texts before which the text ends, however tokens split them; none is empty.
     pub texts: Vec<String>,
     /// Tokens before which it ends, sorted.
     pub ids: Vec<u32>,
@@ -225,7 +225,7 @@ impl DecodeStream {
         }
         self.given += text.len() - before;
         // What stands behind a stop is nobody's.
-        match self.stops.found() {
+        match self.stops.first_match() {
             Some(number) => {
                 self.stopped = Some(Stopped::Text(number));
                 Ok(())
@@ -260,10 +260,10 @@ impl Tokenizer {
 }
 
 /// Bytes of a text, about, that are encoded at a time.
-const BLOCK: usize = if cfg!(test) { 32 } else { 256 << 10 };
-/// Bytes at the end of these that are searched for a place to cut.
+const BYTES_AT_A_TIME: usize = if cfg!(test) { 32 } else { 256 << 10 };
+/// Bytes at the end of these that are searched for a place to split.
 const SEARCHED_FOR_CUT: usize = if cfg!(test) { 24 } else { 64 << 10 };
-/// Bytes of a text that are kept, at most, for want of a place to cut.
+/// Bytes of a text that are kept, at most, for want of a place to split.
 const MAX_KEPT: usize = 512 << 20;
 
 /// Approximate bytes of a part in the middle of a text.
@@ -383,7 +383,7 @@ pub struct EncodeStream {
     cuts: Cuts,
     options: EncodeOptions,
     kept: String,
-    /// The length from which on a place to cut is searched for again, in bytes.
+    /// The length from which on a place to split is searched for again, in bytes.
     room: usize,
     place: Place,
 }
@@ -408,7 +408,7 @@ impl EncodeStream {
             cuts,
             options,
             kept: String::new(),
-            room: BLOCK,
+            room: BYTES_AT_A_TIME,
             place: Place::First,
         })
     }
@@ -435,7 +435,7 @@ impl EncodeStream {
             tokenizer.encode_part(part, self.place, false, &self.options, ids)?;
             self.place = Place::Inner;
             self.kept.drain(..cut);
-            self.room = BLOCK;
+            self.room = BYTES_AT_A_TIME;
         }
         Ok(())
     }
@@ -576,7 +576,7 @@ pub(super) mod tests {
 
     fn tokenizers() -> Vec<Tokenizer> {
         let patterns = ["gpt2", "cl100k", "o200k"].map(in_pattern);
-        // In text that stays as it is, cuts see such tokens.
+        // In text that stays as it is, split points see such tokens.
         let late = Stages {
             added_tokens: vec![added(0, "e the", true), added(1, "  ", false)],
             ..in_pattern("gpt2")
@@ -626,7 +626,7 @@ pub(super) mod tests {
                 },
             ),
             (
-                "a token that may stand across any cut",
+                "a token that may stand across any split point",
                 with(added(0, "e\u{301} the", true)),
             ),
             (

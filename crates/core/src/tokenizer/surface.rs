@@ -75,7 +75,7 @@ impl Tokenizer {
         };
         match threads {
             1 => ids.iter().map(shape).collect(),
-            _ => Listener::told(|listener| {
+            _ => Listener::lend(|listener| {
                 let shapes = ids.par_iter().map(|id| listener.during(|| shape(id)));
                 shapes.collect()
             }),

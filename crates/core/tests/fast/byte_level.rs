@@ -104,7 +104,7 @@ fn ids_and_spans_equal_the_stages() {
                     ..EncodeOptions::default()
                 };
                 let staged = tokenizer.encode(&text, None, &options).unwrap().ids;
-                // Twice: words that are new, and words that were met.
+                // Twice: words that are new, and words that were seen.
                 for _ in 0..2 {
                     let compiled = tokenizer.encode_ids(&text, &options).unwrap();
                     assert_eq!(

@@ -1,4 +1,4 @@
-//! Pieces that any pre-tokenizer cuts, looked up one by one.
+//! Pieces that any pre-tokenizer splits, looked up one by one.
 
 use jeton_core::added_tokens::AddedToken;
 use jeton_core::fast::Strategy;

@@ -116,7 +116,7 @@ fn deepseek_v2() -> PreTokenizer {
     PreTokenizer::Sequence(stages)
 }
 
-/// The byte-level stage that does not cut.
+/// The byte-level stage that does not split.
 fn words_as_they_are() -> PreTokenizer {
     PreTokenizer::ByteLevel {
         add_prefix_space: false,
@@ -212,7 +212,7 @@ fn rows() -> Vec<(&'static str, Stages, Option<Strategy>, &'static str)> {
             "byte-level BPE behind lower case",
             stages(Some(Normalizer::Lowercase), pattern("gpt2"), byte_level()),
             Some(CachedPieces),
-            "pre-tokenizer Matches: does not cut at white space",
+            "pre-tokenizer Matches: does not split at white space",
         ),
         (
             "several splits",
@@ -257,7 +257,7 @@ fn rows() -> Vec<(&'static str, Stages, Option<Strategy>, &'static str)> {
                 byte_level(),
             ),
             Some(CachedPieces),
-            "pre-tokenizer Sequence: does not cut at white space",
+            "pre-tokenizer Sequence: does not split at white space",
         ),
         (
             "several splits, one of which backtracks",
@@ -267,7 +267,7 @@ fn rows() -> Vec<(&'static str, Stages, Option<Strategy>, &'static str)> {
                 byte_level(),
             ),
             Some(CachedPieces),
-            "pre-tokenizer Sequence: does not cut at white space",
+            "pre-tokenizer Sequence: does not split at white space",
         ),
         (
             "Falcon, whose digits are cut in printable characters",
@@ -289,7 +289,7 @@ fn rows() -> Vec<(&'static str, Stages, Option<Strategy>, &'static str)> {
                 byte_level(),
             ),
             Some(CachedPieces),
-            "pre-tokenizer Sequence: does not cut at white space",
+            "pre-tokenizer Sequence: does not split at white space",
         ),
         (
             "dropout",
@@ -383,7 +383,7 @@ fn rows() -> Vec<(&'static str, Stages, Option<Strategy>, &'static str)> {
             "model Unigram: not of a .model file",
         ),
         (
-            "Metaspace that does not cut",
+            "Metaspace that does not split",
             stages(None, Some(metaspace(false)), unigram()),
             None,
             "pre-tokenizer Metaspace: writes spaces as another character",
@@ -398,7 +398,7 @@ fn rows() -> Vec<(&'static str, Stages, Option<Strategy>, &'static str)> {
             "words between white space",
             stages(None, Some(PreTokenizer::WhitespaceSplit), word_level()),
             Some(WhitespaceWords),
-            "pre-tokenizer WhitespaceSplit: does not cut before spaces",
+            "pre-tokenizer WhitespaceSplit: does not split before spaces",
         ),
         (
             "a normalizer that joins words",
@@ -418,7 +418,7 @@ fn rows() -> Vec<(&'static str, Stages, Option<Strategy>, &'static str)> {
                 unigram(),
             ),
             Some(CachedPieces),
-            "pre-tokenizer CharDelimiterSplit: does not cut at white space",
+            "pre-tokenizer CharDelimiterSplit: does not split at white space",
         ),
         (
             "characters",

@@ -32,7 +32,7 @@ fn words_with_the_spaces_before_them() {
     assert!(compiled > 150 && cut > 80, "{compiled} {cut}");
 }
 
-/// Tokenizers that only write spaces as `▁`, as Llama 2's: long chunks are cut, and parts are taken
+/// Tokenizers that only write spaces as `▁`, as Llama 2's: long chunks are split, and parts are taken
 /// for chunks and chunks for parts where they may be.
 #[test]
 fn chunks_of_which_only_spaces_change() {

@@ -26,7 +26,7 @@ fn texts() {
     }
 }
 
-/// Long chunks that are cut, among short ones, known ones and new ones, so that tokens are given away
+/// Long chunks that are split, among short ones, known ones and new ones, so that tokens are given away
 /// at any place.
 #[test]
 fn chunks_of_any_length() {
@@ -52,7 +52,7 @@ fn chunks_of_any_length() {
 }
 
 /// Sums of scores pass each power of two and 100,000, while the same words come again and again; a
-/// batch does not cut such a text.
+/// batch does not split such a text.
 fn unigram_through_all_sums(seed: u64, scale: f32) {
     let mut numbers = ChaCha8Rng::seed_from_u64(seed);
     for round in 0..32 {
@@ -117,7 +117,7 @@ fn unigram_through_large_sums() {
     unigram_through_all_sums(29, 64.0);
 }
 
-/// Parts end at any of a text's places that may be cut at, as there is one such place in each part.
+/// Parts end at any of a text's places that may be split at, as there is one such place in each part.
 #[test]
 fn parts_of_texts() {
     let mut numbers = ChaCha8Rng::seed_from_u64(25);

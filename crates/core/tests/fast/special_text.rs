@@ -172,7 +172,7 @@ fn segmented_as_without_special_tokens(number: usize) {
             differed += usize::from(
                 plain.encode_ids(&text, &options) != tokenizer.encode_ids(&text, &options),
             );
-            // Under the other policies tokens are cut out, and what lies between is such text.
+            // Under the other policies tokens are split off, and what lies between is such text.
             for special in [SpecialPolicy::Allow, SpecialPolicy::Raise, only.clone()] {
                 let options = EncodeOptions {
                     special,

@@ -1,4 +1,4 @@
-//! Words between white space, as BERT cuts them.
+//! Words between white space, as BERT splits them.
 
 use jeton_core::model::{Model, WordPiece};
 use jeton_core::post_processor::PostProcessor;
@@ -43,7 +43,7 @@ fn words_by_themselves() {
     assert!(cut > 20, "{cut}");
 }
 
-/// Each character between words, between marks and beside punctuation, where words are cut.
+/// Each character between words, between marks and beside punctuation, where words are split.
 #[test]
 fn every_character_beside_bert_words() {
     let words = [
@@ -79,7 +79,7 @@ fn every_character_beside_bert_words() {
             !many || code_point % 61 == 0
         };
         for c in ('\0'..=char::MAX).filter(told_apart) {
-            // Long enough to be cut beside the character.
+            // Long enough to be split beside the character.
             let text = format!(
                 "a{c}b a\u{301}中{c}\u{323}.{c}\u{301}{c}中aaaaaaaaaaaaaaa{c} {c} a{c} {c}\u{302e}{c}\u{1d165}{c}"
             );

@@ -11,7 +11,7 @@ use crate::support::published;
 
 const PIECE: &str = r#""add_prefix_space":false,"trim_offsets":true,"use_regex":true"#;
 
-/// A file with every part; small enough to be cut anywhere.
+/// A file with every part; small enough to be split anywhere.
 fn file() -> String {
     format!(
         r#"{{"version":"1.0",

@@ -1,4 +1,4 @@
-//! Runs `testdata/added_tokens.toml`: added tokens are cut out of text as Hugging Face
+//! Runs `testdata/added_tokens.toml`: added tokens are split off from text as Hugging Face
 //! `tokenizers` does.
 
 use std::path::Path;

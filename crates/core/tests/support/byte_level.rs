@@ -93,7 +93,7 @@ pub fn add_other_ways(tokens: &[Bytes], merges: &mut Vec<(Bytes, Bytes)>) {
 }
 
 /// A byte-level vocabulary whose tokens are random concatenations of earlier ones, most of them
-/// taken from text so that they are met; and a few that no merge makes. Some have several merges.
+/// taken from text so that they occur; and a few that no merge makes. Some have several merges.
 pub fn vocabulary(numbers: &mut ChaCha8Rng) -> (Vec<Bytes>, Vec<(Bytes, Bytes)>) {
     let mut tokens: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
     let mut merges = Vec::new();

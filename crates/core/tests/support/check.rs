@@ -25,7 +25,7 @@ pub fn check(tokenizer: &Tokenizer, texts: impl IntoIterator<Item = String>) {
                     ..options.clone()
                 };
                 let staged = tokenizer.encode(&text, None, &options).map(|it| it.ids);
-                // Twice: words that are new, and words that were met.
+                // Twice: words that are new, and words that were seen.
                 for _ in 0..2 {
                     let compiled = tokenizer.encode_ids(&text, &options);
                     match (&compiled, &staged) {

@@ -96,7 +96,7 @@ fn rows(staged: &Encoding) -> Vec<[i64; 2]> {
     rows.map(|it| [it.start as i64, it.end as i64]).collect()
 }
 
-/// The same of a batch, of which the text is cut into parts if it can be.
+/// The same of a batch, of which the text is split into parts if it can be.
 #[allow(dead_code, reason = "not all tests have large texts")]
 pub fn check_batch(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions) {
     let never = AtomicBool::new(false);

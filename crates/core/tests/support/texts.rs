@@ -128,7 +128,7 @@ pub fn text(numbers: &mut ChaCha8Rng) -> String {
         .collect()
 }
 
-/// A long text of few kinds of parts, so that what stands around a cut is often odd.
+/// A long text of few kinds of parts, so that what stands around a split point is often odd.
 pub fn few_kinds(numbers: &mut ChaCha8Rng, length: usize) -> String {
     let count = numbers.random_range(2..12);
     let mut kinds: Vec<&str> = (0..count)
@@ -142,7 +142,7 @@ pub fn few_kinds(numbers: &mut ChaCha8Rng, length: usize) -> String {
     text
 }
 
-/// Spellings that are met in texts: single characters and random stretches.
+/// Spellings that occur in texts: single characters and random stretches.
 pub fn spellings(numbers: &mut ChaCha8Rng, inner_spaces: bool) -> Vec<String> {
     let mut spellings = vec!["▁".to_owned()];
     for _ in 0..120 {

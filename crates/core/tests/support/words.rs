@@ -1,4 +1,4 @@
-//! Random stages that cut text into words, and models of words.
+//! Random stages that split text into words, and models of words.
 
 use jeton_core::model::{Model, Unigram, WordLevel, WordPiece};
 use jeton_core::normalizer::{Charsmap, Normalizer};
@@ -78,7 +78,7 @@ pub fn word_models(numbers: &mut ChaCha8Rng) -> [Model; 3] {
     ]
 }
 
-/// A stage that cuts text.
+/// A stage that splits text.
 pub fn cutting_stage(numbers: &mut ChaCha8Rng) -> PreTokenizer {
     let behavior = *[
         SplitBehavior::Removed,

@@ -1,4 +1,4 @@
-//! Which stages the byte-level strategy accepts: a model whose tokens are bytes, text that is only cut.
+//! Which stages the byte-level strategy accepts: a model whose tokens are bytes, text that is only split.
 
 use crate::unsupported_stage::UnsupportedStage;
 use jeton_models::model::bpe::Alphabet;
@@ -53,7 +53,7 @@ impl<'s> Accepted<'s> {
             Splitter::of(cut)
         };
         let splitter = splitter.ok_or_else(|| {
-            let why = "does not only cut, drops text, or looks for what no automaton finds";
+            let why = "does not only split, drops text, or looks for what no automaton finds";
             UnsupportedStage::pre_tokenizer(pre_tokenizer, why)
         })?;
         Ok(Self {

@@ -1,4 +1,4 @@
-//! The strategy for byte-level BPE: a scanner cuts the text into words, each is looked up in the word cache,
+//! The strategy for byte-level BPE: a scanner splits the text into words, each is looked up in the word cache,
 //! and only new ones are merged.
 
 mod accepted;
@@ -10,7 +10,7 @@ use std::hash::BuildHasher;
 use foldhash::fast::RandomState;
 
 use crate::cache::group::{GROUP, Group};
-use crate::cache::pending::{MOST_NEW, MOST_PENDING, Pending};
+use crate::cache::pending::{MAX_NEW, MAX_PENDING, Pending};
 use crate::cache::word_cache::{SHORT_IDS, WordCache};
 use crate::cache::workspace_pool::{Reusable, WorkspacePool};
 use crate::sink::Sink;
@@ -49,7 +49,7 @@ pub struct ByteLevel {
     /// Finds most new words without merging.
     short_tokens: ShortTokens,
     whole_piece_tokens: WholePieceTokens,
-    /// Where long pieces may be cut.
+    /// Where long pieces may be split.
     cuts: SafeCuts,
     pool: WorkspacePool<ByteLevelWorkspace>,
 }
@@ -60,7 +60,7 @@ struct ByteLevelWorkspace {
     bounds: Vec<u32>,
     groups: [Group; 2],
     words: WordCache,
-    tokens: Box<[u32; MOST_PENDING]>,
+    tokens: Box<[u32; MAX_PENDING]>,
     holes: Vec<(usize, usize)>,
     works: Vec<ShortWord>,
     /// How many rounds of new words to come are merged without looking for tokens.
@@ -74,9 +74,9 @@ impl Reusable for ByteLevelWorkspace {
             bounds: Vec::new(),
             groups: [Group::NONE; 2],
             words: WordCache::new(RandomState::default().hash_one(0)),
-            tokens: Box::new([0; MOST_PENDING]),
+            tokens: Box::new([0; MAX_PENDING]),
             holes: Vec::new(),
-            works: vec![ShortWord::NEW; MOST_NEW],
+            works: vec![ShortWord::NEW; MAX_NEW],
             pause: 0,
         })
     }
@@ -142,7 +142,7 @@ impl ByteLevel {
     /// Gives the tokens of `text`, in which no added tokens are left, to `sink`.
     ///
     /// # Errors
-    /// A pattern that gave up on this text; more than 4 GiB without a place to cut.
+    /// A pattern that gave up on this text; more than 4 GiB without a place to split.
     pub fn encode(&self, text: &str, sink: &mut impl Sink) -> Result<()> {
         let text = match self.form {
             Some(form) => form.normalized(text),
@@ -280,7 +280,7 @@ impl<'t> ByteLevelCall<'_, 't> {
         self.make_room(sink);
         let mut number = 0;
         loop {
-            number = group.known(self.words, text, bounds, number, &mut self.pending);
+            number = group.emit_known(self.words, text, bounds, number, &mut self.pending);
             let [start, end] = match bounds.get(number..number + 2) {
                 Some(bounds) => [bounds[0] as usize, bounds[1] as usize],
                 None => return,
@@ -379,7 +379,7 @@ impl<'t> ByteLevelCall<'_, 't> {
         );
     }
 
-    /// A piece longer than [`LONG`]: cut where no token spans, else merged as it is.
+    /// A piece longer than [`LONG`]: split where no token spans, else merged as it is.
     #[inline(never)]
     fn very_long(&mut self, text: &'t [u8], start: usize, end: usize, sink: &mut impl Sink) {
         let cuts = &self.compiled.cuts;
@@ -435,7 +435,7 @@ impl<'t> ByteLevelCall<'_, 't> {
         }
     }
 
-    /// A piece that is longer than [`LONG`] and not cut.
+    /// A piece that is longer than [`LONG`] and not split.
     fn uncut(&mut self, piece: &'t [u8], sink: &mut impl Sink) {
         let hash = self.words.prefetch_overflow(piece);
         if let Some(ids) = self.words.find_overflow(piece, hash) {
@@ -488,7 +488,7 @@ mod tests {
         compiled.encode("known", &mut ids).unwrap();
         let hard = "a".repeat(64);
         assert!(compiled.encode(&hard, &mut ids).is_err());
-        let workspace = compiled.pool.kept().unwrap();
+        let workspace = compiled.pool.take_kept().unwrap();
         assert!(workspace.words.emit(b"known", &mut Vec::new()));
     }
 }

@@ -4,7 +4,7 @@ use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
 
-use crate::cache::pending::MOST_NEW;
+use crate::cache::pending::MAX_NEW;
 use jeton_models::merge::merges::Merges;
 use jeton_models::merge::pair_table::PairTable;
 use jeton_models::merge::short_word::ShortWord;
@@ -30,7 +30,7 @@ impl ShortTokens {
     /// The short tokens of `bpe`, which has these merges.
     pub fn new(bpe: &Bpe, merges: &Merges<impl PairTable>) -> Self {
         let vocab = bpe.vocab();
-        let made = merges.made(vocab.max_id().unwrap_or(0), *bpe.rule() == MergeRule::Ranks);
+        let made = merges.reachable(vocab.max_id().unwrap_or(0), *bpe.rule() == MergeRule::Ranks);
         let mut this = Self {
             ids: TagTable::new(vocab.len()),
             keys: vec![ShortKey::EMPTY; made.len()],
@@ -74,12 +74,12 @@ impl ShortTokens {
     /// Finds pieces that are one token, gives the tokens to `works`, and says by bits which pieces are
     /// left to be merged. Pieces that are not short have the key of no piece.
     pub fn find(&self, keys: &[ShortKey], works: &mut [ShortWord]) -> u64 {
-        let mut places = [Address::FIRST; MOST_NEW];
+        let mut places = [Address::FIRST; MAX_NEW];
         for (&key, place) in keys.iter().zip(&mut places) {
             *place = self.place(key);
             self.ids.prefetch(*place);
         }
-        let mut ids = [0; MOST_NEW];
+        let mut ids = [0; MAX_NEW];
         for (&place, id) in places[..keys.len()].iter().zip(&mut ids) {
             *id = self.ids.alike(place).first();
             prefetch(&self.keys, *id as usize);
@@ -116,8 +116,8 @@ mod tests {
         let merges = Merges::new(bpe.vocab(), bpe.reachable_merges()).unwrap();
         let short_tokens = ShortTokens::new(bpe, &merges);
         let mut found = 0;
-        for pieces in pieces.chunks(MOST_NEW) {
-            let mut works = vec![ShortWord::NEW; MOST_NEW];
+        for pieces in pieces.chunks(MAX_NEW) {
+            let mut works = vec![ShortWord::NEW; MAX_NEW];
             let mut merged = works.clone();
             let key = |piece: &&[u8]| match piece.len() {
                 ..=SHORT => ShortKey::new(piece, 0, piece.len()),

@@ -72,7 +72,7 @@ impl Group {
     /// Gives the tokens of the pieces from number `from` on to `pending`, which has room for them, as
     /// long as they are known, and says which piece is the first that is not. These are the pieces
     /// that were last asked for; one that is longer than [`LONG`] is not known.
-    pub fn known(
+    pub fn emit_known(
         &self,
         words: &WordCache,
         text: &[u8],
@@ -116,7 +116,7 @@ fn known_long(
         return false;
     }
     let found = words.find_long(LongKey::new(text, start, length), hash);
-    found.inspect(|&found| pending.found(found)).is_some()
+    found.inspect(|&found| pending.push_found(found)).is_some()
 }
 
 #[inline(never)]
@@ -129,7 +129,7 @@ fn ask_long(words: &WordCache, text: &[u8], start: usize, length: usize) -> u64 
 
 #[cfg(test)]
 mod tests {
-    use super::super::pending::MOST_PENDING;
+    use super::super::pending::MAX_PENDING;
     use super::*;
 
     #[test]
@@ -142,11 +142,11 @@ mod tests {
         words.insert(&text[7..35], &[7; 9]);
         let mut group = Group::NONE;
         group.ask(&words, text, &bounds);
-        let (mut room, mut holes) = ([0; MOST_PENDING], Vec::new());
+        let (mut room, mut holes) = ([0; MAX_PENDING], Vec::new());
         let mut pending = Pending::new(&mut room, &mut holes);
-        assert_eq!(group.known(&words, text, &bounds, 0, &mut pending), 3);
+        assert_eq!(group.emit_known(&words, text, &bounds, 0, &mut pending), 3);
         assert_eq!(group.piece(3).0, ShortKey::new(b" new", 0, 4));
-        assert_eq!(group.known(&words, text, &bounds, 4, &mut pending), 4);
+        assert_eq!(group.emit_known(&words, text, &bounds, 4, &mut pending), 4);
         let mut ids: Vec<u32> = Vec::new();
         pending.give(|_| (&[], 0), &mut ids);
         assert_eq!(ids, [&[1, 2, 3, 4, 5, 6][..], &[7; 9]].concat());

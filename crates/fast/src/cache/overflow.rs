@@ -1,5 +1,5 @@
 //! Pieces that are too long for an entry of the word cache, and their tokens, one behind another in
-//! one list of numbers: where a piece lies is told by an index that can be prefetched.
+//! one list of numbers: an index that can be prefetched holds where each piece lies.
 
 use jeton_text::mem::large_pages;
 use jeton_text::mem::prefetch::prefetch;
@@ -19,7 +19,7 @@ const PLACES_PER_RECORD: usize = 3;
 /// Times by which lines, and the room for records, grow.
 const GROWTH: usize = 4;
 /// Words of 32 bits of all records, at most: places are numbers of 32 bits.
-const MOST_WORDS: usize = u32::MAX as usize;
+const MAX_WORDS: usize = u32::MAX as usize;
 /// Words of records for which there is room at first.
 const FEWEST_WORDS: usize = 1 << 10;
 
@@ -68,7 +68,7 @@ impl Overflow {
             count: 0,
             records: vec![0],
             most_lines,
-            most_words: (left / size_of::<u32>()).min(MOST_WORDS),
+            most_words: (left / size_of::<u32>()).min(MAX_WORDS),
         }
     }
 

@@ -1,4 +1,4 @@
-//! The tokens of a text so far, in order, with a hole for each new word until it is merged.
+//! The pending tokens of a text, in order, with a hole for each new word until it is merged.
 //!
 //! A new piece is merged step by step, and each step waits for memory; so new pieces are gathered
 //! and merged side by side, while what follows them in the text is looked up.
@@ -8,9 +8,9 @@ use crate::sink::Sink;
 use jeton_text::mem::short_keys::ShortKey;
 
 /// Tokens, and holes among them, that wait at most.
-pub const MOST_PENDING: usize = 2048;
+pub const MAX_PENDING: usize = 2048;
 /// New words that are gathered at most.
-pub const MOST_NEW: usize = 32;
+pub const MAX_NEW: usize = 32;
 /// Lists that new words are kept in, by their hashes.
 const LISTS: usize = 64;
 /// Tokens that are copied at once where there are few.
@@ -23,23 +23,23 @@ type Hole = (usize, usize);
 
 /// Pieces that are new, each once.
 pub struct New<'t> {
-    pieces: [&'t [u8]; MOST_NEW],
-    keys: [ShortKey; MOST_NEW],
-    hashes: [u64; MOST_NEW],
+    pieces: [&'t [u8]; MAX_NEW],
+    keys: [ShortKey; MAX_NEW],
+    hashes: [u64; MAX_NEW],
     count: usize,
     /// For each beginning of a hash the piece seen last, and for each piece the one before it.
     last: [u8; LISTS],
-    before: [u8; MOST_NEW],
+    before: [u8; MAX_NEW],
 }
 
 impl<'t> New<'t> {
     const NONE: Self = Self {
-        pieces: [&[]; MOST_NEW],
-        keys: [ShortKey::NONE; MOST_NEW],
-        hashes: [0; MOST_NEW],
+        pieces: [&[]; MAX_NEW],
+        keys: [ShortKey::NONE; MAX_NEW],
+        hashes: [0; MAX_NEW],
         count: 0,
         last: [NO_PIECE; LISTS],
-        before: [NO_PIECE; MOST_NEW],
+        before: [NO_PIECE; MAX_NEW],
     };
 
     /// The number of a piece, if there is room for it.
@@ -86,7 +86,7 @@ impl<'t> New<'t> {
 
 /// Tokens and holes, and the pieces that the holes are for.
 pub struct Pending<'w, 't> {
-    tokens: &'w mut [u32; MOST_PENDING],
+    tokens: &'w mut [u32; MAX_PENDING],
     count: usize,
     holes: &'w mut Vec<Hole>,
     /// Made when the first one comes: most short texts have none.
@@ -95,7 +95,7 @@ pub struct Pending<'w, 't> {
 
 impl<'w, 't> Pending<'w, 't> {
     /// Nothing is pending, and there is room.
-    pub fn new(tokens: &'w mut [u32; MOST_PENDING], holes: &'w mut Vec<Hole>) -> Self {
+    pub fn new(tokens: &'w mut [u32; MAX_PENDING], holes: &'w mut Vec<Hole>) -> Self {
         holes.clear();
         Self {
             tokens,
@@ -105,45 +105,45 @@ impl<'w, 't> Pending<'w, 't> {
         }
     }
 
-    /// Whether so many more tokens may be taken.
+    /// Returns whether `tokens` more tokens fit.
     #[inline(always)]
     pub fn has_room(&self, tokens: usize) -> bool {
-        self.count + tokens <= MOST_PENDING
+        self.count + tokens <= MAX_PENDING
     }
 
-    /// Where the next token would go.
+    /// Index of the next token.
     #[inline(always)]
     pub fn end(&self) -> usize {
         self.count
     }
 
-    /// Says where the next token goes.
+    /// Sets the index of the next token.
     #[inline(always)]
     pub fn set_end(&mut self, end: usize) {
         self.count = end;
     }
 
-    /// Takes the first `count` of `ids` at `end`, and says where the next would go; copying all of
-    /// them is faster than copying some.
+    /// Appends the first `count` of `ids` at `end` and returns the index behind them. Copying all of `ids` is
+    /// faster than copying some.
     #[inline(always)]
     pub fn few<const N: usize>(&mut self, end: usize, ids: &[u32; N], count: usize) -> usize {
         self.tokens[end..end + N].copy_from_slice(ids);
         end + count
     }
 
-    /// Takes all of `ids`.
+    /// Appends all of `ids`.
     pub fn many(&mut self, ids: &[u32]) {
         self.tokens[self.count..self.count + ids.len()].copy_from_slice(ids);
         self.count += ids.len();
     }
 
-    /// Takes the tokens of a piece that is known.
+    /// Appends the tokens of a piece that the cache holds.
     #[inline(always)]
-    pub fn found(&mut self, found: Found) {
+    pub fn push_found(&mut self, found: Found) {
         self.count = self.found_at(self.count, found);
     }
 
-    /// As [`Self::found`], at `end`; says where the next token would go.
+    /// As [`Self::push_found`], at `end`; returns the index behind them.
     #[inline(always)]
     pub fn found_at(&mut self, end: usize, found: Found) -> usize {
         match found {
@@ -157,11 +157,11 @@ impl<'w, 't> Pending<'w, 't> {
         }
     }
 
-    /// Leaves a hole for a piece that is new; says whether there was room for one more. `key` is that
+    /// Leaves a hole for a new piece; returns whether there was room for it. `key` is that
     /// of a short piece, or of no piece; `hash` is the same for the same piece.
     #[inline(always)]
     pub fn hole(&mut self, piece: &'t [u8], key: ShortKey, hash: u64) -> bool {
-        if self.holes.len() == MOST_PENDING {
+        if self.holes.len() == MAX_PENDING {
             return false;
         }
         let new = match &mut self.new {
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn worked_example() {
-        let (mut room, mut holes) = ([0; MOST_PENDING], Vec::new());
+        let (mut room, mut holes) = ([0; MAX_PENDING], Vec::new());
         let mut pending = Pending::new(&mut room, &mut holes);
         pending.many(&[1, 2]);
         assert!(pending.hole(b"new", ShortKey::NONE, 7));
@@ -229,8 +229,8 @@ mod tests {
         let new = [[10, 11, 0, 0, 0, 0, 0, 0], [20, 0, 0, 0, 0, 0, 0, 0]];
         pending.give(|number| (&new[number], 2 - number), &mut ids);
         assert_eq!(ids, [1, 2, 10, 11, 20, 3, 10, 11]);
-        assert!(pending.has_room(MOST_PENDING));
+        assert!(pending.has_room(MAX_PENDING));
         let holes = (0..).take_while(|_| pending.hole(b"new", ShortKey::NONE, 7));
-        assert_eq!(holes.count(), MOST_PENDING);
+        assert_eq!(holes.count(), MAX_PENDING);
     }
 }

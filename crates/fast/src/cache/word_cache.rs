@@ -28,7 +28,7 @@ const FEWEST: usize = 1 << 9;
 /// Tokens outside entries for which there is room in any case.
 const FEWEST_SPILLED: usize = 1 << 12;
 /// Tokens outside entries, at most: their rows are numbers of 32 bits.
-const MOST_SPILLED: usize = u32::MAX as usize;
+const MAX_SPILLED: usize = u32::MAX as usize;
 /// Times by which a table grows, until it fills the processor's second cache.
 const GROWTH: usize = 4;
 /// Cache lines from which on a table only doubles.
@@ -214,7 +214,7 @@ impl Most {
             short,
             long,
             overflow,
-            spilled: (left / size_of::<u32>()).clamp(FEWEST_SPILLED, MOST_SPILLED),
+            spilled: (left / size_of::<u32>()).clamp(FEWEST_SPILLED, MAX_SPILLED),
         }
     }
 }

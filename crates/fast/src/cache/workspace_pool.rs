@@ -46,7 +46,7 @@ impl<T: Reusable> WorkspacePool<T> {
     /// A workspace that no other call has: one that another call gave back, else a new one. It goes
     /// back when it is dropped, whatever the call comes to.
     pub fn take(&self) -> Taken<'_, T> {
-        let kept = self.kept().filter(|workspace| workspace.is_current());
+        let kept = self.take_kept().filter(|workspace| workspace.is_current());
         Taken {
             pool: self,
             workspace: Some(kept.unwrap_or_else(T::new)),
@@ -94,7 +94,7 @@ impl<T> Drop for Taken<'_, T> {
 
 impl<T> WorkspacePool<T> {
     /// A workspace that a call gave back, if one is left.
-    pub(crate) fn kept(&self) -> Option<Box<T>> {
+    pub(crate) fn take_kept(&self) -> Option<Box<T>> {
         self.near().find_map(|Slot(slot)| {
             let workspace = slot.swap(null_mut(), Ordering::Acquire);
             // SAFETY: what is not null came from `Box::into_raw` in `put`, and only the thread that
@@ -125,7 +125,7 @@ impl<T> WorkspacePool<T> {
 
 impl<T> Drop for WorkspacePool<T> {
     fn drop(&mut self) {
-        while self.kept().is_some() {}
+        while self.take_kept().is_some() {}
     }
 }
 
@@ -154,13 +154,13 @@ mod tests {
     #[test]
     fn keeps_as_many_as_there_are_cores() {
         let pool = WorkspacePool::default();
-        assert!(pool.kept().is_none());
+        assert!(pool.take_kept().is_none());
         let counted = Arc::new(());
         for _ in 0..cores() + 3 {
             pool.put(Box::new(Arc::clone(&counted)));
         }
         assert_eq!(Arc::strong_count(&counted), cores() + 1);
-        let mine = pool.kept().unwrap();
+        let mine = pool.take_kept().unwrap();
         drop(pool);
         assert_eq!(Arc::strong_count(&counted), 2);
         drop(mine);
@@ -188,13 +188,13 @@ mod tests {
     fn a_workspace_goes_back_when_a_call_ends_and_not_when_it_panics() {
         let pool = WorkspacePool::<bool>::default();
         drop(pool.take());
-        assert!(pool.kept().is_some());
+        assert!(pool.take_kept().is_some());
         let call = std::panic::AssertUnwindSafe(|| {
             let _taken = pool.take();
             std::panic::resume_unwind(Box::new("interrupted"));
         });
         assert!(std::panic::catch_unwind(call).is_err());
-        assert!(pool.kept().is_none());
+        assert!(pool.take_kept().is_none());
     }
 
     #[test]
@@ -204,14 +204,14 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..10_000 {
-                        let mut workspace = pool.kept().unwrap_or_else(|| Box::new(0u64));
+                        let mut workspace = pool.take_kept().unwrap_or_else(|| Box::new(0u64));
                         *workspace += 1;
                         pool.put(workspace);
                     }
                 });
             }
         });
-        let kept = std::iter::from_fn(|| pool.kept());
+        let kept = std::iter::from_fn(|| pool.take_kept());
         assert!(kept.map(|count| *count).sum::<u64>() <= 40_000);
     }
 }

@@ -16,7 +16,7 @@ pub struct BpeMerger {
     tables: MergeTables,
     /// Whether a piece that is a token as a whole is that token, though its merges make something else.
     takes_whole_pieces: bool,
-    /// Where long pieces are cut, made when the first one comes; none if the parts might not have the
+    /// Where long pieces are split, made when the first one comes; none if the parts might not have the
     /// tokens that they have alone.
     cuts: Option<Lazy<SafeCuts>>,
 }

@@ -1,7 +1,7 @@
 //! The table of what the stages in front of the model make of each character, for stages that look at one
 //! character at a time. An entry is made when its character first occurs.
 //!
-//! Look here for how a new word is normalized and cut without going through the stages. What they
+//! Look here for how a new word is normalized and split without going through the stages. What they
 //! make of a character is asked of the stages themselves, with a letter on each side of it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -72,7 +72,7 @@ impl CharacterTable {
         })
     }
 
-    /// Cuts `word` as `stages` do, from which this was made; returns `false` if they have to be asked.
+    /// Splits `word` as `stages` do, from which this was made; returns `false` if they have to be asked.
     pub fn cut(&self, stages: &Stages, word: &str, cut: &mut CutWord) -> bool {
         cut.clear();
         let mut after_mark = false;
@@ -84,7 +84,7 @@ impl CharacterTable {
             let entry = &row[character as usize % ROW];
             let replacement = entry
                 .get()
-                .unwrap_or_else(|| entry.set(self.asked(stages, character)));
+                .unwrap_or_else(|| entry.set(self.ask_stages(stages, character)));
             match replacement[MAX_BYTES] & !(MAX_BYTES as u8) {
                 JOINS => {
                     // What leaves nothing behind may leave two marks side by side.
@@ -111,7 +111,7 @@ impl CharacterTable {
 
     /// What the stages make of a character.
     #[cold]
-    fn asked(&self, stages: &Stages, character: char) -> Replacement {
+    fn ask_stages(&self, stages: &Stages, character: char) -> Replacement {
         let Ok(pieces) = between_letters(stages, character) else {
             return entry(UNSURE, "");
         };

@@ -142,7 +142,7 @@ impl InitialSymbols {
         true
     }
 
-    /// Whether a piece begins with the symbols of its parts, wherever it is cut behind a character for
+    /// Whether a piece begins with the symbols of its parts, wherever it is split behind a character for
     /// which [`Self::leaves_nothing`] holds.
     pub fn parts_stand_alone(&self) -> bool {
         let drops = matches!(self.unknown, Unknown::Dropped) && !self.all_bytes;

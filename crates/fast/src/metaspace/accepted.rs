@@ -28,7 +28,7 @@ pub(super) fn joins_next(character: char) -> bool {
     pair.graphemes(true).nth(1).is_none()
 }
 
-/// Whether this BPE sees a chunk the same way alone and in a text that nothing has cut: no merge
+/// Whether this BPE sees a chunk the same way alone and in a text that nothing has split: no merge
 /// takes a space and what stands before it, unless that is a space.
 pub(super) fn merges_nothing_across_cuts(bpe: &Bpe) -> bool {
     let MergeRule::Merges(merges) = bpe.rule() else {

@@ -1,4 +1,4 @@
-//! The strategy for a `tokenizer.json` in SentencePiece's manner, which writes spaces as `▁`: text is cut
+//! The strategy for a `tokenizer.json` in SentencePiece's manner, which writes spaces as `▁`: text is split
 //! before spaces into chunks, each is looked up in the word cache, and only new ones go through the stages.
 //!
 //! Look here for which normalizers, pre-tokenizers and models are accepted, and for why a chunk's tokens
@@ -42,7 +42,7 @@ pub struct Metaspace {
     inner: Chain,
     /// How tokens write spaces, if a single stage decides that.
     spaces: Option<Spaces>,
-    /// Where long chunks are cut, made when the first one comes; none if the stages change more of
+    /// Where long chunks are split, made when the first one comes; none if the stages change more of
     /// a chunk than its spaces, or if its parts would not be what they are alone.
     cuts: Option<Lazy<SafeCuts>>,
     tables: ModelTables,
@@ -61,7 +61,7 @@ struct Chain {
 }
 
 impl Metaspace {
-    /// The compiled form of these stages, if text may be cut before spaces and if what a chunk
+    /// The compiled form of these stages, if text may be split before spaces and if what a chunk
     /// becomes does not depend on other chunks.
     ///
     /// # Errors
@@ -92,7 +92,7 @@ impl Metaspace {
         let is_idle = writes_spaces && cut.is_none_or(PreTokenizer::acts_only_at_spaces);
         if marking.is_none() && !is_idle {
             let why = match cut {
-                Some(_) => "does not cut before spaces written as ▁",
+                Some(_) => "does not split before spaces written as ▁",
                 None => "and the normalizer does not write spaces as ▁",
             };
             return Err(UnsupportedStage::pre_tokenizer(cut, why));
@@ -462,7 +462,7 @@ mod tests {
         let mut ids = Vec::new();
         let done = compiled.encode(&stages, "known known unknown", Place::First, &mut ids);
         assert!(done.is_err());
-        let workspace = compiled.pool.kept().unwrap();
+        let workspace = compiled.pool.take_kept().unwrap();
         assert!(workspace.lookup.words.emit(b" known", &mut Vec::new()));
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn texts_of(pieces: &Pieces) -> impl Iterator<Item = Piece<&str>> {
     (pieces.iter()).filter(|piece| matches!(piece.kind, Normal | Unused | UserDefined))
 }
 
-/// Whether text that becomes a piece may lie on both sides of a place where chunks are cut: a space
+/// Whether text that becomes a piece may lie on both sides of a place where chunks are split: a space
 /// behind anything but a space.
 fn spans_a_cut(pieces: &Pieces) -> bool {
     // Mostly, all pieces together have no more spaces than stand in front of one.

@@ -10,7 +10,7 @@ use super::chunks::ChunksCall;
 use super::short_merge::{MergeState, Merging};
 use crate::cache::group::GROUP;
 use crate::cache::lookup::AskedGroup;
-use crate::cache::pending::{MOST_NEW, MOST_PENDING, Pending};
+use crate::cache::pending::{MAX_NEW, MAX_PENDING, Pending};
 use crate::cache::word_cache::{Found, LONGEST};
 use crate::sink::Sink;
 use jeton_stages::split::delimiters::Chunks;
@@ -19,7 +19,7 @@ use jeton_text::mem::short_keys::{LONG, SHORT, ShortKey};
 
 /// What the chunks of a call are gathered in.
 pub struct MergeRoom {
-    tokens: Box<[u32; MOST_PENDING]>,
+    tokens: Box<[u32; MAX_PENDING]>,
     holes: Vec<(usize, usize)>,
     works: Vec<MergeState>,
     merged: Merged,
@@ -35,7 +35,7 @@ struct Merged {
 impl Default for MergeRoom {
     fn default() -> Self {
         Self {
-            tokens: Box::new([0; MOST_PENDING]),
+            tokens: Box::new([0; MAX_PENDING]),
             holes: Vec::new(),
             works: Vec::new(),
             merged: Merged::default(),
@@ -120,7 +120,7 @@ impl<'c, 't> BatchMerge<'c, 't> {
             let asked = AskedGroup::new(self.call.words(), text.as_bytes(), starts, ends);
             self.make_room(sink);
             for (i, (&start, &end)) in starts.iter().zip(ends).enumerate() {
-                if start >= self.done && !self.found(&asked, i, text, start, end) {
+                if start >= self.done && !self.take_known(&asked, i, text, start, end) {
                     self.chunk(text, start, end, asked.hash(i), sink);
                     self.make_room(sink);
                 }
@@ -130,7 +130,7 @@ impl<'c, 't> BatchMerge<'c, 't> {
 
     /// Takes the tokens of a piece of a group, for which there is room, if they are known.
     #[inline(always)]
-    fn found(
+    fn take_known(
         &mut self,
         asked: &AskedGroup,
         number: usize,
@@ -144,7 +144,7 @@ impl<'c, 't> BatchMerge<'c, 't> {
             // there may be no room.
             Some(Found::Many(ids)) if ids.len() > LONG => false,
             Some(found) => {
-                self.pending.found(found);
+                self.pending.push_found(found);
                 true
             }
         }
@@ -184,7 +184,7 @@ impl<'c, 't> BatchMerge<'c, 't> {
     }
 
     /// A chunk that is longer than a short one and begins with so many spaces, part by part; `kept`
-    /// says that the normalizer leaves it as it is. Says where something begins that is not to be cut
+    /// says that the normalizer leaves it as it is. Says where something begins that is not to be split
     /// before it is normalized.
     fn parts(
         &mut self,
@@ -231,7 +231,7 @@ impl<'c, 't> BatchMerge<'c, 't> {
         // All parts were known, and none was given away.
         if all_found && end - start <= LONGEST {
             let ids = self.pending.behind(before);
-            // What `found` refuses would be remembered again each time.
+            // What `take_known` refuses would be remembered again each time.
             if end - start > LONG || ids.len() <= LONG {
                 self.call.remember_whole(&bytes[start..end], ids);
             }
@@ -253,7 +253,7 @@ impl<'c, 't> BatchMerge<'c, 't> {
         let asked = AskedGroup::new(self.call.words(), text.as_bytes(), starts, ends);
         let mut all_found = true;
         for (i, (&start, &end)) in starts.iter().zip(ends).enumerate() {
-            if !self.found(&asked, i, text, start, end) {
+            if !self.take_known(&asked, i, text, start, end) {
                 self.part(&text[start..end], spaces, kept, asked.hash(i), sink);
                 all_found = false;
             }
@@ -262,7 +262,7 @@ impl<'c, 't> BatchMerge<'c, 't> {
         all_found
     }
 
-    /// A part that is not cut, begins with so many spaces, and is not known if it is no longer than
+    /// A part that is not split, begins with so many spaces, and is not known if it is no longer than
     /// [`LONG`]; `kept` says that the normalizer leaves it as it is.
     fn part(&mut self, part: &'t str, spaces: usize, kept: bool, hash: u64, sink: &mut impl Sink) {
         if self.known_long(part, hash, sink) {
@@ -312,7 +312,7 @@ impl<'c, 't> BatchMerge<'c, 't> {
         } = self;
         let new = pending.new_pieces().pieces();
         if works.is_empty() && !new.is_empty() {
-            works.resize_with(MOST_NEW, MergeState::default);
+            works.resize_with(MAX_NEW, MergeState::default);
         }
         let merging = *call.solver();
         merging.merge_together(new, works);

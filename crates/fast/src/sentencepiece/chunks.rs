@@ -1,5 +1,5 @@
 //! The chunks of one text on their way through a SentencePiece model: what the normalizer makes of a new one,
-//! the parts that it is cut into, and what of these is remembered.
+//! the parts that it is split into, and what of these is remembered.
 //!
 //! Look here for what happens where the character map makes a space of something else, so that a chunk
 //! is open: what it becomes depends on what follows. Segmenting is the [`Solver`]'s.
@@ -195,7 +195,7 @@ impl<'c, V> ChunksCall<'c, V> {
         self.words.insert_whole(chunk, ids);
     }
 
-    /// Where text is cut.
+    /// Where text is split.
     pub(super) fn delimiters(&self) -> &'c Delimiters {
         &self.compiled.delimiters
     }
@@ -331,7 +331,7 @@ impl<'c, V> ChunksCall<'c, V> {
     where
         V: Solver<S>,
     {
-        // The sink says what may be recalled, so it has to know of all parts so far. A part is never cut,
+        // The sink says what may be recalled, so it has to know of all parts so far. A part is never split,
         // so it is no chunk that was remembered as a whole, whose tokens change the sum by more.
         gathered.give(sink);
         let ids = &mut gathered.ids;
@@ -423,7 +423,7 @@ impl<'c, V> ChunksCall<'c, V> {
         longer
     }
 
-    /// Where long chunks may be cut.
+    /// Where long chunks may be split.
     pub(super) fn cuts(&self) -> &'c SafeCuts {
         (self.compiled.cuts).get(|| SafeCuts::new(self.model.vocab()))
     }

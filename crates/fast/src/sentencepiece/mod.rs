@@ -1,4 +1,4 @@
-//! The strategy for SentencePiece `.model` files: text is cut before spaces, which no piece spans, each
+//! The strategy for SentencePiece `.model` files: text is split before spaces, which no piece spans, each
 //! chunk is looked up in the word cache, and only new ones are normalized and segmented.
 //!
 //! Look here for the two algorithms side by side; `accepted` says for which models, `chunks` what becomes of
@@ -62,7 +62,7 @@ pub struct SentencePiece {
     /// A stretch between added tokens has ends of its own.
     legacy: bool,
     parts: Parts,
-    /// Where long chunks may be cut; made when the first one comes.
+    /// Where long chunks may be split; made when the first one comes.
     cuts: Lazy<SafeCuts>,
     /// Which characters of a long chunk need no look at the character map; made likewise.
     kept: Lazy<KeptCharacters>,
@@ -123,7 +123,7 @@ impl Reusable for UnigramWorkspace {
     }
 }
 
-/// Where a text may be cut into parts.
+/// Where a text may be split into parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Parts {
     Nowhere,
@@ -133,7 +133,7 @@ enum Parts {
 }
 
 impl SentencePiece {
-    /// The compiled form of these stages, if text may be cut before spaces and if what a chunk
+    /// The compiled form of these stages, if text may be split before spaces and if what a chunk
     /// becomes does not depend on other chunks.
     ///
     /// # Errors
@@ -153,7 +153,7 @@ impl SentencePiece {
             ));
         };
         if let Some(cut) = &stages.pre_tokenizer {
-            let why = "cuts text that a .model file leaves whole";
+            let why = "splits text that a .model file leaves whole";
             return Err(UnsupportedStage::pre_tokenizer(Some(cut), why));
         }
         check_normalizer(normalizer)
@@ -302,7 +302,7 @@ impl SentencePiece {
         matches!(self.solving, Solving::Unigram { .. })
     }
 
-    /// Whether there are places where a text may be cut into parts.
+    /// Whether there are places where a text may be split into parts.
     pub fn has_parts(&self) -> bool {
         self.parts != Parts::Nowhere
     }

@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use jeton_models::model::SentencePiece;
 use jeton_models::model::sentencepiece::spec::PieceKind;
 use jeton_stages::split::safe_cuts::decode;
-use jeton_stages::tables::tag_table::{AHEAD, Address, MOST_NUMBERS, NONE, TagTable};
+use jeton_stages::tables::tag_table::{AHEAD, Address, MAX_NUMBERS, NONE, TagTable};
 use jeton_text::mem::short_keys::{SHORT, ShortKey};
 
 /// What stands for a space in the model's pieces.
@@ -53,7 +53,7 @@ impl PieceIndex {
     pub fn new(model: &SentencePiece) -> Option<Self> {
         let pieces = &model.proto().pieces;
         let count = u32::try_from(pieces.len()).ok()?;
-        if count >= MOST_NUMBERS {
+        if count >= MAX_NUMBERS {
             return None;
         }
         // Text that holds user-defined pieces is left to the model.

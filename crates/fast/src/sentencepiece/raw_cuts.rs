@@ -1,4 +1,4 @@
-//! Where a long chunk may be cut before it is normalized: between two characters whose normal forms
+//! Where a long chunk may be split before it is normalized: between two characters whose normal forms
 //! stand side by side inside no piece.
 //!
 //! Text that has no spaces is looked up in such parts, so what the character map makes of it has to be

@@ -16,10 +16,10 @@ use jeton_text::mem::lazy::Lazy;
 const REBASED: f64 = 100_000.0;
 /// Score by which the sum may change, at most, within a part that is remembered wherever it stands, and by
 /// the tokens of a chunk that is remembered as a whole.
-pub const MOST_CHANGE: f64 = 300.0;
+pub const MAX_CHANGE: f64 = 300.0;
 /// Score of the same, of the tokens of a chunk that is remembered as a whole and that no entry holds:
 /// each of so many characters may be unknown.
-pub const MOST_LONG_CHANGE: f64 = 4_000.0;
+pub const MAX_LONG_CHANGE: f64 = 4_000.0;
 /// Score of half the distance of two 32-bit floats between 2^16 and 2^17: the most that rounding changes a
 /// sum by, before it is made zero.
 pub const ROUNDING: f64 = 1.0 / 256.0;
@@ -66,11 +66,11 @@ impl Scores {
             .map(|score| f64::from(score.abs()))
             .fold(0.0, f64::max);
         // Before the last part of a chunk that is remembered as a whole stand its other tokens.
-        let most = |change: f64| REBASED - change - MOST_CHANGE - ROUNDED;
+        let most = |change: f64| REBASED - change - MAX_CHANGE - ROUNDED;
         Self {
             rises: all().any(|score| score > 0.0),
-            most: most(MOST_CHANGE),
-            most_long: most(MOST_LONG_CHANGE),
+            most: most(MAX_CHANGE),
+            most_long: most(MAX_LONG_CHANGE),
             step: greatest + ROUNDING,
             pieces: Lazy::new(),
             by_id,
@@ -242,20 +242,20 @@ impl<'s, S: Sink> Summing<'s, S> {
         }
     }
 
-    /// Where the next token would go.
+    /// Index of the next token.
     #[inline(always)]
     pub fn end(&self) -> usize {
         self.count
     }
 
-    /// Says where the next token goes.
+    /// Sets the index of the next token.
     #[inline(always)]
     pub fn set_end(&mut self, end: usize) {
         self.count = end;
     }
 
-    /// Takes the first `count` of `ids` at `end`, where there is room, and says where the next would
-    /// go; copying all of them is faster than copying some.
+    /// Appends the first `count` of `ids` at `end`, where there is room, and returns the index behind them.
+    /// Copying all of `ids` is faster than copying some.
     #[inline(always)]
     pub fn few<const N: usize>(&mut self, end: usize, ids: &[u32; N], count: usize) -> usize {
         self.tokens[end..end + N].copy_from_slice(ids);

@@ -87,7 +87,7 @@ impl<'c, 's, S: Sink> Sequential<'c, 's, S> {
         for (starts, ends) in starts.chunks(GROUP).zip(ends.chunks(GROUP)) {
             let asked = AskedGroup::new(self.call.words(), text.as_bytes(), starts, ends);
             let mut next = 0;
-            while let Some(new) = self.known(&asked, text, starts, ends, next) {
+            while let Some(new) = self.emit_known(&asked, text, starts, ends, next) {
                 if starts[new] >= self.done {
                     self.chunk(text, starts[new], ends[new], asked.hash(new));
                 }
@@ -100,7 +100,7 @@ impl<'c, 's, S: Sink> Sequential<'c, 's, S> {
     /// Gives the tokens of the pieces of a group from number `from` on, as long as they are known;
     /// says which is the first that is not, or was read before.
     #[inline(always)]
-    fn known(
+    fn emit_known(
         &mut self,
         asked: &AskedGroup,
         text: &str,
@@ -177,7 +177,7 @@ impl<'c, 's, S: Sink> Sequential<'c, 's, S> {
     }
 
     /// A chunk that is longer than a short one and begins with so many spaces, part by part; says
-    /// where something begins that is not to be cut before it is normalized.
+    /// where something begins that is not to be split before it is normalized.
     fn parts(&mut self, text: &str, start: usize, end: usize, spaces: usize) -> Option<usize> {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("avx2") {
@@ -248,7 +248,7 @@ impl<'c, 's, S: Sink> Sequential<'c, 's, S> {
     ) -> bool {
         let asked = AskedGroup::new(self.call.words(), text.as_bytes(), starts, ends);
         let (mut next, mut anywhere) = (0, true);
-        while let Some(new) = self.known(&asked, text, starts, ends, next) {
+        while let Some(new) = self.emit_known(&asked, text, starts, ends, next) {
             let spaces = if new == 0 { spaces } else { 0 };
             let part = &text[starts[new]..ends[new]];
             anywhere &= self.part(part, asked.hash(new), spaces, changed);
@@ -267,7 +267,7 @@ impl<'c, 's, S: Sink> Sequential<'c, 's, S> {
     }
 }
 
-/// As [`Sequential::known`], where what was remembered of a chunk is perhaps no longer true.
+/// As [`Sequential::emit_known`], where what was remembered of a chunk is perhaps no longer true.
 #[inline(never)]
 fn known_one_by_one<S: Sink>(
     words: &WordCache,

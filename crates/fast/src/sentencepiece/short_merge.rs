@@ -6,7 +6,9 @@
 //!
 //! `jeton_models::merge` cannot do this. It looks up the rank of a pair of ids, and a SentencePiece model has
 //! no list of pairs: any two neighbours merge whose joined spelling is a piece, which has to be looked up by
-//! its bytes, and an unused piece merges and falls apart again.
+//! its bytes, and an unused piece merges and falls apart again. A list would have to be found first: Llama 2's
+//! 31,742 pieces can be parted in 128,736 ways, of which 61,249 are pairs of pieces, and today its first text
+//! waits 2 ms.
 
 use super::chunks::Solver;
 use super::long_merge;
@@ -328,7 +330,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-    use crate::cache::pending::MOST_NEW;
+    use crate::cache::pending::MAX_NEW;
     use jeton_models::merge::queue::HEAPED;
     use jeton_models::model::sentencepiece::spec::{
         Algorithm, ModelProto, NormalizerSpec, Piece, PieceKind, TrainerSpec,
@@ -352,9 +354,9 @@ mod tests {
             model,
             index: index.as_ref(),
         };
-        let mut works: Vec<MergeState> = (0..MOST_NEW).map(|_| MergeState::default()).collect();
+        let mut works: Vec<MergeState> = (0..MAX_NEW).map(|_| MergeState::default()).collect();
         let mut all = Vec::new();
-        for texts in texts.chunks(MOST_NEW) {
+        for texts in texts.chunks(MAX_NEW) {
             assert!(texts.iter().all(|text| merging.takes(text)));
             let bytes: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
             merging.merge_together(&bytes, &mut works);

@@ -1,5 +1,5 @@
 //! Unknown characters of SentencePiece models that have no bytes for them: neighbours are one token,
-//! wherever text was cut between them.
+//! wherever text was split between them.
 
 use crate::sink::Sink;
 use jeton_text::interrupt::parts;

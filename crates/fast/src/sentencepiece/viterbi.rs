@@ -8,7 +8,7 @@
 
 use super::chunks::Solver;
 use super::score_sums::{
-    MOST_CHANGE, MOST_LONG_CHANGE, ROUNDING, Scores, Summing, exponent, in_the_middle,
+    MAX_CHANGE, MAX_LONG_CHANGE, ROUNDING, Scores, Summing, exponent, in_the_middle,
 };
 use super::unknown::UNKNOWN;
 use crate::cache::word_cache::{LONGEST, WordCache};
@@ -22,7 +22,7 @@ const SLACK: f64 = 1e-6;
 /// Byte that no UTF-8 begins with, before the key of text where the sum before it has some magnitude.
 const BINADES: u8 = 0x80;
 /// Exponent of the power of two that all sums of scores are below.
-const MOST_EXPONENT: i32 = 17;
+const MAX_EXPONENT: i32 = 17;
 
 /// The best way to reach a place in the text.
 #[derive(Clone, Copy)]
@@ -143,8 +143,8 @@ impl<'m> Viterbi<'m> {
     /// remembered together.
     pub fn changes_little(&self, ids: &[u32], length: usize) -> bool {
         let most = match length {
-            ..=LONG => MOST_CHANGE,
-            _ => MOST_LONG_CHANGE,
+            ..=LONG => MAX_CHANGE,
+            _ => MAX_LONG_CHANGE,
         };
         self.scores.change(ids) <= most
     }
@@ -230,14 +230,14 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
             change = self.find_best(text.as_bytes()).ceil();
             let lead = self.least_lead(text);
             let exponent = same_below(lead, text);
-            let clear = exponent.is_some_and(|exponent| exponent >= MOST_EXPONENT);
-            if clear && change <= MOST_CHANGE && sink.may_recall() {
+            let clear = exponent.is_some_and(|exponent| exponent >= MAX_EXPONENT);
+            if clear && change <= MAX_CHANGE && sink.may_recall() {
                 self.push_path(text, ids);
                 sink.push_all(&ids[first..]);
                 return true;
             }
             let limit = exponent.map_or(0.0, |exponent| {
-                f64::powi(2.0, exponent.min(MOST_EXPONENT - 1)) - change
+                f64::powi(2.0, exponent.min(MAX_EXPONENT - 1)) - change
             });
             let limit = limit.max(0.0) as u32;
             let within = limit > 0 && sink.is_within(limit);
@@ -281,7 +281,7 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
     }
 
     fn may_remember(&self, ids: &[u32]) -> bool {
-        self.scores.change(ids) <= MOST_CHANGE
+        self.scores.change(ids) <= MAX_CHANGE
     }
 }
 
@@ -295,7 +295,7 @@ impl<S: Sink> Solver<Summing<'_, S>> for Viterbi<'_> {
 fn same_below(lead: f64, text: &str) -> Option<i32> {
     let roundings = 2.0 * text.chars().count() as f64;
     let most = (lead - SLACK) / roundings * f64::powi(2.0, 25);
-    (most >= 1.0).then(|| exponent(most).min(MOST_EXPONENT))
+    (most >= 1.0).then(|| exponent(most).min(MAX_EXPONENT))
 }
 
 #[cfg(test)]
@@ -324,7 +324,7 @@ mod tests {
         let mut viterbi = Viterbi::new(&model, &scores, &mut unclear);
         let change = viterbi.find_best(text.as_bytes());
         let lead = viterbi.least_lead(text);
-        (same_below(lead, text) == Some(MOST_EXPONENT), change)
+        (same_below(lead, text) == Some(MAX_EXPONENT), change)
     }
 
     fn wins_clearly(ab: f32, text: &str) -> bool {

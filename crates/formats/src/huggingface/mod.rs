@@ -225,7 +225,7 @@ fn fields(stages: &Stages) -> Result<Map<String, Value>> {
     Ok(fields)
 }
 
-/// A model of characters as one of words, after a cut into single characters: an unseen character
+/// A model of characters as one of words, after a split into single characters: an unseen character
 /// is the unknown token there too, or an error where there is none.
 fn characters_as_words(model: &Characters, stages: &Stages) -> Result<Stages> {
     let vocab = model.vocab();

@@ -1,4 +1,4 @@
-//! What SentencePiece's own interface tells of a text: its pieces, where each stands, and its surface.
+//! What SentencePiece's own interface returns for a text: its pieces, where each stands, and its surface.
 //!
 //! Look here where ids and spans are not enough: for what stands in an unknown piece, for segmentations
 //! with their scores, and for what each piece of a decoded text became. Places are SentencePiece's: all

@@ -216,7 +216,7 @@ fn failed_self_test(stages: &Stages, model: &SentencePiece) -> Option<String> {
             [&test.input, &test.expected, &pieces].map(|text| show(text.as_bytes()));
         (!passed).then(|| {
             format!(
-                "self_test_data: sample {number}: {input} should be cut into {expected}, but it \
+                "self_test_data: sample {number}: {input} should be split into {expected}, but it \
                  is cut into {pieces}, as if the file had been changed after it was made"
             )
         })

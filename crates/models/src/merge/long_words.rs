@@ -1,5 +1,8 @@
 //! Merging words that are too long to scan for the best pair: symbols know their neighbours, and pairs
 //! wait in a queue.
+//!
+//! SentencePiece's BPE (`long_merge` of the fast path) and the model of BPE have a loop of their own, since
+//! their symbols hold more: one loop for all three was a fifth to a half slower (`docs/experiments.md`).
 
 use std::collections::BinaryHeap;
 
@@ -64,7 +67,7 @@ fn merge_queued<T: PairTable>(
         if here.rank != rank {
             continue;
         }
-        let id = pairs.made(rank);
+        let id = pairs.product(rank);
         let right = &mut symbols[here.next as usize];
         let next = right.next;
         (right.id, right.rank) = (NONE, NONE);

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::growing_pairs::GrowingPairs;
 use super::long_words;
 use super::pairs::{Merge, Pairs};
-use super::row::MOST_SYMBOLS;
+use super::row::MAX_SYMBOLS;
 use super::short_word::ShortWord;
 use crate::merge::pair_table::PairTable;
 use crate::merge::token_reachability;
@@ -22,7 +22,7 @@ use jeton_text::simd::Avx2;
 use jeton_text::simd::{Lanes, Portable};
 
 /// Bytes of the longest word that is scanned for the best pair; longer ones are merged with a queue.
-pub const SCANNED: usize = MOST_SYMBOLS;
+pub const SCANNED: usize = MAX_SYMBOLS;
 /// Code points from which on characters always begin as bytes.
 const CHARACTERS_BELOW: usize = 0x1_0000;
 
@@ -132,10 +132,12 @@ impl<T: PairTable> Merges<T> {
 
     /// Which tokens of up to `max_id` merging is known to make; if `all_meet`, the two sides of each merge
     /// are what its token's bytes come to.
-    pub fn made(&self, max_id: u32, all_meet: bool) -> Cow<'_, [bool]> {
+    pub fn reachable(&self, max_id: u32, all_meet: bool) -> Cow<'_, [bool]> {
         match &self.made {
             Some(made) => made.into(),
-            None => token_reachability::made(&self.pairs, &self.bytes, max_id, all_meet).into(),
+            None => {
+                token_reachability::reachable(&self.pairs, &self.bytes, max_id, all_meet).into()
+            }
         }
     }
 

@@ -2,15 +2,15 @@
 
 use super::growing_pairs::GrowingPairs;
 use crate::merge::pair_table::{PairSlot, PairTable};
-use jeton_stages::tables::perfect_hash::{MOST_NUMBERS, PerfectHash};
+use jeton_stages::tables::perfect_hash::{MAX_NUMBERS, PerfectHash};
 
 /// A merge: the pair, its rank, and what it makes.
 pub type Merge = ((u32, u32), u32, u32);
 
 /// Number that ids and ranks are below.
-pub const MOST_IDS: u32 = NO_ID;
+pub const MAX_IDS: u32 = NO_ID;
 /// An id that is in no pair.
-pub const NO_ID: u32 = MOST_NUMBERS;
+pub const NO_ID: u32 = MAX_NUMBERS;
 /// Bits of an id.
 const ID: u32 = NO_ID.count_ones();
 
@@ -37,7 +37,7 @@ impl Pairs {
     /// later one is its maker.
     pub fn new(merges: &[Merge], max_id: u32) -> Option<Self> {
         let ranks = merges.iter().map(|merge| merge.1 + 1).max().unwrap_or(0);
-        if max_id >= MOST_IDS || ranks > MOST_IDS {
+        if max_id >= MAX_IDS || ranks > MAX_IDS {
             return None;
         }
         let ranks_are_ids = merges.iter().all(|&(_, rank, id)| rank == id);
@@ -65,7 +65,7 @@ impl Pairs {
 impl Pairs<GrowingPairs> {
     /// No merges yet, and room for `count` of ranks below `ranks`, of tokens up to `max_id`.
     pub fn with_room(count: usize, ranks: u32, max_id: u32) -> Option<Self> {
-        (max_id < MOST_IDS && ranks <= MOST_IDS).then(|| Self {
+        (max_id < MAX_IDS && ranks <= MAX_IDS).then(|| Self {
             table: GrowingPairs::new(count),
             merges: vec![u64::MAX; ranks.max(1) as usize],
             ages: vec![0; max_id as usize + 1],
@@ -79,7 +79,7 @@ impl Pairs<GrowingPairs> {
 
     /// No merges yet, and room for `count` whose ranks are the ids that they make, up to `max_id`.
     pub fn of_ranks(count: usize, max_id: u32) -> Option<Self> {
-        (max_id < MOST_IDS).then(|| Self {
+        (max_id < MAX_IDS).then(|| Self {
             table: GrowingPairs::new(count),
             merges: vec![u64::MAX; max_id as usize + 1],
             ages: Vec::new(),
@@ -154,7 +154,7 @@ impl<T: PairTable> Pairs<T> {
 
     /// What the merge of a rank makes.
     #[inline(always)]
-    pub fn made(&self, rank: u32) -> u32 {
+    pub fn product(&self, rank: u32) -> u32 {
         if self.ages.is_empty() {
             rank
         } else {
@@ -198,7 +198,7 @@ mod tests {
             let pairs = Pairs::new(&merges, 6_000).unwrap();
             for &((left, right), rank, id) in &merges {
                 assert_eq!(pairs.rank(left, right), rank);
-                assert_eq!(pairs.made(rank), id);
+                assert_eq!(pairs.product(rank), id);
                 let maker = pairs.maker(id);
                 assert_eq!(
                     (maker.left, maker.right, maker.age),
@@ -216,6 +216,6 @@ mod tests {
         let pairs = Pairs::new(&[], 255).unwrap();
         assert_eq!(pairs.rank(1, 2), NONE);
         assert_eq!(pairs.maker(7).age, 0);
-        assert!(Pairs::new(&[], MOST_IDS).is_none());
+        assert!(Pairs::new(&[], MAX_IDS).is_none());
     }
 }

@@ -6,9 +6,9 @@ use jeton_stages::tables::tag_table::NONE;
 use jeton_text::simd::{LANES, Lanes};
 
 /// Symbols of a row, at most.
-pub const MOST_SYMBOLS: usize = 64;
+pub const MAX_SYMBOLS: usize = 64;
 /// Symbols that there is memory for: a row, and what is read behind it.
-const ROOM: usize = MOST_SYMBOLS + 2 * LANES;
+const ROOM: usize = MAX_SYMBOLS + 2 * LANES;
 
 /// Symbols in a row, of which the first stands at place 1.
 #[derive(Clone)]
@@ -31,8 +31,8 @@ impl Row {
 
     /// Room for symbols, from the first place on.
     #[inline(always)]
-    pub fn room(&mut self) -> &mut [u32; MOST_SYMBOLS] {
-        (&mut self.ids[1..=MOST_SYMBOLS])
+    pub fn room(&mut self) -> &mut [u32; MAX_SYMBOLS] {
+        (&mut self.ids[1..=MAX_SYMBOLS])
             .try_into()
             .expect("so many")
     }
@@ -41,7 +41,7 @@ impl Row {
     /// says the rank of the merge of the symbol of a number, from 0 on, with the next.
     #[inline(always)]
     pub fn begin(&mut self, count: usize, rank: impl Fn(&[u32], usize) -> u32) {
-        let count = count.min(MOST_SYMBOLS);
+        let count = count.min(MAX_SYMBOLS);
         self.count = count;
         self.ids[count + 1] = NO_ID;
         for number in 0..count - 1 {
@@ -76,7 +76,7 @@ impl Row {
     pub fn lowest(&self, lanes: impl Lanes) -> (u32, usize) {
         let (chunks, _) = self.ranks.as_chunks();
         let (mut lowest, mut at) = lanes.lowest(&chunks[0]);
-        let more = self.count.min(MOST_SYMBOLS) / LANES;
+        let more = self.count.min(MAX_SYMBOLS) / LANES;
         for (chunk, start) in chunks[1..=more].iter().zip((LANES..).step_by(LANES)) {
             let (rank, place) = lanes.lowest(chunk);
             if rank < lowest {
@@ -96,7 +96,7 @@ impl Row {
     /// are those of before until [`Self::set_ranks`].
     #[inline(always)]
     pub fn merge(&mut self, at: usize, id: u32) {
-        let count = self.count.min(MOST_SYMBOLS);
+        let count = self.count.min(MAX_SYMBOLS);
         self.ids[at] = id;
         let mut place = at + 1;
         while place <= count {
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn rows_of_any_length() {
-        for count in 1..=MOST_SYMBOLS {
+        for count in 1..=MAX_SYMBOLS {
             let mut ranks: Vec<u32> = (1..count).map(|at| (at * 37 % 101) as u32).collect();
             let mut row = row(&ranks);
             while let Some(&lowest) = ranks.iter().min() {

@@ -1,7 +1,7 @@
 //! The state of a short word while it is merged: its row of symbols, and where the last merge was.
 
 use super::pairs::Pairs;
-use super::row::{MOST_SYMBOLS, Row};
+use super::row::{MAX_SYMBOLS, Row};
 use crate::merge::pair_table::{PairSlot, PairTable};
 use jeton_stages::tables::tag_table::NONE;
 #[cfg(target_arch = "x86_64")]
@@ -27,7 +27,7 @@ impl ShortWord {
 
     /// Room for the symbols that a piece begins as.
     #[inline(always)]
-    pub fn room(&mut self) -> &mut [u32; MOST_SYMBOLS] {
+    pub fn room(&mut self) -> &mut [u32; MAX_SYMBOLS] {
         self.row.room()
     }
 
@@ -70,7 +70,7 @@ impl ShortWord {
         if rank == NONE {
             return None;
         }
-        self.row.merge(at, pairs.made(rank));
+        self.row.merge(at, pairs.product(rank));
         // A symbol without a neighbour has one that merges with nothing: what is last or first in a
         // short piece is no guess that a processor often gets right.
         let [before, id, behind] = self.row.around(at);

@@ -50,7 +50,7 @@ pub fn without_idle(
 
 /// Which tokens of up to `max_id` merging is known to make, of those that begin as these bytes, where
 /// each has one merge. If `all_meet`, the two sides of each merge are what its token's bytes come to.
-pub fn made(
+pub fn reachable(
     pairs: &Pairs<impl PairTable>,
     bytes: &[u32; 256],
     max_id: u32,

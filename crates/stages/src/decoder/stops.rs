@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-/// Finds the first of some texts to be complete, wherever it is cut.
+/// Finds the first of some texts to be complete, wherever it is split.
 #[derive(Clone, Debug, Default)]
 pub struct Stops {
     stops: Arc<[String]>,
@@ -26,7 +26,7 @@ impl Stops {
     }
 
     /// The text that was found, by its number.
-    pub fn found(&self) -> Option<usize> {
+    pub fn first_match(&self) -> Option<usize> {
         self.found
     }
 
@@ -95,7 +95,7 @@ mod tests {
                 prop_assert!(found.kept.is_empty() || found.begun() == found.kept.len());
             }
             found.push("", true, &mut text);
-            prop_assert_eq!(found.found(), first.map(|(_, _, number)| number));
+            prop_assert_eq!(found.first_match(), first.map(|(_, _, number)| number));
             prop_assert_eq!(&text, first.map_or(whole.as_str(), |(_, start, _)| &whole[..start]));
         }
     }

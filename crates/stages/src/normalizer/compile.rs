@@ -13,7 +13,7 @@ use jeton_text::interrupt::Pace;
 use jeton_text::length_limit::LONGEST_REPLACEMENT;
 
 /// Units of a block: one for each byte that a base can be combined with.
-const BLOCK: usize = 256;
+const BLOCK_UNITS: usize = 256;
 /// Blocks at the end that are searched for free units.
 const RECENT: usize = 16;
 
@@ -121,7 +121,7 @@ impl Charsmap {
 
 impl Builder {
     fn grow(&mut self) {
-        let size = self.units.len() + BLOCK;
+        let size = self.units.len() + BLOCK_UNITS;
         self.units.resize(size, 0);
         self.taken.resize(size, false);
         self.is_base.resize(size, false);
@@ -161,9 +161,9 @@ impl Builder {
 
     /// Gives unused units labels with which no state leads to them.
     fn fill_unused(&mut self) {
-        for block in (0..self.units.len()).step_by(BLOCK) {
-            let unused_base = (block..block + BLOCK).find(|&at| !self.is_base[at]);
-            for at in block..block + BLOCK {
+        for block in (0..self.units.len()).step_by(BLOCK_UNITS) {
+            let unused_base = (block..block + BLOCK_UNITS).find(|&at| !self.is_base[at]);
+            for at in block..block + BLOCK_UNITS {
                 if let (false, Some(base)) = (self.taken[at], unused_base) {
                     self.units[at] = (at ^ base) as u32;
                 }
@@ -176,7 +176,7 @@ impl Builder {
             let free = |(label, _): &(u8, u32)| !builder.taken[base ^ usize::from(*label)];
             !builder.is_base[base] && state.iter().all(free)
         };
-        let recent = self.units.len().saturating_sub(RECENT * BLOCK);
+        let recent = self.units.len().saturating_sub(RECENT * BLOCK_UNITS);
         self.pace.steps(self.units.len() - recent);
         if let Some(base) = (recent..self.units.len()).find(|&base| fits(self, base)) {
             return base;

@@ -1,4 +1,4 @@
-//! Normalizers: what happens to text before it is cut into pieces.
+//! Normalizers: what happens to text before it is split into pieces.
 //!
 //! One variant a kind, one file a kind that is more than a line. Each rewrites an
 //! [`AlignedText`], so spans survive.

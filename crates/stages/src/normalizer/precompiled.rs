@@ -51,7 +51,7 @@ const LONGEST_KEY: u32 = 1024;
 const KEY_BYTES: usize = 1 << 26;
 
 /// States above which the characters of keys are not told apart. NFKC's keys need some 80,000.
-const MOST_STATES: usize = 1 << 20;
+const MAX_STATES: usize = 1 << 20;
 
 /// No code point.
 const NO_CHARACTER: u32 = u32::MAX;
@@ -301,7 +301,7 @@ impl Charsmap {
                 if met.insert((child, front.state())) {
                     waiting.push((child, front));
                 }
-                if met.len() > MOST_STATES {
+                if met.len() > MAX_STATES {
                     return None;
                 }
             }

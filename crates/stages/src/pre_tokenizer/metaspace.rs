@@ -1,4 +1,4 @@
-//! SentencePiece's pre-tokenizer: spaces written as a visible character, cut before each.
+//! SentencePiece's pre-tokenizer: spaces written as a visible character, split before each.
 
 use serde::{Deserialize, Serialize};
 

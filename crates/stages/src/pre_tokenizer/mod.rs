@@ -1,4 +1,4 @@
-//! Pre-tokenizers: where text is cut into the pieces that the model sees.
+//! Pre-tokenizers: where text is split into the pieces that the model sees.
 //!
 //! Look here for the kinds there are; those of more than a few lines have a file of their own, and
 //! [`named`] has the well-known ones by name.
@@ -38,7 +38,7 @@ pub enum PreTokenizer {
         add_prefix_space: bool,
         /// Without effect here; kept, so that a file is written as it was read.
         trim_offsets: bool,
-        /// Cut by GPT-2's pattern.
+        /// Split by GPT-2's pattern.
         use_regex: bool,
         /// Write each byte as one of GPT-2's 256 printable characters. Unset where the model's
         /// vocabulary holds raw bytes, which is how readers set up the common case.
@@ -52,7 +52,7 @@ pub enum PreTokenizer {
         replacement: char,
         /// When to put one in front.
         prepend_scheme: PrependScheme,
-        /// Cut before each.
+        /// Split before each.
         split: bool,
     },
     /// Words and runs of punctuation: `\w+|[^\w\s]+`.
@@ -163,7 +163,7 @@ impl PreTokenizer {
         }
     }
 
-    /// Cuts `pieces` finer.
+    /// Splits `pieces` finer.
     ///
     /// # Errors
     /// A pattern that gave up on this text.
@@ -194,7 +194,7 @@ impl PreTokenizer {
 
     /// Appends where the pieces of `text` lie, which are its parts as they stand there: what
     /// [`Self::ByteLevel`] writes is not in it. For a single stage, and not for [`Self::Metaspace`],
-    /// which cuts what it has written.
+    /// which splits what it has written.
     ///
     /// # Errors
     /// As [`Self::cut`].
@@ -207,7 +207,7 @@ impl PreTokenizer {
                 pieces.push(0..text.len());
                 Ok(())
             }
-            Self::Metaspace { .. } | Self::Sequence(_) => unreachable!("no stage that only cuts"),
+            Self::Metaspace { .. } | Self::Sequence(_) => unreachable!("no stage that only splits"),
             Self::Bert => {
                 let mut words = Vec::new();
                 split_at_characters(
@@ -265,7 +265,7 @@ impl PreTokenizer {
     }
 }
 
-/// Cuts each of the pieces of `text` that lie at `coarse` with `cut`, and appends where those lie that
+/// Splits each of the pieces of `text` that lie at `coarse` with `cut`, and appends where those lie that
 /// it makes of them; a piece without text is dropped.
 pub(crate) fn refine(
     text: &str,
@@ -289,7 +289,7 @@ static WORDS: LazyStatic<Result<Regex>> =
 
 fn cut_every(text: &str, length: usize, pieces: &mut Vec<Range<usize>>) -> Result<()> {
     if length == 0 {
-        let message = "FixedLength cuts every `length` characters, and `length` is 0";
+        let message = "FixedLength splits every `length` characters, and `length` is 0";
         return Err(Error::new(ErrorKind::Argument, message).hint("give at least 1"));
     }
     let starts = text.char_indices().map(|(at, _)| at).step_by(length);

@@ -7,7 +7,7 @@ use super::{PreTokenizer, SplitBehavior};
 use jeton_text::error::{Error, ErrorKind, Result, did_you_mean};
 use jeton_text::pattern::{Dialect, Regex, SearchPattern};
 
-/// A way to cut text that has a name.
+/// A way to split text that has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Named {
     /// What it is called here.
@@ -23,7 +23,7 @@ pub struct Named {
 enum Rule {
     /// The matches of an expression in tiktoken's dialect are the pieces.
     Matches(&'static str),
-    /// Cut at the matches of expressions in Oniguruma's dialect, one after another.
+    /// Split at the matches of expressions in Oniguruma's dialect, one after another.
     Splits(&'static [&'static str]),
     /// The runs of anything but white space are the pieces.
     WhitespaceSplit,
@@ -60,7 +60,7 @@ impl Named {
         }
     }
 
-    /// The expressions, and the dialect they are written in; none where no expression cuts.
+    /// The expressions, and the dialect they are written in; none where no expression splits.
     pub fn sources(&self) -> (Vec<&'static str>, Dialect) {
         match self.rule {
             Rule::Matches(source) => (vec![source], Dialect::Tiktoken),
@@ -69,7 +69,7 @@ impl Named {
         }
     }
 
-    /// The one expression of Oniguruma that cuts every text alike, where there is one.
+    /// The one expression of Oniguruma that splits every text alike, where there is one.
     ///
     /// Such expressions match every character, so that nothing lies between matches. Oniguruma has
     /// no possessive `{1,3}+`, and its `$` is the end of a line, so some stand here written anew.
@@ -92,7 +92,7 @@ pub fn split(source: &'static str) -> PreTokenizer {
     }
 }
 
-/// The way to cut text that is called `name`, in any case.
+/// The way to split text that is called `name`, in any case.
 ///
 /// ```
 /// use jeton_stages::pre_tokenizer::named;
@@ -127,7 +127,7 @@ pub fn find(name: &str) -> Result<&'static Named> {
     })
 }
 
-/// The way to cut text whose pieces are the matches of this one expression, and that leaves nothing
+/// The way to split text whose pieces are the matches of this one expression, and that leaves nothing
 /// between them.
 pub fn of_regex(regex: &Regex) -> Option<&'static Named> {
     let source = spelled(regex);
@@ -159,7 +159,7 @@ pub fn name_of(pre_tokenizer: &PreTokenizer) -> Option<&'static str> {
     }
 }
 
-/// The way to cut text by these expressions, one after another.
+/// The way to split text by these expressions, one after another.
 pub fn of_splits(regexes: &[&Regex]) -> Option<&'static Named> {
     NAMED.iter().find(|named| match named.rule {
         Rule::Splits(sources) => {
@@ -204,7 +204,7 @@ pub fn from_pattern(pattern: &str) -> Result<PreTokenizer> {
 }
 
 /// GPT-2's expression as GPT-2's own code writes it. The byte-level pre-tokenizer of Hugging Face
-/// `tokenizers` cuts by it; tiktoken writes the same rule in another way.
+/// `tokenizers` splits by it; tiktoken writes the same rule in another way.
 pub const GPT2_ORIGINAL: &str =
     r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
 
@@ -229,7 +229,7 @@ pub const FALCON: &[&str] = &[r"[\p{P}\$\+<=>\^~\|`]+", GPT2_ORIGINAL, "[0-9][0-
 /// BLOOM's expression.
 const BLOOM: &str = " ?[^(\\s|[.,!?…。，、।۔،])]+";
 
-/// Every way to cut text that has a name.
+/// Every way to split text that has a name.
 pub const NAMED: &[Named] = &[
     Named {
         name: "gpt2",

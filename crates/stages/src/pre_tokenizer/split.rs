@@ -1,4 +1,4 @@
-//! Cutting at delimiters, and the five things that can become of them.
+//! Splitting at delimiters, and the five things that can become of them.
 //!
 //! Look here for the one loop behind every pre-tokenizer that looks for something in the text.
 
@@ -24,7 +24,7 @@ pub enum SplitBehavior {
     Contiguous,
 }
 
-/// Cuts `text` at `delimiters`, ranges of bytes from left to right, and appends where the pieces lie.
+/// Splits `text` at `delimiters`, ranges of bytes from left to right, and appends where the pieces lie.
 ///
 /// With `invert`, what lies between them takes their part and they take its.
 pub(super) fn split(
@@ -55,7 +55,7 @@ pub(super) fn split(
     Ok(())
 }
 
-/// Cuts `text` at the characters that `is_delimiter` accepts, as [`split`] does.
+/// Splits `text` at the characters that `is_delimiter` accepts, as [`split`] does.
 pub(super) fn split_at_characters(
     text: &str,
     is_delimiter: impl Fn(char) -> bool,

@@ -1,4 +1,4 @@
-//! What the stages that only cut look for, as patterns of one kind, so that several stages can be made one
+//! What the stages that only split look for, as patterns of one kind, so that several stages can be made one
 //! automaton.
 
 use std::ops::RangeInclusive;
@@ -9,7 +9,7 @@ use super::{PreTokenizer, SplitBehavior, WORDS, byte_level, is_punctuation};
 use jeton_text::mem::lazy::LazyStatic;
 use jeton_text::pattern::{Regex, SearchPattern};
 
-/// Where a stage cuts, and what becomes of what it finds there.
+/// Where a stage splits, and what becomes of what it finds there.
 #[derive(Clone, Debug)]
 pub(crate) struct SplitRule {
     /// As [`steps_over`](jeton_text::pattern::steps_over) takes them.
@@ -21,8 +21,8 @@ pub(crate) struct SplitRule {
 }
 
 impl SplitRule {
-    /// Appends the cuts of a stage that is no sequence, each of which cuts the pieces of the one before
-    /// it; `None` if it does more than to cut there, or looks for what no automaton finds.
+    /// Appends the splits of a stage that is no sequence, each of which splits the pieces of the one before
+    /// it; `None` if it does more than to split there, or looks for what no automaton finds.
     pub fn find(pre_tokenizer: &PreTokenizer, found: &mut Vec<Self>) -> Option<()> {
         let mut push = |patterns, behavior, invert| {
             found.push(Self {

@@ -1,4 +1,4 @@
-//! Cutting where the script changes, as SentencePiece's trainer does: Hiragana, Katakana and Han
+//! Splitting where the script changes, as SentencePiece's trainer does: Hiragana, Katakana and Han
 //! are one script, and spaces belong to whatever stands around them.
 //!
 //! The scripts are those of Unicode 9, which `tokenizers` has. They are today's for the characters
@@ -12,7 +12,7 @@ use unicode_script::{Script, UnicodeScript};
 
 use jeton_text::mem::lazy::LazyStatic;
 
-/// Cuts `text` where a script begins, and appends where the pieces lie. What stands before the first
+/// Splits `text` where a script begins, and appends where the pieces lie. What stands before the first
 /// character that has a script is dropped, and so is a text without any: so does `tokenizers`.
 pub(super) fn cut(text: &str, pieces: &mut Vec<Range<usize>>) {
     let mut last = None;

@@ -18,9 +18,9 @@ use jeton_text::printable;
 /// Bytes of the search window for a split point.
 const WINDOW: usize = 512;
 /// Stages, at most, that a scanner knows as one.
-const MOST_SCANNED: usize = 8;
+const MAX_SCANNED: usize = 8;
 
-/// What words look like: stages that leave none of them longer than a short piece cut into words.
+/// What words look like: stages that leave none of them longer than a short piece split into words.
 const PROSE: &str = "Some words of plain prose are cut here";
 
 /// Where pieces lie in a text, from left to right, and that text.
@@ -31,9 +31,9 @@ pub type TextAndPieces<'t> = (Cow<'t, str>, Vec<Range<usize>>);
 pub struct AnySplitter {
     /// The first stages, if a splitter knows them.
     first: Option<Splitter>,
-    /// The next ones, up to the first that cuts into words.
+    /// The next ones, up to the first that splits into words.
     coarse: Vec<PreTokenizer>,
-    /// The others, which cut words. Here and there, those that write printable characters do so for the
+    /// The others, which split words. Here and there, those that write printable characters do so for the
     /// stages behind them.
     fine: Vec<PreTokenizer>,
     /// A space is put in front of text that does not begin with one.
@@ -68,12 +68,10 @@ impl AnySplitter {
         }
         stages.retain(|it| !it.facts().changes_nothing);
         let printable = stages.pop_if(|it| writes(it)).is_some();
-        let scanner = (1..=stages.len().min(MOST_SCANNED))
-            .rev()
-            .find_map(|count| {
-                let first = PreTokenizer::Sequence(stages[..count].to_vec());
-                Some((count, Splitter::scanner(&first)?))
-            });
+        let scanner = (1..=stages.len().min(MAX_SCANNED)).rev().find_map(|count| {
+            let first = PreTokenizer::Sequence(stages[..count].to_vec());
+            Some((count, Splitter::scanner(&first)?))
+        });
         let (scanned, first) = scanner.unzip();
         let scanned = scanned.unwrap_or(0);
         let mut splitter = Self {
@@ -87,7 +85,7 @@ impl AnySplitter {
         let count = splitter.words_from(others).unwrap_or(others.len());
         splitter.fine = stages.split_off(scanned + count);
         if count > 0 {
-            // All that cuts into words in one pass, if that is possible.
+            // All that splits into words in one pass, if that is possible.
             let first = match first_splitter(&stages) {
                 Some((count, quicker)) if count > scanned => {
                     splitter.first = Some(quicker);
@@ -100,7 +98,7 @@ impl AnySplitter {
         Some(splitter)
     }
 
-    /// The number of the next stages after which text is cut into words: all of them if none does that, or
+    /// The number of the next stages after which text is split into words: all of them if none does that, or
     /// if one backtracks, since that may take long.
     fn words_from(&self, stages: &[PreTokenizer]) -> Result<usize> {
         let (mut text, mut pieces) = self.cut(&mut Scanner::default(), PROSE.into())?;
@@ -116,10 +114,10 @@ impl AnySplitter {
         Ok(count)
     }
 
-    /// The pieces that the stages make of `text`, but for those that cut words.
+    /// The pieces that the stages make of `text`, but for those that split words.
     ///
     /// # Errors
-    /// A pattern that gave up on this text; more than 4 GiB without a place to cut.
+    /// A pattern that gave up on this text; more than 4 GiB without a place to split.
     pub fn cut<'t>(
         &self,
         scanner: &mut Scanner,
@@ -154,12 +152,12 @@ impl AnySplitter {
         through(&self.coarse, text, pieces)
     }
 
-    /// Whether words are cut.
+    /// Whether words are split.
     pub fn cuts_words(&self) -> bool {
         !self.fine.is_empty()
     }
 
-    /// The pieces that the stages that cut words make of one.
+    /// The pieces that the stages that split words make of one.
     ///
     /// # Errors
     /// A pattern that gave up on it.
@@ -172,7 +170,7 @@ impl AnySplitter {
     }
 
     /// A place in `text`, about `reach` bytes after `start`, at which it may be parted before it is
-    /// normalized and cut; the end of the text if none is known. `normalizer` must do the same to words
+    /// normalized and split; the end of the text if none is known. `normalizer` must do the same to words
     /// wherever they stand.
     pub fn split_point(
         &self,
@@ -204,7 +202,7 @@ impl AnySplitter {
     }
 
     /// The same for stages that look at single characters, `first` before the others: between two
-    /// characters of ASCII at which one of the stages cuts.
+    /// characters of ASCII at which one of the stages splits.
     fn split_point_between(
         &self,
         first: &[PreTokenizer],
@@ -218,18 +216,17 @@ impl AnySplitter {
         let stages: Vec<&PreTokenizer> = stages.collect();
         let bytes = text.as_bytes();
         let is_changed = self.prefix_space || normalizer.is_some();
-        let parts = |at: usize| -> Option<bool> {
-            let both = text.get(at - 1..at + 1)?;
+        let parts = |at: usize| {
             // A blank stays what it is, whatever stands behind it.
             let begins = bytes[at] == b' ' || !is_changed && bytes[at].is_ascii_graphic();
-            if !begins {
-                return None;
-            }
-            let both = match normalizer {
-                Some(normalizer) => normalizer.normalized(both).ok()?,
-                None => both.into(),
-            };
-            Some(both.len() == 2 && stages.iter().any(|it| parts_both(it, &both)))
+            let both = text.get(at - 1..at + 1).filter(|_| begins);
+            let both = both.and_then(|both| match normalizer {
+                Some(normalizer) => normalizer.normalized(both).ok(),
+                None => Some(both.into()),
+            });
+            both.is_some_and(|both| {
+                both.len() == 2 && stages.iter().any(|it| parts_both(it, &both))
+            })
         };
         loop {
             let limit = start.saturating_add(reach);
@@ -237,7 +234,7 @@ impl AnySplitter {
                 return text.len();
             }
             let first = limit.saturating_sub(WINDOW).max(start + 1);
-            if let Some(end) = (first..limit).rev().find(|at| parts(*at) == Some(true)) {
+            if let Some(end) = (first..limit).rev().find(|&at| parts(at)) {
                 return end;
             }
             reach = reach.saturating_mul(2).max(WINDOW);
@@ -245,7 +242,7 @@ impl AnySplitter {
     }
 }
 
-/// What cuts as the first of these stages do, and how many those are: all of them, if one automaton can.
+/// What splits as the first of these stages do, and how many those are: all of them, if one automaton can.
 fn first_splitter(stages: &[PreTokenizer]) -> Option<(usize, Splitter)> {
     let all = || Some(Splitter::OnePass(OnePass::new(stages.to_vec())?));
     let first = || Splitter::of_one(stages.first()?);

@@ -1,13 +1,12 @@
-//! Cutting original text into chunks at spaces and other delimiters, before any stage has seen it.
+//! Splitting original text into chunks at spaces and other delimiters, before any stage has seen it.
 //!
 //! Look here for the scanner behind the strategies that cache chunks. It reads 64 bytes at a time and
 //! knows only ASCII, so each delimiter is one byte.
 
+use super::BLOCK;
 use jeton_text::interrupt::{self, Pace, paced};
 use std::ops::RangeInclusive;
 
-/// Bytes of a block.
-const BLOCK: usize = 64;
 /// Blocks that are scanned before their chunks are handed on.
 const BLOCKS_AT_ONCE: usize = 16;
 /// Places that are written at a time.
@@ -19,7 +18,7 @@ const MAX_CHUNKS: usize = BLOCK * BLOCKS_AT_ONCE + 1 + ROW;
 /// Sets of ASCII characters, each as ranges.
 pub type Set = Vec<RangeInclusive<u8>>;
 
-/// Where text is cut.
+/// Where text is split.
 #[derive(Clone, Debug)]
 pub struct Delimiters {
     /// A run of these begins a chunk, or is dropped.
@@ -149,7 +148,7 @@ impl Delimiters {
             return Ok(());
         }
         let (mut begun, mut ended) = (0, 0);
-        // The first byte stands after a place where text is cut. Where spaces are kept, that it
+        // The first byte stands after a place where text is split. Where spaces are kept, that it
         // begins a chunk is known, and it must not end one.
         let mut after_space = 1;
         let mut after_alone = 0;

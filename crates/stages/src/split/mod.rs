@@ -1,5 +1,5 @@
-//! Cutting text: into words by a pattern, into chunks at spaces, and long ones of either at safe cuts, between
-//! characters that no token holds together.
+//! Splitting text: into words by a pattern, into chunks at spaces, and long ones of either at safe split
+//! points, between characters that no token holds together.
 
 pub mod any_splitter;
 pub mod delimiters;
@@ -13,3 +13,6 @@ pub mod splitter;
 mod stretch;
 #[cfg(test)]
 mod test_texts;
+
+/// Bytes of a block: scanners have a bit of a mask for each.
+const BLOCK: usize = 64;

@@ -1,4 +1,4 @@
-//! Safe cuts: the pairs of characters between which a long word may be cut without changing its tokens,
+//! Safe split points: the pairs of characters between which a long word may be split without changing its tokens,
 //! because no token holds the two side by side.
 //!
 //! No merge can cross such a place, so what lies on its two sides is merged independently. Text
@@ -10,10 +10,10 @@ use jeton_text::mem::prefetch::prefetch;
 
 /// Characters for which the table is prefetched ahead.
 const PREFETCHED: usize = 32;
-/// Bits of a hash of a pair of characters; two pairs with one hash only mean a cut fewer.
+/// Bits of a hash of a pair of characters; two pairs with one hash only mean a split point fewer.
 const BITS: u32 = 21;
 
-/// Which pairs of characters some token holds side by side; between all others a word may be cut.
+/// Which pairs of characters some token holds side by side; between all others a word may be split.
 #[derive(Debug)]
 pub struct SafeCuts {
     /// Pairs of whole characters, hashed.

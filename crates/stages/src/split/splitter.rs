@@ -1,4 +1,4 @@
-//! The splitter: cuts text into words by a block scanner where the pattern is known, else by its regex
+//! The splitter: splits text into words by a block scanner where the pattern is known, else by its regex
 //! engine.
 
 use super::one_pass::OnePass;
@@ -37,14 +37,14 @@ const OTHER_SPELLINGS: &[(&str, Rules)] = &[
     ),
 ];
 
-/// Expressions that cut numbers out, with how many a match holds.
+/// Expressions that split numbers off, with how many a match holds.
 const NUMBERS: &[(&str, Numbers)] = &[
     (r"\p{N}", Numbers::One),
     (r"\p{N}{1,3}", Numbers::Three),
     (r"\p{N}+", Numbers::All),
 ];
 
-/// What cuts text into the pieces of a byte-level model.
+/// What splits text into the pieces of a byte-level model.
 #[derive(Clone, Debug)]
 pub enum Splitter {
     /// A hand-written scanner.
@@ -58,7 +58,7 @@ pub enum Splitter {
 }
 
 impl Splitter {
-    /// What cuts as `pre_tokenizer` does, if it only cuts, and drops hardly any text where it has several
+    /// What splits as `pre_tokenizer` does, if it only splits, and drops hardly any text where it has several
     /// stages.
     pub fn of(pre_tokenizer: &PreTokenizer) -> Option<Self> {
         let stages = cutting_stages(pre_tokenizer);
@@ -67,12 +67,12 @@ impl Splitter {
         })
     }
 
-    /// The scanner that cuts as `pre_tokenizer` does, if one knows its stages.
+    /// The scanner that splits as `pre_tokenizer` does, if one knows its stages.
     pub fn scanner(pre_tokenizer: &PreTokenizer) -> Option<Self> {
         rules(&cutting_stages(pre_tokenizer)).map(Self::Scanner)
     }
 
-    /// What cuts as stages do that a scanner knows, or that look for one expression.
+    /// What splits as stages do that a scanner knows, or that look for one expression.
     pub fn of_one(pre_tokenizer: &PreTokenizer) -> Option<Self> {
         Self::of_known(&cutting_stages(pre_tokenizer))
     }
@@ -154,13 +154,13 @@ impl Splitter {
     }
 }
 
-/// What is said of so many bytes without a place to cut, which places of 32 bits do not reach.
+/// What is said of so many bytes without a place to split, which places of 32 bits do not reach.
 pub fn uncut(length: usize) -> Error {
-    let message = format!("{length} bytes without a place to cut are more than 4 GiB");
+    let message = format!("{length} bytes without a place to split are more than 4 GiB");
     Error::new(ErrorKind::Encode, message).hint("encode the text in parts")
 }
 
-/// The rules of the scanner that cuts as these stages do, one after another.
+/// The rules of the scanner that splits as these stages do, one after another.
 fn rules(stages: &[&PreTokenizer]) -> Option<Rules> {
     match stages {
         [
@@ -257,7 +257,7 @@ fn numbers_cut_by(regex: &Regex) -> Option<Numbers> {
 mod tests {
     use super::*;
 
-    /// Which scanner cuts as these stages of a `tokenizer.json` do.
+    /// Which scanner splits as these stages of a `tokenizer.json` do.
     fn rules(stages: &[PreTokenizer]) -> Option<Rules> {
         match Splitter::of(&PreTokenizer::Sequence(stages.to_vec()))? {
             Splitter::Scanner(rules) => Some(rules),

@@ -18,15 +18,15 @@ use jeton_text::mem::short_keys::{MIX, fold};
 /// Bits of a number; a key stands above it.
 const NUMBER_BITS: u32 = 20;
 /// Bound that numbers are below.
-pub const MOST_NUMBERS: u32 = (1 << NUMBER_BITS) - 1;
+pub const MAX_NUMBERS: u32 = (1 << NUMBER_BITS) - 1;
 /// Bound that keys are below.
-pub const MOST_KEYS: u64 = (1 << (u64::BITS - NUMBER_BITS)) - 1;
+pub const MAX_KEYS: u64 = (1 << (u64::BITS - NUMBER_BITS)) - 1;
 /// A place without a key.
 const EMPTY: u64 = u64::MAX;
 /// Keys of a bucket, on the average and at most.
 const BUCKET: usize = 3;
 
-/// A table of numbers below [`MOST_NUMBERS`].
+/// A table of numbers below [`MAX_NUMBERS`].
 pub struct PerfectHash {
     /// Moves the hashes, so that no file knows which keys fall into one bucket.
     seed: u64,
@@ -125,7 +125,7 @@ impl PerfectHash {
 
     #[inline(always)]
     fn entry(key: u64, number: u32) -> u64 {
-        debug_assert!(key < MOST_KEYS && number < MOST_NUMBERS);
+        debug_assert!(key < MAX_KEYS && number < MAX_NUMBERS);
         key << NUMBER_BITS | u64::from(number)
     }
 
@@ -188,7 +188,7 @@ mod tests {
                 assert_eq!(number(&table, key), expected);
             }
             let next = |n: u64| n * n + 1;
-            let others = (1..count).map(next).chain([2, MOST_KEYS - 1]);
+            let others = (1..count).map(next).chain([2, MAX_KEYS - 1]);
             for key in others {
                 assert_eq!(number(&table, key), NONE, "{key}");
             }

@@ -13,7 +13,7 @@ const FILLED: usize = 10;
 /// Bits of an entry that hold the number; a tag stands above it.
 const NUMBER: u32 = (1 << 20) - 1;
 /// Bound that numbers are below.
-pub const MOST_NUMBERS: u32 = NUMBER;
+pub const MAX_NUMBERS: u32 = NUMBER;
 /// No number.
 pub const NONE: u32 = u32::MAX;
 /// Entries by which memory is prefetched ahead while a table is made.
@@ -113,7 +113,7 @@ pub struct Alike<'t> {
     bits: u32,
 }
 
-/// A table of numbers below [`MOST_NUMBERS`].
+/// A table of numbers below [`MAX_NUMBERS`].
 pub struct TagTable {
     lines: Vec<Line>,
 }
@@ -146,7 +146,7 @@ impl TagTable {
 
     /// Puts a number there; says whether its line had room.
     pub fn insert(&mut self, place: Address, number: u32) -> bool {
-        debug_assert!(number < MOST_NUMBERS);
+        debug_assert!(number < MAX_NUMBERS);
         let Line(entries) = &mut self.lines[place.line as usize];
         let free = entries.iter_mut().find(|entry| **entry == EMPTY);
         free.map(|entry| *entry = place.tag | number).is_some()

@@ -25,7 +25,7 @@ impl<T> Lazy<T> {
     }
 
     /// The value, if it was made.
-    pub fn made(&self) -> Option<&T> {
+    pub fn value(&self) -> Option<&T> {
         self.0.get()
     }
 
@@ -78,7 +78,7 @@ mod tests {
             let threads: Vec<_> = (0..8).map(|_| scope.spawn(look)).collect();
             threads.into_iter().map(|it| it.join().unwrap()).collect()
         });
-        assert!(seen.iter().all(|value| Some(value) == lazy.made()));
+        assert!(seen.iter().all(|value| Some(value) == lazy.value()));
     }
 
     /// What a forked child sees of a thread that is gone: one that began to make the value and

@@ -2,7 +2,7 @@
 //!
 //! Look here for how a match is found. The automaton is that of `regex-automata`, made of the pattern
 //! over [`CharacterClasses`], so it is small enough to be made at once and to stay in the nearest cache.
-//! Reading a text is then one step a character. What cuts whole texts takes the steps of one or several
+//! Reading a text is then one step a character. What splits whole texts takes the steps of one or several
 //! patterns, [`steps_over`] the same classes, and makes one table of them (`split::sequence`).
 
 use std::collections::HashMap;
@@ -29,9 +29,9 @@ pub(super) const TAIL: PatternID = PatternID::new_unchecked(1);
 
 /// What the automaton does with a character: the row of the state that it goes on to, and marks.
 #[derive(Clone, Copy)]
-pub struct Step(u32);
+pub struct AutomatonStep(u32);
 
-impl Step {
+impl AutomatonStep {
     /// A match may end before the character.
     pub const MATCH: u32 = 1 << 29;
     /// And it is one of the pattern that gives its last character back, or of a look-around has read one
@@ -65,7 +65,7 @@ struct Found {
 pub struct Automaton {
     classes: CharacterClasses,
     /// One row a state: a step for each class, and one for the end of the text.
-    steps: Vec<Step>,
+    steps: Vec<AutomatonStep>,
 }
 
 impl Automaton {
@@ -81,7 +81,7 @@ impl Automaton {
 
     /// The step from the state of `row` at byte `at` of `text`, and the length of its character.
     #[inline(always)]
-    fn step(&self, row: usize, text: &[u8], at: usize) -> (Step, usize) {
+    fn step(&self, row: usize, text: &[u8], at: usize) -> (AutomatonStep, usize) {
         let (class, length) = if at < text.len() {
             self.classes.at(text, at)
         } else {
@@ -101,10 +101,10 @@ impl Automaton {
                 break;
             }
             let (step, length) = self.step(row, bytes, at);
-            if step.has(Step::MATCH) {
-                (end, tail) = (Some(at), step.has(Step::TAIL));
+            if step.has(AutomatonStep::MATCH) {
+                (end, tail) = (Some(at), step.has(AutomatonStep::TAIL));
             }
-            if step.has(Step::DEAD) || length == 0 {
+            if step.has(AutomatonStep::DEAD) || length == 0 {
                 break;
             }
             row = step.row();
@@ -154,7 +154,7 @@ impl Automaton {
 
 /// The steps of the automaton of `patterns` over classes that tell their characters apart; see
 /// `Automaton::new`.
-pub fn steps_over(classes: &CharacterClasses, patterns: &[Hir]) -> Option<Vec<Step>> {
+pub fn steps_over(classes: &CharacterClasses, patterns: &[Hir]) -> Option<Vec<AutomatonStep>> {
     let patterns: Vec<_> = patterns.iter().map(|it| classes.pattern(it)).collect();
     // A line ends before the class that stands for the line feed.
     let mut looks = LookMatcher::new();
@@ -192,7 +192,11 @@ pub(super) fn before_last(text: &str, start: usize, end: usize) -> usize {
 }
 
 /// The steps of `dfa` from `start` on, over so many classes.
-pub(super) fn steps(dfa: &dense::DFA<Vec<u32>>, start: StateID, classes: usize) -> Vec<Step> {
+pub(super) fn steps(
+    dfa: &dense::DFA<Vec<u32>>,
+    start: StateID,
+    classes: usize,
+) -> Vec<AutomatonStep> {
     let width = classes + 1;
     let next = |state: StateID, class: usize| {
         if class < classes {
@@ -217,17 +221,17 @@ pub(super) fn steps(dfa: &dense::DFA<Vec<u32>>, start: StateID, classes: usize) 
             let mut step = 0;
             if dfa.is_match_state(reached) {
                 let tail = dfa.match_pattern(reached, 0) == TAIL;
-                step |= Step::MATCH | if tail { Step::TAIL } else { 0 };
+                step |= AutomatonStep::MATCH | if tail { AutomatonStep::TAIL } else { 0 };
             }
             step |= if class == classes || is_end(reached) {
-                Step::DEAD
+                AutomatonStep::DEAD
             } else {
                 *rows.entry(reached).or_insert_with(|| {
                     states.push(reached);
                     ((states.len() - 1) * width) as u32
                 })
             };
-            steps.push(Step(step));
+            steps.push(AutomatonStep(step));
         }
         done += 1;
     }

@@ -13,7 +13,7 @@ use foldhash::fast::RandomState;
 use crate::interrupt::{Pace, paced};
 
 /// Bytes of a block. Their first character is where the automaton looks whether it has been there.
-const BLOCK: usize = 64;
+const LOOK_EVERY: usize = 64;
 /// Bytes that may be read in vain, as often as it happens.
 const MAX_IN_VAIN: usize = 512;
 /// Places that are kept at least.
@@ -56,7 +56,7 @@ impl DeadEnds {
     #[inline(never)]
     fn look(&mut self, row: usize, at: usize, end: Option<usize>) -> bool {
         self.due = behind_block(at);
-        self.pace.steps(BLOCK);
+        self.pace.steps(LOOK_EVERY);
         if at <= self.last && self.known.contains(&(row, at)) {
             return true;
         }
@@ -92,7 +92,7 @@ impl DeadEnds {
                 self.known.clear()
             }
         }
-        let room = MIN_PLACES.max(length / BLOCK * STATES);
+        let room = MIN_PLACES.max(length / LOOK_EVERY * STATES);
         let looks = self.looks.iter().filter(|(_, at)| Some(*at) > end);
         for &(row, at) in paced(looks.take(room.saturating_sub(self.known.len()))) {
             self.known.insert((row, at));
@@ -110,7 +110,7 @@ impl DeadEnds {
 /// Where the next block begins.
 #[inline(always)]
 fn behind_block(at: usize) -> usize {
-    (at | (BLOCK - 1)) + 1
+    (at | (LOOK_EVERY - 1)) + 1
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 
-pub use self::automaton::{Step, steps_over};
+pub use self::automaton::{AutomatonStep, steps_over};
 pub use self::character_classes::CharacterClasses;
 pub use self::dialects::Dialect;
 pub use self::matches::Matches;

@@ -76,7 +76,7 @@ impl Regex {
     }
 
     /// An expression that the dialect is known to accept, compiled when it is first used: most of
-    /// the well-known ones never are, as text is cut by their scanners.
+    /// the well-known ones never are, as text is split by their scanners.
     pub fn known(source: &'static str, dialect: Dialect) -> Self {
         Self::with_engine(source.to_owned(), dialect, Lazy::new())
     }
@@ -116,7 +116,7 @@ impl Regex {
     /// Whether a backtracking engine is known to run it. The well-known ones that are not compiled yet
     /// are run by automata.
     pub(crate) fn backtracks(&self) -> bool {
-        matches!(self.0.engine.made(), Some(Engine::Backtracking(_)))
+        matches!(self.0.engine.value(), Some(Engine::Backtracking(_)))
     }
 
     /// What it looks for, as [`steps_over`](super::automaton::steps_over) takes it, if one automaton can
@@ -137,7 +137,7 @@ impl Regex {
             ErrorKind::Encode,
             format!("the pattern {pattern:?} gave up at byte {at} of the text: {reason}"),
         )
-        .hint("cut the text before that place, or use a pattern that backtracks less")
+        .hint("split the text before that place, or use a pattern that backtracks less")
     }
 }
 

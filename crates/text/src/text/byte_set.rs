@@ -6,7 +6,7 @@
 use super::boundary_before;
 
 /// Bytes that are read together.
-const BLOCK: usize = 64;
+const BYTES_AT_ONCE: usize = 64;
 
 /// Bytes that [`ByteSet::find_near`] passes at most: what it looked at is still near then.
 const FARTHEST: usize = 1 << 12;
@@ -78,7 +78,7 @@ impl ByteSet {
         &self,
         text: &[u8],
         from: usize,
-        members: impl Fn(&[u8; BLOCK]) -> u64,
+        members: impl Fn(&[u8; BYTES_AT_ONCE]) -> u64,
         mut is_it: impl FnMut(usize) -> bool,
     ) -> Option<usize> {
         let mut first = |mut members: u64, start: usize| {
@@ -97,14 +97,14 @@ impl ByteSet {
             if let Some(found) = first(members(block), at) {
                 return Some(found);
             }
-            at += BLOCK;
+            at += BYTES_AT_ONCE;
         }
-        let mut last = [0; BLOCK];
+        let mut last = [0; BYTES_AT_ONCE];
         last[..rest.len()].copy_from_slice(rest);
         first(members(&last) & ((1 << rest.len()) - 1), at)
     }
 
-    fn portable(&self, block: &[u8; BLOCK]) -> u64 {
+    fn portable(&self, block: &[u8; BYTES_AT_ONCE]) -> u64 {
         let is_member =
             |byte: u8| self.lower[usize::from(byte & 15)] & self.upper[usize::from(byte >> 4)] != 0;
         let bits = block.iter().zip(0..);
@@ -143,7 +143,7 @@ mod avx2 {
             let none = _mm256_cmpeq_epi8(found, _mm256_setzero_si256());
             !_mm256_movemask_epi8(none) as u32
         };
-        let members = |block: &[u8; BLOCK]| {
+        let members = |block: &[u8; BYTES_AT_ONCE]| {
             let start = block.as_ptr();
             // SAFETY: 32 bytes from either half on lie inside the block.
             let (first, second) = unsafe {

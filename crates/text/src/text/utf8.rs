@@ -80,7 +80,7 @@ pub fn lossy(bytes: &[u8]) -> Cow<'_, str> {
         let part = &rest[..rest.len().min(PART)];
         let checked = match std::str::from_utf8(part) {
             Ok(_) => part.len(),
-            // A character that the part cuts.
+            // A character that the part splits.
             Err(error) if error.error_len().is_none() && part.len() < rest.len() => {
                 error.valid_up_to()
             }

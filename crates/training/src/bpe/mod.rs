@@ -6,7 +6,7 @@
 //! `es` comes first (9 times), then `est`, `est</w>`, `lo` and `low`.
 //!
 //! Here are the steps, and `parameters` stand beside them. `pair_counts` knows the pairs and where they occur, `words`
-//! holds the words, `changes` what a merge does to the pairs around it, and `queue` tells which
+//! holds the words, `changes` what a merge does to the pairs around it, and `queue` returns which
 //! pair comes next.
 
 use std::collections::BTreeSet;

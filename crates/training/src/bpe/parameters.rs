@@ -24,7 +24,7 @@ pub enum TieBreak {
     Lexicographic,
     /// The smallest pair of byte strings.
     Alphabetic,
-    /// The one met first in the corpus.
+    /// The one that occurs first in the corpus.
     First,
     /// The one that makes the shortest token, and of equally short ones the smallest.
     SentencePiece,

@@ -1,7 +1,7 @@
 //! Learning pieces by merging pairs, as SentencePiece does.
 //!
 //! Look here for how its training differs from that of other byte pair encodings. The characters of the
-//! alphabet are pieces whatever happens, and come last. Words are cut where no piece may cross, and
+//! alphabet are pieces whatever happens, and come last. Words are split where no piece may cross, and
 //! the most frequent pair that makes a valid piece is merged. Where two merges would make one piece, as
 //! `ab`+`c` and `a`+`bc`, only the first is done: the other pair stays two pieces in the words.
 //! SentencePiece goes on with pairs that no longer occur where no others are left; here that is the end.

@@ -2,7 +2,7 @@
 //!
 //! Most pairs that training ever sees are rare and never reach the top, so only pairs about as
 //! frequent as the top one are kept in a heap. The others wait, unsorted, in one list for each
-//! power of two, and enter the heap when their turn comes. How ties are broken is told by the caller:
+//! power of two, and enter the heap when their turn comes. The caller says how ties are broken:
 //! `pair_counts` has the order.
 
 use std::cmp::Ordering;

@@ -28,7 +28,7 @@ fn tokens(bpe: &Bpe, piece: &str) -> Vec<u32> {
     tokens.into_iter().map(|token| token.id).collect()
 }
 
-/// Characters, the pair met first on ties, this many merges.
+/// Characters, the first pair wins ties, this many merges.
 fn characters(alphabet: usize, merges: usize) -> BpeTrainer {
     BpeTrainer {
         vocab_size: alphabet + merges,

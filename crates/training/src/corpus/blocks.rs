@@ -1,4 +1,4 @@
-//! Reads a file in blocks of a few megabytes of text, cut between lines or at safe split points.
+//! Reads a file in blocks of a few megabytes of text, split between lines or at safe split points.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -17,25 +17,25 @@ use jeton_text::text::InvalidUtf8;
 pub(super) struct BlockOptions {
     /// About how many bytes a block has.
     pub block: usize,
-    /// How many bytes a line may have that cannot be cut.
+    /// How many bytes a line may have that cannot be split.
     pub longest_line: usize,
-    /// Whether one that has more is an error, and not cut at a space.
+    /// Whether one that has more is an error, and not split at a space.
     pub is_strict: bool,
-    /// What makes words of the lines, and knows where a line can be cut.
+    /// What makes words of the lines, and knows where a line can be split.
     pub stages: Option<Arc<FirstStages>>,
-    /// Whether the end of a line is a place to cut.
+    /// Whether the end of a line is a place to split.
     pub between_lines: bool,
     pub errors: InvalidUtf8,
     /// What becomes of lines that are not UTF-8, if that is an error.
     pub bad_records: BadRecords,
 }
 
-/// Bytes at the end of a line that are searched for a place to cut.
+/// Bytes at the end of a line that are searched for a place to split.
 const SEARCHED_FOR_CUT: usize = 1 << 16;
 
 const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();
 
-/// Whole lines of a file, or what was cut there.
+/// Whole lines of a file, or what was split there.
 pub(super) struct Block {
     pub text: String,
     /// The number of the first of them, from 1.
@@ -213,21 +213,21 @@ impl<R: Read> Blocks<R> {
         let most = amount(self.options.longest_line as u64);
         if !self.options.between_lines {
             let message = format!(
-                "the document has more than {most} without a place where it can be cut safely"
+                "the document has more than {most} without a place where it can be split safely"
             );
             let error = Error::new(ErrorKind::Unsupported, message);
             return error
                 .at(self.path.display().to_string())
-                .hint("make its lines the documents, or cut the file");
+                .hint("make its lines the documents, or split the file");
         }
         let error = Error::new(
             ErrorKind::Training,
-            format!("the line has more than {most} without a place where it can be cut safely"),
+            format!("the line has more than {most} without a place where it can be split safely"),
         );
         let place = format!("{}: line {}", self.path.display(), self.lines + 1);
         error
             .at(place)
-            .hint("allow more memory, or cut the line in the file")
+            .hint("allow more memory, or split the line in the file")
     }
 
     /// The bytes as text, and the number of lines that were left out.
@@ -320,7 +320,7 @@ fn newlines(bytes: &[u8]) -> u64 {
     counts.sum()
 }
 
-/// Where a line that is too long is cut: before a space, else before a character.
+/// Where a line that is too long is split: before a space, else before a character.
 fn cut_of_line(line: &[u8]) -> usize {
     let near = line.len().saturating_sub(SEARCHED_FOR_CUT).max(1);
     let last = |wanted: &dyn Fn(u8) -> bool| {

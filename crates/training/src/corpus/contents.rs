@@ -9,7 +9,7 @@ use jeton_text::error::Result;
 use jeton_text::files::file_error;
 
 /// Bytes for which there is room before they are read, at most: as many may never come.
-const MOST_AHEAD: usize = 8 << 20;
+const MAX_AHEAD: usize = 8 << 20;
 
 /// The contents of a file, decompressed if it begins as gzip or Zstandard does.
 ///
@@ -47,7 +47,7 @@ impl Contents {
     /// It cannot be read, or is damaged.
     pub fn read(&mut self, size: usize) -> Result<Vec<u8>> {
         // Room that is not filled takes no memory; grown, the list would be copied.
-        let mut bytes = Vec::with_capacity(size.min(MOST_AHEAD));
+        let mut bytes = Vec::with_capacity(size.min(MAX_AHEAD));
         let read = self
             .stream
             .by_ref()

@@ -122,9 +122,9 @@ const BLOCKS_AHEAD: usize = 2;
 const MAX_BLOCKS: u64 = BLOCKS_AHEAD as u64 + 4;
 
 /// Bytes of a block, about, where there is memory enough, and at least.
-const BLOCK: usize = if cfg!(test) { 64 } else { 4 << 20 };
-const LEAST_BLOCK: usize = if cfg!(test) { 64 } else { 1 << 16 };
-/// Bytes above which a line is cut, at a space if there is one near: memory has to be bounded.
+const BLOCK_BYTES: usize = if cfg!(test) { 64 } else { 4 << 20 };
+const MIN_BLOCK_BYTES: usize = if cfg!(test) { 64 } else { 1 << 16 };
+/// Bytes above which a line is split, at a space if there is one near: memory has to be bounded.
 const LONGEST_LINE: usize = if cfg!(test) { 1 << 10 } else { 64 << 20 };
 
 /// Bytes of the longest document that is read whole: a small compressed file may hold any number.
@@ -225,9 +225,9 @@ impl Corpus {
         let mut bad = 0;
         loop {
             match blocks.step(PATIENCE)? {
-                Step::Lines(lines) => bad += lines.count(counter)?,
-                Step::Waiting => {}
-                Step::End => return Ok(bad),
+                ReadLines::Lines(lines) => bad += lines.count(counter)?,
+                ReadLines::Waiting => {}
+                ReadLines::End => return Ok(bad),
             }
             if watch(blocks.progress()).is_break() {
                 return Err(Error::new(ErrorKind::Training, "counting was interrupted"));
@@ -240,7 +240,7 @@ impl Corpus {
     pub fn read(&self, threads: usize, counter: &WordCounter) -> Reading {
         let mut threads = threads.max(1);
         let mut options = BlockOptions {
-            block: BLOCK,
+            block: BLOCK_BYTES,
             longest_line: LONGEST_LINE,
             is_strict: false,
             stages: Some(Arc::new(counter.stages().clone())),
@@ -250,12 +250,12 @@ impl Corpus {
         };
         if let Some(memory) = counter.memory() {
             let share = usize::try_from(memory / READING_SHARE / MAX_BLOCKS).unwrap_or(usize::MAX);
-            if share / threads < BLOCK / 4 {
+            if share / threads < BLOCK_BYTES / 4 {
                 threads = 1;
             }
             options.is_strict = true;
-            options.longest_line = (share / threads).clamp(LEAST_BLOCK, LONGEST_LINE);
-            options.block = options.longest_line.min(BLOCK);
+            options.longest_line = (share / threads).clamp(MIN_BLOCK_BYTES, LONGEST_LINE);
+            options.block = options.longest_line.min(BLOCK_BYTES);
         }
         Reading {
             waiting: self.files.clone().into(),
@@ -295,7 +295,7 @@ impl Reading {
     ///
     /// # Errors
     /// A file that cannot be read, is cut short or is not UTF-8.
-    pub fn step(&mut self, patience: Duration) -> Result<Step> {
+    pub fn step(&mut self, patience: Duration) -> Result<ReadLines> {
         loop {
             while self.open.len() < self.threads
                 && let Some(file) = self.waiting.pop_front()
@@ -304,7 +304,7 @@ impl Reading {
                 self.open.push_back((file, blocks));
             }
             let Some((file, blocks)) = self.open.front() else {
-                return Ok(Step::End);
+                return Ok(ReadLines::End);
             };
             match blocks.recv_timeout(patience) {
                 Ok(block) => {
@@ -315,7 +315,7 @@ impl Reading {
                         self.given_back = self.progress.text;
                         word_counts::give_back();
                     }
-                    return Ok(Step::Lines(Lines {
+                    return Ok(ReadLines::Lines(Lines {
                         block,
                         file: Arc::clone(file),
                         errors: self.options.errors,
@@ -323,7 +323,7 @@ impl Reading {
                         bad_records: self.options.bad_records,
                     }));
                 }
-                Err(RecvTimeoutError::Timeout) => return Ok(Step::Waiting),
+                Err(RecvTimeoutError::Timeout) => return Ok(ReadLines::Waiting),
                 Err(RecvTimeoutError::Disconnected) => {
                     self.progress.read += file.size;
                     self.open.pop_front();
@@ -334,7 +334,7 @@ impl Reading {
 }
 
 /// What reading a corpus has come to.
-pub enum Step {
+pub enum ReadLines {
     /// The next block.
     Lines(Lines),
     /// Nothing yet.
@@ -349,9 +349,9 @@ impl Iterator for Reading {
     fn next(&mut self) -> Option<Result<Lines>> {
         loop {
             match self.step(PATIENCE) {
-                Ok(Step::Lines(lines)) => return Some(Ok(lines)),
-                Ok(Step::Waiting) => {}
-                Ok(Step::End) => return None,
+                Ok(ReadLines::Lines(lines)) => return Some(Ok(lines)),
+                Ok(ReadLines::Waiting) => {}
+                Ok(ReadLines::End) => return None,
                 Err(error) => return Some(Err(error)),
             }
         }
@@ -444,7 +444,7 @@ impl CorpusFile {
             return Ok(());
         }
         let reading = BlockOptions {
-            block: BLOCK,
+            block: BLOCK_BYTES,
             longest_line: LONGEST_LINE,
             is_strict: true,
             stages: None,

@@ -364,7 +364,11 @@ fn long_lines_are_cut_only_where_words_part() {
         let memory = memory.map(|bytes| crate::word_counts::MemoryBudget {
             bytes,
             folder: std::env::temp_dir(),
-            needs: crate::word_counts::WordMemory::COUNTS,
+            needs: crate::word_counts::WordMemory {
+                fixed: 0,
+                per_word: 48,
+                per_byte: 2,
+            },
         });
         let options = CountingOptions {
             memory,

@@ -191,7 +191,7 @@ fn frequencies(words: &WordCounts, options: &PieceOptions) -> Result<Frequencies
         a.boundaries += b.boundaries;
         a
     };
-    Ok(Listener::told(|listener| {
+    Ok(Listener::lend(|listener| {
         rows.par_chunks(1 << 14)
             .map(|part| listener.during(|| tally(part)))
             .reduce(Frequencies::default, join)

@@ -1,6 +1,6 @@
-//! Fragments: the words cut where no piece can cross, each distinct one once, with its count.
+//! Fragments: the words split where no piece can cross, each distinct one once, with its count.
 //!
-//! Every cut of a word into pieces is a cut of each of its fragments, so training on fragments is training
+//! Every split of a word into pieces is a split of each of its fragments, so training on fragments is training
 //! on words. There are far fewer of them: `▁word,` and `▁word.` share one.
 
 use foldhash::fast::FixedState;
@@ -53,7 +53,7 @@ impl Fragments {
             .filter(|(_, count)| *count >= options.min_word_count)
             .collect();
         // Which words share a table depends on the threads; the sum over all tables does not.
-        let found = Listener::told(|listener| {
+        let found = Listener::lend(|listener| {
             let parts = rows.par_chunks(WORDS_AT_ONCE);
             let counts = parts.fold(Counts::default, |mut counts, part| {
                 listener.during(|| {

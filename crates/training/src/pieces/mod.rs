@@ -1,7 +1,7 @@
 //! Pieces as SentencePiece has them: what both ways to learn them share.
 //!
-//! `rules` says which strings may be pieces, `alphabet` which characters must be, `fragments` cuts
-//! words where no piece can cross, and `parameters` is what learning is told. Look into `unigram` and
+//! `rules` says which strings may be pieces, `alphabet` which characters must be, `fragments` splits
+//! words where no piece can cross, and `parameters` are those of learning. Look into `unigram` and
 //! `bpe/pieces.rs` for the learning, and into `sentencepiece.rs` for what comes before and after it.
 
 mod alphabet;

@@ -1,4 +1,4 @@
-//! What learning pieces is told, whichever way they are learnt, and what is refused of it.
+//! The parameters of learning pieces, whichever way they are learnt, and which are refused.
 
 use super::rules::PieceRules;
 use crate::checks::{self, wrong};

@@ -1,4 +1,4 @@
-//! Expectation and maximization: how often each piece is used if every way to cut the fragments counts
+//! Expectation and maximization: how often each piece is used if every way to split the fragments counts
 //! by its probability, and the probabilities that follow from it.
 //!
 //! From the back, each place gets the probability of all that follows it: the sum over the pieces
@@ -45,7 +45,7 @@ pub(super) fn sum_by_thread(
         poll();
         add(part, &mut sums);
     };
-    Listener::told(|listener| {
+    Listener::lend(|listener| {
         let parts = matches.parts().into_par_iter();
         parts.for_each(|part| listener.during(|| add(part)));
     });
@@ -93,7 +93,7 @@ impl Scaled {
 }
 
 impl Following {
-    /// Shares `uses` of a fragment among the pieces it may be cut into.
+    /// Shares `uses` of a fragment among the pieces it may be split into.
     fn share(&mut self, longest: &[u32], steps: &[MatchedPiece], uses: f64, sums: &mut [u64]) {
         let length = longest.len();
         let end = Scaled {
@@ -150,7 +150,7 @@ impl Following {
 }
 
 /// Expected uses below which a piece is dropped.
-const LEAST_USED: f64 = 0.5;
+const MIN_USED: f64 = 0.5;
 
 /// Sets the probabilities to what the expected counts ask for, and drops pieces that are hardly
 /// used, but no single characters; of longer ones, `least` stay, those expected most often.
@@ -158,11 +158,11 @@ const LEAST_USED: f64 = 0.5;
 /// The logarithm of a count is its digamma, which makes rare pieces rarer: a sparse prior.
 pub(super) fn maximize(matches: &mut Matches, expected: &[f64], least: usize) {
     let mut stays: Vec<bool> = (expected.iter().enumerate())
-        .map(|(piece, &count)| count >= LEAST_USED || matches.length(piece) == 1)
+        .map(|(piece, &count)| count >= MIN_USED || matches.length(piece) == 1)
         .collect();
     matches.fill_up(&mut stays, least, expected);
     let counts: Vec<Option<f64>> = (expected.iter().zip(&stays))
-        .map(|(count, stays)| stays.then_some(count.max(LEAST_USED)))
+        .map(|(count, stays)| stays.then_some(count.max(MIN_USED)))
         .collect();
     let sum: f64 = counts.iter().flatten().sum();
     let sum = digamma(sum);

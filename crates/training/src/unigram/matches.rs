@@ -13,18 +13,18 @@ pub(super) const NONE: u32 = u32::MAX;
 
 /// Pieces, in the order of their texts, and the places where they occur.
 pub(super) struct Matches {
-    fragments: Fragments,
+    pub(super) fragments: Fragments,
     /// The longest piece at each place.
-    longest: Vec<u32>,
+    pub(super) longest: Vec<u32>,
     /// Where each piece occurs.
-    places: Vec<u32>,
-    lengths: Vec<u16>,
+    pub(super) places: Vec<u32>,
+    pub(super) lengths: Vec<u16>,
     /// The longest shorter piece that each begins with.
-    parents: Vec<u32>,
-    scores: Vec<f64>,
+    pub(super) parents: Vec<u32>,
+    pub(super) scores: Vec<f64>,
 }
 
-/// A piece as it is met on the way through the pieces at a place.
+/// A piece as it is found on the way through the pieces at a place.
 #[derive(Clone, Copy)]
 pub(super) struct MatchedPiece {
     /// Its probability, or the logarithm of it.
@@ -45,24 +45,6 @@ pub(super) struct FragmentRange {
 const SYMBOLS_AT_ONCE: u32 = if cfg!(test) { 20 } else { 1 << 14 };
 
 impl Matches {
-    pub(super) fn new(
-        fragments: Fragments,
-        longest: Vec<u32>,
-        places: Vec<u32>,
-        lengths: Vec<u16>,
-        parents: Vec<u32>,
-        scores: Vec<f64>,
-    ) -> Self {
-        Self {
-            fragments,
-            longest,
-            places,
-            lengths,
-            parents,
-            scores,
-        }
-    }
-
     /// How many pieces there are.
     pub(super) fn len(&self) -> usize {
         self.scores.len()
@@ -132,7 +114,7 @@ impl Matches {
             .collect()
     }
 
-    /// All fragments, cut into parts for the threads. The cut does not depend on how many there are.
+    /// All fragments, split into parts for the threads. The split does not depend on how many there are.
     pub(super) fn parts(&self) -> Vec<FragmentRange> {
         let mut parts = Vec::new();
         let (mut first, mut begin) = (0, 0);

@@ -1,6 +1,6 @@
 //! Pruning: dropping the pieces that cost the least.
 //!
-//! The cost of dropping a piece is how much less probable the best cuts of all fragments become if each
+//! The cost of dropping a piece is how much less probable the best segmentations of all fragments become if each
 //! use of it is replaced by the best cut of its own text into other pieces.
 
 use rayon::prelude::*;
@@ -9,8 +9,8 @@ use super::expectation::sum_by_thread;
 use super::matches::{MatchedPiece, Matches, NONE};
 use jeton_text::interrupt::{Listener, Pace};
 
-/// Drops pieces until about so many are left: those that no best cut uses, those whose own text is
-/// better cut into others, and then those that cost the least; but no single characters. Of longer
+/// Drops pieces until about so many are left: those that no best segmentation uses, those whose own text is
+/// better split into others, and then those that cost the least; but no single characters. Of longer
 /// ones, `least` stay: where too many go for free, the most probable of these do not.
 pub(super) fn prune(matches: &mut Matches, kept: usize, least: usize) {
     let steps = matches.steps(|score| score);
@@ -23,7 +23,7 @@ pub(super) fn prune(matches: &mut Matches, kept: usize, least: usize) {
         }
     });
     let sum = uses.iter().map(|&uses| uses as f64).sum();
-    let costs: Vec<Option<f64>> = Listener::told(|listener| {
+    let costs: Vec<Option<f64>> = Listener::lend(|listener| {
         let pieces = (0..matches.len()).into_par_iter();
         let cost = |(path, pace): &mut (BestPath, Pace), piece| {
             listener.during(|| pace.step());
@@ -78,7 +78,7 @@ fn cost(
     Some(freed * (freed.ln() - sum.ln() - without))
 }
 
-/// The most probable way to cut a text into pieces.
+/// The most probable way to split a text into pieces.
 #[derive(Default)]
 pub(super) struct BestPath {
     /// At each place: the score of the best way from there on, and the piece and length it begins

@@ -194,18 +194,14 @@ fn matches(fragments: Fragments, sorted: &[u32], candidates: &[Candidate]) -> Ma
         open.push((piece, candidate.right as usize));
     }
     fill_to(&mut open, sorted.len());
-    Matches::new(
+    let place = |seed: &Candidate| sorted[seed.left as usize];
+    let score = |seed: &Candidate| (seed.score as f64 / sum).ln();
+    Matches {
         fragments,
         longest,
-        candidates
-            .iter()
-            .map(|seed| sorted[seed.left as usize])
-            .collect(),
-        candidates.iter().map(|seed| seed.length).collect(),
+        places: candidates.iter().map(place).collect(),
+        lengths: candidates.iter().map(|seed| seed.length).collect(),
         parents,
-        candidates
-            .iter()
-            .map(|seed| (seed.score as f64 / sum).ln())
-            .collect(),
-    )
+        scores: candidates.iter().map(score).collect(),
+    }
 }

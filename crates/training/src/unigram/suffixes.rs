@@ -71,7 +71,7 @@ pub(super) fn sorted(symbols: &[u32], depth: usize) -> Vec<u32> {
         key: packing.key(&symbols[start..]),
         start: start as u32,
     };
-    let suffixes = Listener::told(|listener| {
+    let suffixes = Listener::lend(|listener| {
         let parts = (0..symbols.len()).into_par_iter().step_by(SUFFIXES_AT_ONCE);
         let mut suffixes: Vec<Keyed> = parts
             .flat_map_iter(|from| {
@@ -141,7 +141,7 @@ pub(super) fn common(symbols: &[u32], sorted: &[u32], depth: usize) -> Vec<u16> 
             }
         }
     };
-    Listener::told(|listener| {
+    Listener::lend(|listener| {
         let parts = common.par_chunks_mut(SUFFIXES_AT_ONCE).enumerate();
         parts.for_each(|(part, common)| {
             listener.during(|| compare(part * SUFFIXES_AT_ONCE, common));

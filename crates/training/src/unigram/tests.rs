@@ -50,7 +50,7 @@ fn seeded(words: &WordCounts, training: &UnigramPieces) -> (Matches, Alphabet) {
     )
 }
 
-/// All ways to cut a text into pieces, each with the logarithm of its probability.
+/// All ways to split a text into pieces, each with the logarithm of its probability.
 fn segmentations(text: &str, pieces: &BTreeMap<String, f64>) -> Vec<(Vec<String>, f64)> {
     if text.is_empty() {
         return vec![(Vec::new(), 0.0)];

@@ -1,4 +1,4 @@
-//! The memory budget of counting: what it allows, and what is told when words do not fit.
+//! The memory budget of counting: what it allows, and the error when words do not fit.
 
 use std::path::PathBuf;
 
@@ -27,13 +27,6 @@ pub struct WordMemory {
 }
 
 impl WordMemory {
-    /// To be held as [`WordCounts`](super::WordCounts), while they are put in order.
-    pub const COUNTS: Self = Self {
-        fixed: 0,
-        per_word: 48,
-        per_byte: 2,
-    };
-
     fn of(&self, words: u64, bytes: u64) -> u64 {
         let words = words.saturating_mul(self.per_word);
         let words = words.saturating_add(self.fixed);

@@ -23,7 +23,7 @@ impl WordCounts {
             return Ok(());
         };
         if let (Cutting::Between(counted), Cutting::Between(wanted)) = (&provenance.cutting, cutting)
-            // Who may cut at more places may do so later.
+            // Who may split at more places may do so later.
             && counted.iter().all(|separator| wanted.contains(separator))
         {
             return Ok(());
@@ -52,7 +52,7 @@ impl WordCounts {
         }
     }
 
-    /// The counts of both corpora, those of `other` met later. Counts without a provenance go with
+    /// The counts of both corpora, those of `other` as if they came later. Counts without a provenance go with
     /// any.
     ///
     /// # Errors
@@ -100,7 +100,7 @@ impl WordCounts {
         false
     }
 
-    /// Whether words of more characters than `wanted` would be cut otherwise than these were.
+    /// Whether words of more characters than `wanted` would be split otherwise than these were.
     fn cut_otherwise(&self, cut_at: Option<u64>, wanted: u64) -> Option<Difference> {
         let length = |most: u64| match most {
             u64::MAX => "none".to_owned(),
@@ -109,7 +109,7 @@ impl WordCounts {
         let counted = match cut_at {
             Some(most) => (most != wanted).then(|| most.to_string()),
             None => (self.iter().any(|(word, _)| is_longer(word, wanted)))
-                .then(|| "one that cut no word".to_owned()),
+                .then(|| "one that split no word".to_owned()),
         };
         counted.map(|counted| Difference {
             setting: "max_word_length",

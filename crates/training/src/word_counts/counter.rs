@@ -1,8 +1,8 @@
 //! Counting: texts in, word counts out, on all threads, with the same result for any number.
 //!
 //! Each thread has a table of its own, in which a word carries its count and where it was first
-//! met; the tables are joined at the end and sorted by that place. Where only a known pattern cuts
-//! the text, the scanner of the fast path does, and long texts are cut for all threads. A
+//! seen; the tables are joined at the end and sorted by that place. Where only a known pattern splits
+//! the text, the scanner of the fast path does, and long texts are split for all threads. A
 //! table that outgrows the memory budget goes to disk.
 
 use std::borrow::Cow;
@@ -28,7 +28,7 @@ use jeton_text::text::boundary_before;
 /// What is counted, and within which bounds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CountingOptions {
-    /// A word of more characters than this is cut, between characters, into words of so many and
+    /// A word of more characters than this is split, between characters, into words of so many and
     /// a rest.
     pub max_word_length: Option<usize>,
     /// Words that occur less often are left out.
@@ -42,7 +42,7 @@ pub struct CountingOptions {
 pub struct CountingOutcome {
     /// The words.
     pub counts: WordCounts,
-    /// How often a word was cut because it was too long.
+    /// How often a word was split because it was too long.
     pub cut: u64,
     /// How many distinct words were left out because they are rare.
     pub rare: u64,
@@ -100,7 +100,7 @@ impl WordCounter {
     pub fn new(stages: FirstStages, options: CountingOptions) -> Self {
         let threads = rayon::current_num_threads().max(1);
         let seed = RandomState::default().hash_one(0);
-        // Stretches between white space are no words yet: those are cut later.
+        // Stretches between white space are no words yet: those are split later.
         let longest = match stages.shortcut {
             Shortcut::WhiteSpace => usize::MAX,
             _ => options.max_word_length.unwrap_or(usize::MAX).max(1),
@@ -163,7 +163,7 @@ impl WordCounter {
         })
     }
 
-    /// Counts the words of a document, or of a part of one that ends where it may be cut safely: in
+    /// Counts the words of a document, or of a part of one that ends where it may be split safely: in
     /// parts, so that all threads take some of a long one.
     ///
     /// # Errors
@@ -297,7 +297,7 @@ impl WordCounter {
             let (length, least) = (amount(length as u64), amount(needed * STAGING_SHARE));
             let message = format!("a text of {length} needs more memory than the budget allows");
             return Err(Error::new(ErrorKind::Training, message)
-                .hint(format!("allow {least}, or cut the text in two")));
+                .hint(format!("allow {least}, or split the text in two")));
         }
         let is_long = needed > share / (2 * self.workers.len() as u64);
         Ok(is_long.then(|| match self.staging.lock() {
@@ -321,7 +321,7 @@ impl WordCounter {
         })
     }
 
-    /// Where to cut `text`, about [`PART`] bytes from its start, so that no word is cut.
+    /// Where to split `text`, about [`PART`] bytes from its start, so that no word is split.
     fn safe_split_point(&self, text: &str) -> usize {
         match &self.stages.shortcut {
             Shortcut::Splitter(splitter) => splitter.split_point(text, 0, PART),
@@ -346,14 +346,14 @@ impl WordCounter {
         }
     }
 
-    /// How many distinct words there are in memory, each counted once for every thread that met it.
+    /// How many distinct words there are in memory, each counted once for every thread that saw it.
     pub fn distinct(&self) -> usize {
         let length =
             |worker: &Mutex<Worker>| worker.lock().map_or(0, |worker| worker.table.words());
         self.workers.iter().map(length).sum()
     }
 
-    /// The counts of all words, in the order in which they were first met.
+    /// The counts of all words, in the order in which they first occurred.
     ///
     /// # Errors
     /// Words that need more memory than there is; a disk that fails.
@@ -461,7 +461,7 @@ impl WordCounter {
         Ok(counted)
     }
 
-    /// The joined tables, or all words on disk; and how many words were cut.
+    /// The joined tables, or all words on disk; and how many words were split.
     fn into_tables(self) -> Result<(Vec<CountTable>, Option<Spill>, u64)> {
         let workers = self.workers.into_iter().map(Mutex::into_inner);
         let mut tables: Vec<CountTable> = workers

@@ -266,7 +266,11 @@ fn words_that_do_not_fit_are_refused_with_what_would() {
     let texts: Vec<String> = (0..1000).map(|n| format!("w{}", n % (1 + n / 2))).collect();
     let stages = FirstStages::new(vec![], None, Some(PreTokenizer::WhitespaceSplit)).unwrap();
     for bytes in [64, 8_000] {
-        let needs = WordMemory::COUNTS;
+        let needs = WordMemory {
+            fixed: 0,
+            per_word: 48,
+            per_byte: 2,
+        };
         let memory = MemoryBudget {
             bytes,
             folder: std::env::temp_dir(),

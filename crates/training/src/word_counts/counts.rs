@@ -8,7 +8,7 @@ use super::provenance::Provenance;
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::interrupt::paced;
 
-/// The distinct pieces of a corpus with their counts, in the order in which each was first met.
+/// The distinct pieces of a corpus with their counts, in the order in which each first occurred.
 ///
 /// Counts are equal if they hold the same words in the same order, whatever these were counted by.
 ///
@@ -100,7 +100,7 @@ impl WordCounts {
         self.counts.iter().copied().fold(0, u64::saturating_add)
     }
 
-    /// Words and their counts, in the order in which they were first met.
+    /// Words and their counts, in the order in which they first occurred.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         let ranges = starts.zip(&self.ends);
@@ -129,11 +129,6 @@ impl WordCounts {
         let known = |at: u32| self.get(at as usize);
         let found = sorted.binary_search_by(|&at| known(at).map(|(word, _)| word).cmp(&Some(word)));
         known(sorted[found.ok()?]).map(|(_, count)| count)
-    }
-
-    /// What the words were counted by, if they were.
-    pub fn provenance(&self) -> Option<&Provenance> {
-        self.provenance.as_ref()
     }
 
     /// The words that `keep` accepts.

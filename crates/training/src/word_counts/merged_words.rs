@@ -8,7 +8,7 @@ use super::table::Entry;
 #[derive(Default)]
 pub(super) struct MergedWords {
     text: Vec<u8>,
-    /// Where each word was met first, where it begins in `text` and how long it is, and its count.
+    /// Where each word first occurred, where it begins in `text` and how long it is, and its count.
     words: Vec<(u64, usize, usize, u64)>,
 }
 

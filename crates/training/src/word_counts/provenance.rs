@@ -11,7 +11,7 @@ use jeton_stages::added_tokens::AddedToken;
 pub struct Provenance {
     /// What made words of the texts.
     pub cutting: Cutting,
-    /// Words of more characters than this were cut; nothing where no word was.
+    /// Words of more characters than this were split; nothing where no word was.
     pub cut_at: Option<u64>,
 }
 

@@ -29,9 +29,9 @@ pub(super) enum Shortcut {
     /// It does not.
     #[default]
     None,
-    /// This cuts as the pre-tokenizer does, and nothing normalizes.
+    /// This splits as the pre-tokenizer does, and nothing normalizes.
     Splitter(Splitter),
-    /// It does not, but this cuts what the form makes of a text as the pre-tokenizer does, and knows
+    /// It does not, but this splits what the form makes of a text as the pre-tokenizer does, and knows
     /// places in the text itself.
     InForm(Splitter, Form),
     /// Words are what lies between these ASCII characters.
@@ -86,7 +86,7 @@ impl FirstStages {
         })
     }
 
-    /// The stages that cut text at these ASCII characters, which belong to no word.
+    /// The stages that split text at these ASCII characters, which belong to no word.
     pub fn between(separators: &[u8]) -> Self {
         let separators = separators.iter().copied().filter(u8::is_ascii);
         Self {
@@ -109,14 +109,14 @@ impl FirstStages {
         let tokens = self.added_tokens.list().iter();
         let tokens: Vec<&[u8]> = tokens.map(|token| token.content.as_bytes()).collect();
         let longest = tokens.iter().map(|token| token.len()).max().unwrap_or(0);
-        // Where a token begins that this place would cut.
+        // Where a token begins that this place would split.
         let token_around = |at: usize| {
             tokens.iter().find_map(|token| {
                 let start = (at + 1).saturating_sub(token.len());
                 (start..at).find(|&start| text.as_bytes()[start..].starts_with(token))
             })
         };
-        // A token that is not whole here could be cut as well.
+        // A token that is not whole here could be split as well.
         let mut end = boundary_before(text, text.len().saturating_sub(longest));
         loop {
             let at = self.last_cut(&text[..end]).filter(|&at| at > longest)?;
@@ -244,7 +244,7 @@ impl FirstStages {
         })
     }
 
-    /// Whether added tokens leave places to cut at: each is found by its spelling alone, and where a form
+    /// Whether added tokens leave places to split at: each is found by its spelling alone, and where a form
     /// hides the spelling in the text, it cannot stand across a place that [`last_cut`](Self::last_cut)
     /// finds, at a space behind a letter or behind a line end.
     fn added_tokens_leave_split_points(&self) -> bool {
@@ -280,7 +280,7 @@ impl FirstStages {
     }
 }
 
-/// Whether a character is one of those that [`Shortcut::WhiteSpace`] cuts at. BERT's clean-up keeps
+/// Whether a character is one of those that [`Shortcut::WhiteSpace`] splits at. BERT's clean-up keeps
 /// them or makes them spaces, and no character composes with one or moves across one.
 pub(super) fn is_white_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\t' | b'\r')

@@ -1,4 +1,4 @@
-//! A hash table from words to how often each occurs and where it was first met.
+//! A hash table from words to how often each occurs and where it first occurred.
 //!
 //! Words of up to 15 bytes, nearly all, are two numbers in a flat table with open addressing, which
 //! one look at memory finds; the bytes of longer ones stand in one row.
@@ -19,7 +19,7 @@ pub use jeton_text::mem::short_keys::{SHORT, ShortKey};
 pub(crate) const GROUP: usize = 32;
 const FEWEST: usize = 1 << 12;
 
-/// How often a word occurs, and where it was first met.
+/// How often a word occurs, and where it first occurred.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
     /// How often it occurs.
@@ -387,7 +387,7 @@ pub fn join(mut tables: Vec<CountTable>) -> Vec<CountTable> {
 }
 
 /// The words of joined tables that `keep` accepts, by length and count, in the order in which they
-/// were first met.
+/// first occurred.
 pub(super) fn in_order(
     mut tables: Vec<CountTable>,
     mut keep: impl FnMut(usize, u64) -> bool,
@@ -420,7 +420,7 @@ pub(super) fn in_order(
         ends.push(text.len());
     }
     WordCounts {
-        text: String::from_utf8(text).expect("words are cut out of text between characters"),
+        text: String::from_utf8(text).expect("words are split between characters"),
         ends,
         counts: met.iter().map(|met| met.entry.count).collect(),
         provenance: None,
@@ -544,7 +544,7 @@ impl std::ops::Deref for Bytes<'_> {
     }
 }
 
-/// A word cut into pieces of so many characters and a rest, with where each begins.
+/// A word split into pieces of so many characters and a rest, with where each begins.
 pub(super) fn pieces(word: &str, longest: usize) -> impl Iterator<Item = (usize, &str)> {
     let mut start = 0;
     std::iter::from_fn(move || {

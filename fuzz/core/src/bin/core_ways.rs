@@ -540,7 +540,7 @@ fn ways(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions) {
     if is_long {
         return;
     }
-    // Twice: words that are new, and words that were met.
+    // Twice: words that are new, and words that were seen.
     for way in ["ids", "ids again"] {
         check(way, told(tokenizer.encode_ids(text, options)));
     }

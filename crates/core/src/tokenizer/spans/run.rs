@@ -29,7 +29,7 @@ struct CutCharacter {
 impl LengthTable {
     /// Adds the spans of the first of these tokens, as long as they lie along the stretch and it is
     /// certain where; says how many they are. `TRIMS` says that spaces at their ends are left out,
-    /// `COLLAPSES` that a `▁` stands for a run of spaces, and that no token cuts characters.
+    /// `COLLAPSES` that a `▁` stands for a run of spaces, and that no token splits characters.
     #[inline]
     pub fn run<const TRIMS: bool, const COLLAPSES: bool>(
         &self,
@@ -156,7 +156,7 @@ impl LengthTable {
     }
 
     /// What a token leaves unfinished, behind what those before it left. No branches: in text that is not
-    /// ASCII there is no telling which token cuts.
+    /// ASCII there is no telling which token splits.
     #[inline(always)]
     fn cut_behind(&self, entry: u32, cut: CutCharacter) -> CutCharacter {
         let is_cut = entry & CUT != 0;

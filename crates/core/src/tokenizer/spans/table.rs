@@ -311,7 +311,7 @@ mod tests {
     use jeton_models::model::word_level::WordLevel;
     use jeton_stages::vocab::Vocab;
 
-    /// Every stretch of text of every kind, cut inside characters too.
+    /// Every stretch of text of every kind, split inside characters too.
     #[test]
     fn entries_of_short_tokens_are_those_of_any() {
         let text = format!("{0}ab  é1 Жц ߿中a　𐍈🙂🙂 x\u{7f}y{0}", " ".repeat(17)).into_bytes();

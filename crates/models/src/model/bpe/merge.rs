@@ -18,7 +18,7 @@ use jeton_text::mem::large_pages;
 const SCANNED: usize = 64;
 
 /// Ranks from here on, which are ids that a file may choose, have no lists: their table would be large.
-const MOST_LISTED: u32 = 1 << 22;
+const MAX_LISTED: u32 = 1 << 22;
 
 /// No neighbour on this side.
 const END: u32 = u32::MAX;
@@ -92,7 +92,7 @@ pub fn merge(symbols: &mut Vec<Symbol>, pairs: &Pairs, except: u32) {
     match symbols.len() {
         ..=1 => {}
         2..=SCANNED => merge_by_scan(symbols, pairs, except),
-        HEAPED.. if pairs.highest < MOST_LISTED => {
+        HEAPED.. if pairs.highest < MAX_LISTED => {
             merge_by_queue(symbols, pairs, except, Lists::default(), || false);
         }
         _ => merge_by_queue(symbols, pairs, except, BinaryHeap::new(), || false),

@@ -315,7 +315,7 @@ impl Bpe {
     /// The merges that ranks imply, in the form in which they were found, if nobody has asked for
     /// them before.
     pub fn newly_derived(&self) -> Option<Merges<GrowingPairs>> {
-        if self.rule != MergeRule::Ranks || self.derived.made().is_some() {
+        if self.rule != MergeRule::Ranks || self.derived.value().is_some() {
             return None;
         }
         let (list, merges) = self.derive();
@@ -435,7 +435,7 @@ fn check_dropout(dropout: f32) -> Result<()> {
     }
 }
 
-/// Each way to cut a token in two tokens is a pair that merges into it.
+/// Each way to split a token in two tokens is a pair that merges into it.
 fn pairs_by_rank(vocab: &Vocab) -> Pairs {
     let longest = vocab.texts().map(|(token, _)| token.len()).max();
     let mut lengths = vec![false; longest.unwrap_or(0) + 1];

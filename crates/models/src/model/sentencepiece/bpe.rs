@@ -19,7 +19,7 @@ struct Symbol {
     length: usize,
     previous: usize,
     next: usize,
-    /// Cut out as a whole, and never merged.
+    /// Split off as a whole, and never merged.
     frozen: bool,
 }
 

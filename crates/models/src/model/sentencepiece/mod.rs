@@ -14,7 +14,7 @@ pub mod spec;
 mod tests;
 mod unigram;
 
-pub use nbest::MOST_PATHS;
+pub use nbest::MAX_PATHS;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -308,7 +308,7 @@ impl SentencePiece {
             .filter(|id| self.kind(*id) != PieceKind::Unused)
     }
 
-    /// The text cut into user-defined pieces, as long as can be, and single characters; with each,
+    /// The text split into user-defined pieces, as long as can be, and single characters; with each,
     /// whether it is user-defined.
     pub fn symbols<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (Range<usize>, bool)> + 'a {
         let mut at = 0;
@@ -325,7 +325,7 @@ impl SentencePiece {
         })
     }
 
-    /// Whether user-defined pieces are cut out of this text.
+    /// Whether user-defined pieces are split off from this text.
     pub fn holds_user_defined(&self, text: &str) -> bool {
         self.roles.has_user_defined
             && paced(self.symbols(text)).any(|(_, user_defined)| user_defined)
@@ -337,7 +337,7 @@ impl SentencePiece {
             .collect()
     }
 
-    /// The text cut before each space, even where spaces end words.
+    /// The text split before each space, even where spaces end words.
     fn words(&self, text: &str) -> Vec<Segment> {
         let spaces = text.match_indices('▁').map(|(at, _)| at);
         let cuts = spaces.chain([text.len()]);

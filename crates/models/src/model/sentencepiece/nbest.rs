@@ -9,13 +9,13 @@ use super::{Segment, SentencePiece};
 use jeton_text::interrupt::Pace;
 
 /// Segmentations that are searched for, at most.
-pub const MOST_PATHS: usize = 512;
+pub const MAX_PATHS: usize = 512;
 
 /// Hypotheses that the search keeps when it has grown to `AGENDA_LIMIT`, and gives up when it
-/// has done so `MOST_SHRINKS` times. The numbers are SentencePiece's: they are part of the meaning.
+/// has done so `MAX_SHRINKS` times. The numbers are SentencePiece's: they are part of the meaning.
 const AGENDA_KEPT: usize = 512;
 const AGENDA_LIMIT: usize = 10_000;
-const MOST_SHRINKS: usize = 10;
+const MAX_SHRINKS: usize = 10;
 
 /// A path from the end of the text back to a node.
 #[derive(Clone, Copy)]
@@ -36,7 +36,7 @@ impl SentencePiece {
     /// The `size` best segmentations, best first, with their scores; only the very best where the
     /// search for more takes too long.
     pub fn best_paths(&self, text: &str, size: usize) -> Vec<(Vec<Segment>, f32)> {
-        let size = size.clamp(1, MOST_PATHS);
+        let size = size.clamp(1, MAX_PATHS);
         if size == 1 || text.is_empty() {
             let path = self.best_path(text);
             let score = path
@@ -99,7 +99,7 @@ impl SentencePiece {
                 });
             }
             if agenda.len() >= AGENDA_LIMIT {
-                if shrinks == MOST_SHRINKS {
+                if shrinks == MAX_SHRINKS {
                     return vec![(best_path, best)];
                 }
                 shrinks += 1;

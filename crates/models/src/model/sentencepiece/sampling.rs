@@ -18,9 +18,9 @@ use jeton_text::interrupt::{Pace, paced};
 
 /// Beginnings of samples that may wait; when there are more, those that are hardly drawn are forgotten,
 /// as in SentencePiece. So many are kept for each sample, and so many at most.
-const MOST_WAITING: usize = 10_000;
+const MAX_WAITING: usize = 10_000;
 const KEPT_FOR_EACH: usize = 10;
-const MOST_KEPT: usize = 512;
+const MAX_KEPT: usize = 512;
 
 /// A segmentation and its score.
 pub(crate) type Scored = (Vec<Segment>, f64);
@@ -263,8 +263,8 @@ impl Weighted {
                     noisy: truncated(noisy, greatest, top.noisy),
                 });
             }
-            if waiting.len() >= MOST_WAITING {
-                let kept = MOST_KEPT.min(count.saturating_mul(KEPT_FOR_EACH));
+            if waiting.len() >= MAX_WAITING {
+                let kept = MAX_KEPT.min(count.saturating_mul(KEPT_FOR_EACH));
                 let mut best: Vec<Beginning> = Vec::with_capacity(kept);
                 best.extend(std::iter::from_fn(|| waiting.pop()).take(kept));
                 waiting = best.into();

@@ -36,7 +36,7 @@ const UNK: (&str, f32, PieceKind) = ("<unk>", 0.0, PieceKind::Unknown);
 
 use PieceKind::{Byte, Control, Normal, Unknown, Unused, UserDefined};
 
-/// What SentencePiece cuts texts into.
+/// What SentencePiece splits texts into.
 #[test]
 fn texts_are_cut_as_by_sentencepiece() {
     let abc: &[_] = &[

@@ -22,7 +22,7 @@ use crate::model::Token;
 use jeton_text::error::{Error, ErrorKind, Result};
 use jeton_text::interrupt::{Pace, paced};
 
-/// A part of a text: what the model cuts into tokens, or a token that is there already.
+/// A part of a text: what the model splits into tokens, or a token that is there already.
 pub enum LatticePart<'t> {
     /// A piece.
     Text(&'t str),
@@ -109,7 +109,7 @@ impl Unigram {
         let places = parts.iter().map(size).sum::<usize>() + 1;
         if u32::try_from(places).is_err() {
             let message = "a text of 4 GiB or more has too many segmentations";
-            return Err(Error::new(ErrorKind::Unsupported, message).hint("cut the text"));
+            return Err(Error::new(ErrorKind::Unsupported, message).hint("split the text"));
         }
         let mut lattice = Lattice {
             edges: Vec::new(),

@@ -27,7 +27,7 @@ pub struct WordLevel {
 
 impl WordLevel {
     /// The model of these words. That `unk_token` is among them is asked only when an unknown
-    /// word is met; an empty one stands for none.
+    /// word occurs; an empty one stands for none.
     pub fn new(vocab: Vocab, unk_token: impl Into<String>) -> Self {
         let unk_token = unk_token.into();
         Self { vocab, unk_token }

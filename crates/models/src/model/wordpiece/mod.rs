@@ -45,7 +45,7 @@ struct Parts {
 
 impl WordPiece {
     /// The model of these tokens. That `unk_token` is among them is asked only when an unknown
-    /// word is met.
+    /// word occurs.
     pub fn new(
         vocab: Vocab,
         unk_token: impl Into<String>,

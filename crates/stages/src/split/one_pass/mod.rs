@@ -1,6 +1,6 @@
-//! Several stages that cut text, one behind the other, as one pass over the text.
+//! Several stages that split text, one behind the other, as one pass over the text.
 //!
-//! Look here for which pre-tokenizers are cut so, and for what happens where the table does not say how to go on.
+//! Look here for which pre-tokenizers are split so, and for what happens where the table does not say how to go on.
 
 mod stage;
 mod table;
@@ -18,28 +18,28 @@ use jeton_text::interrupt::{self, Pace, paced};
 use jeton_text::pattern::CharacterClasses;
 use jeton_text::text::boundary_before;
 use stage::Stage;
-use table::{MOST_HELD, OnePassTable, TableStep, held, read};
+use table::{MAX_HELD, OnePassTable, TableStep, held, read};
 
 /// Bytes between two looks for an interrupt.
 const POLLED: usize = 64 << 10;
 /// Characters that are held back before all stages are run, one after another.
 const MAX_HELD_BACK: usize = 128;
 /// Stages at most: what a table takes to be made grows with their square. Published files have six.
-const MOST_STAGES: usize = 16;
+const MAX_STAGES: usize = 16;
 /// Bytes that are searched for a split point.
 const WINDOW: usize = 512;
 /// States of matches that are followed from one character to the next before no split point is looked for
 /// any more.
-const MOST_STEPS: usize = 1 << 20;
+const MAX_STEPS: usize = 1 << 20;
 /// Bytes of a character at most.
 const CHARACTER: usize = 4;
 
-/// The stages of a pre-tokenizer that only cut, as one table.
+/// The stages of a pre-tokenizer that only split, as one table.
 #[derive(Clone)]
 pub struct OnePass(Arc<Automata>);
 
 struct Automata {
-    /// The stages as they are, each of which cuts the pieces of the one before it.
+    /// The stages as they are, each of which splits the pieces of the one before it.
     plain: Vec<PreTokenizer>,
     stages: Vec<Stage>,
     classes: CharacterClasses,
@@ -52,11 +52,11 @@ struct Reader {
     /// Where the character begins that is read next.
     at: usize,
     /// Where those before it begin, the last one first.
-    before: [usize; MOST_HELD],
+    before: [usize; MAX_HELD],
 }
 
 impl OnePass {
-    /// The table of these stages, none of which is a sequence, if automata find what they cut at and it is not
+    /// The table of these stages, none of which is a sequence, if automata find what they split at and it is not
     /// large.
     pub fn new(plain: Vec<PreTokenizer>) -> Option<Self> {
         Self::of(plain, |_| true)
@@ -68,7 +68,7 @@ impl OnePass {
     }
 
     fn of(plain: Vec<PreTokenizer>, is_wanted: impl FnOnce(&[Stage]) -> bool) -> Option<Self> {
-        if plain.len() > MOST_STAGES {
+        if plain.len() > MAX_STAGES {
             return None;
         }
         let mut cuts = Vec::new();
@@ -107,7 +107,7 @@ impl OnePass {
         let mut reader = Reader {
             row: 0,
             at: 0,
-            before: [0; MOST_HELD],
+            before: [0; MAX_HELD],
         };
         let mut polled = 0;
         while reader.at < text.len() {
@@ -118,7 +118,7 @@ impl OnePass {
             if self.read_table(text.as_bytes(), &mut reader, &mut stretches)
                 && !self.read_on(text, &mut reader, &mut stretches)
             {
-                return self.read_plainly(text, reader.before[MOST_HELD - 1], stretches);
+                return self.read_plainly(text, reader.before[MAX_HELD - 1], stretches);
             }
         }
         let end = usize::from(self.0.stages[0].end());
@@ -142,7 +142,7 @@ impl OnePass {
             before: [mut first, mut second],
         } = *reader;
         // No character lies farther back that is still held.
-        let base = at.saturating_sub(MOST_HELD * CHARACTER);
+        let base = at.saturating_sub(MAX_HELD * CHARACTER);
         let limit = text.len().min(base + 64);
         let (mut begins, mut is_rare) = (0, false);
         while at < limit {
@@ -221,23 +221,23 @@ impl OnePass {
                 }
             }
             at += length;
-            let row = if places.len() <= MOST_HELD {
+            let row = if places.len() <= MAX_HELD {
                 table.row_of(&states)
             } else {
                 None
             };
             if let Some(row) = row {
                 let mut before = places.iter().rev().copied();
-                let before = [(); MOST_HELD].map(|()| before.next().unwrap_or(at));
+                let before = [(); MAX_HELD].map(|()| before.next().unwrap_or(at));
                 *reader = Reader { row, at, before };
                 return true;
             }
         }
-        reader.before[MOST_HELD - 1] = places[0];
+        reader.before[MAX_HELD - 1] = places[0];
         false
     }
 
-    /// Cuts by all stages, one after another, and gives the pieces that begin at `from` or behind it; of
+    /// Splits by all stages, one after another, and gives the pieces that begin at `from` or behind it; of
     /// the others all is given but where the last one ends, if that is not before `from`.
     #[cold]
     fn read_plainly(
@@ -268,7 +268,7 @@ impl OnePass {
         self.split_point_counted(text, start, reach, &mut 0)
     }
 
-    /// The same, counting steps; past [`MOST_STEPS`] of them it is the end of the text.
+    /// The same, counting steps; past [`MAX_STEPS`] of them it is the end of the text.
     fn split_point_counted(
         &self,
         text: &str,
@@ -278,7 +278,7 @@ impl OnePass {
     ) -> usize {
         loop {
             let limit = start.saturating_add(reach);
-            if limit >= text.len() || *steps > MOST_STEPS {
+            if limit >= text.len() || *steps > MAX_STEPS {
                 return text.len();
             }
             if let Some(end) = self.last_split_point(text, start, limit, steps) {
@@ -290,7 +290,7 @@ impl OnePass {
 
     /// The last such place behind `start` and before `limit`, if one is near `limit`.
     ///
-    /// It lies between two characters where one stage is sure to cut, and where in that stage and in those before
+    /// It lies between two characters where one stage is sure to split, and where in that stage and in those before
     /// it no match goes on, whatever stands farther off: then each of these sees the same segments if the text
     /// ends there, and those behind it see an end in any case.
     fn last_split_point(
@@ -309,7 +309,7 @@ impl OnePass {
         let (mut before, mut last) = (None, None);
         let mut pace = Pace::default();
         interrupt::poll();
-        while at < limit && *steps <= MOST_STEPS {
+        while at < limit && *steps <= MAX_STEPS {
             let more = 1 + open.iter().map(Vec::len).sum::<usize>();
             *steps += more;
             pace.steps(more);
@@ -346,7 +346,7 @@ fn stage_by_stage(stages: &[PreTokenizer], text: &str) -> Result<Vec<Range<usize
 impl Reader {
     /// Says where pieces begin, and what belongs to none, as a step does.
     fn follow(&self, step: TableStep, stretches: &mut Stretches<impl FnMut(usize, usize, &[u64])>) {
-        for back in (0..=MOST_HELD).rev() {
+        for back in (0..=MAX_HELD).rev() {
             let place = match back {
                 0 => self.at,
                 back => self.before[back - 1],

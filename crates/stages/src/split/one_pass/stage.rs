@@ -5,7 +5,7 @@
 //! once, to the stage behind it.
 
 use crate::pre_tokenizer::{SplitBehavior, SplitRule};
-use jeton_text::pattern::{CharacterClasses, Step, steps_over};
+use jeton_text::pattern::{AutomatonStep, CharacterClasses, steps_over};
 
 /// A character on its way from stage to stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,9 +69,9 @@ enum Certain {
     All,
 }
 
-/// A stage that only cuts, as an automaton finds where.
+/// A stage that only splits, as an automaton finds where.
 pub struct Stage {
-    steps: Vec<Step>,
+    steps: Vec<AutomatonStep>,
     /// By state of the automaton.
     certain: Vec<Certain>,
     /// See [`end`](Self::end); the number of the others.
@@ -83,14 +83,14 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// The stage that cuts so, if an automaton finds where; `classes` tell their characters apart.
+    /// The stage that splits so, if an automaton finds where; `classes` tell their characters apart.
     pub fn new(classes: &CharacterClasses, cut: &SplitRule) -> Option<Self> {
         let steps = steps_over(classes, &cut.patterns)?;
-        let certain = |row: &[Step]| {
+        let certain = |row: &[AutomatonStep]| {
             let (_, inside) = row.split_last().unwrap_or((&row[0], row));
-            if !row.iter().all(|step| step.has(Step::MATCH)) {
+            if !row.iter().all(|step| step.has(AutomatonStep::MATCH)) {
                 Certain::Nothing
-            } else if inside.iter().any(|step| step.has(Step::TAIL)) {
+            } else if inside.iter().any(|step| step.has(AutomatonStep::TAIL)) {
                 Certain::AllButLast
             } else {
                 Certain::All
@@ -98,7 +98,7 @@ impl Stage {
         };
         Some(Self {
             certain: steps.chunks(classes.count() + 1).map(certain).collect(),
-            has_tail: steps.iter().any(|step| step.has(Step::TAIL)),
+            has_tail: steps.iter().any(|step| step.has(AutomatonStep::TAIL)),
             steps,
             end: classes.count() as u8,
             behavior: cut.behavior,
@@ -115,7 +115,7 @@ impl Stage {
         usize::from(self.end) + 1
     }
 
-    fn step(&self, row: u32, class: u8) -> Step {
+    fn step(&self, row: u32, class: u8) -> AutomatonStep {
         self.steps[row as usize + usize::from(class)]
     }
 
@@ -130,7 +130,7 @@ impl Stage {
 
     /// Whether it may be used to drop text, not to keep what it finds everywhere.
     pub fn drops(&self) -> bool {
-        let finds_all = (0..self.end).all(|class| !self.step(0, class).has(Step::DEAD));
+        let finds_all = (0..self.end).all(|class| !self.step(0, class).has(AutomatonStep::DEAD));
         self.behavior == SplitBehavior::Removed && !(self.invert && finds_all)
     }
 
@@ -145,12 +145,12 @@ impl Stage {
             let step = self.step(state.row, class);
             // A match that consists of one character does not give it back.
             let is_longer = |state: &StageState| state.held.len() + usize::from(state.is_open) > 1;
-            if step.has(Step::MATCH) {
+            if step.has(AutomatonStep::MATCH) {
                 state.decide();
-                let gives_back = step.has(Step::TAIL) && !at_end && is_longer(state);
+                let gives_back = step.has(AutomatonStep::TAIL) && !at_end && is_longer(state);
                 self.give_match(state, state.held.len() - usize::from(gives_back), known);
             }
-            if !step.has(Step::DEAD) {
+            if !step.has(AutomatonStep::DEAD) {
                 state.row = step.row() as u32;
                 state.held.push(class);
                 let held = state.held.len();
@@ -207,7 +207,7 @@ impl Stage {
         let fresh = self.step(0, class);
         let as_match = self.cuts(state.segment, Segment::Match);
         let is_same = if state.is_undecided {
-            !fresh.has(Step::DEAD) && fresh.row() as u32 == state.row
+            !fresh.has(AutomatonStep::DEAD) && fresh.row() as u32 == state.row
         } else {
             !state.is_open
                 && !self.has_tail
@@ -264,7 +264,7 @@ impl Stage {
     /// `rows` may have been.
     pub fn possible(&self, rows: &[u32], class: u8) -> Vec<u32> {
         let steps = rows.iter().chain(&[0]).map(|row| self.step(*row, class));
-        let alive = steps.filter(|step| !step.has(Step::DEAD));
+        let alive = steps.filter(|step| !step.has(AutomatonStep::DEAD));
         let mut rows: Vec<_> = alive.map(|step| step.row() as u32).collect();
         rows.sort_unstable();
         rows.dedup();
@@ -276,8 +276,8 @@ impl Stage {
     pub fn ends(&self, rows: &[u32], class: u8) -> bool {
         rows.iter().all(|&row| {
             let (step, at_end) = (self.step(row, class), self.step(row, self.end));
-            let alike = step.has(Step::MATCH) == at_end.has(Step::MATCH);
-            step.has(Step::DEAD) && !step.has(Step::TAIL) && alike
+            let alike = step.has(AutomatonStep::MATCH) == at_end.has(AutomatonStep::MATCH);
+            step.has(AutomatonStep::DEAD) && !step.has(AutomatonStep::TAIL) && alike
         })
     }
 
@@ -287,7 +287,7 @@ impl Stage {
         const EITHER: &[Segment] = &[Segment::Gap, Segment::Match];
         let of = |class: u8, is_gap: bool| {
             let step = self.step(0, class);
-            let is_match = !step.has(Step::DEAD)
+            let is_match = !step.has(AutomatonStep::DEAD)
                 && !matches!(self.certain(step.row() as u32), Certain::Nothing);
             match (is_gap, is_match) {
                 (true, _) => &EITHER[..1],
@@ -295,7 +295,7 @@ impl Stage {
                 _ => EITHER,
             }
         };
-        let behind = of(behind, self.step(0, behind).has(Step::DEAD));
+        let behind = of(behind, self.step(0, behind).has(AutomatonStep::DEAD));
         let mut before = of(before, rows.is_empty()).iter();
         before.all(|&before| behind.iter().all(|&behind| self.cuts(before, behind)))
     }

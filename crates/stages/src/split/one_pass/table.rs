@@ -10,9 +10,9 @@ use foldhash::fast::FixedState;
 use super::stage::{Stage, StageState, Symbol};
 
 /// Characters that the stages of a state in the table hold back.
-pub const MOST_HELD: usize = 2;
+pub const MAX_HELD: usize = 2;
 /// Steps of a table at most: 256 KB, and some ten milliseconds to make them.
-const MOST_STEPS: usize = 1 << 16;
+const MAX_STEPS: usize = 1 << 16;
 
 /// What a table does with a character: the row of the state that it goes on to, and marks.
 #[derive(Clone, Copy)]
@@ -22,7 +22,7 @@ impl TableStep {
     /// A piece begins with the character; in the next bits, with the one before it, and so on.
     const BEGINS: u32 = 24;
     /// The character belongs to no piece; in the next bits, the one before it, and so on.
-    const DROPPED: u32 = Self::BEGINS + MOST_HELD as u32 + 1;
+    const DROPPED: u32 = Self::BEGINS + MAX_HELD as u32 + 1;
     /// Not all is said by `BEGINS`.
     const RARE: u32 = 1 << 30;
     /// The state that the character leads to is not in the table.
@@ -57,7 +57,7 @@ impl TableStep {
     /// Whether a piece begins at a character that was held back.
     #[inline(always)]
     pub fn begins_before(self) -> bool {
-        const ALL: u32 = (1 << MOST_HELD) - 1;
+        const ALL: u32 = (1 << MAX_HELD) - 1;
         self.0 & ALL << (Self::BEGINS + 1) != 0
     }
 
@@ -125,7 +125,7 @@ pub struct OnePassTable {
 impl OnePassTable {
     /// The table of `stages` whose states hold back as many characters as may be.
     pub fn new(stages: &[Stage]) -> Option<Self> {
-        (0..=MOST_HELD)
+        (0..=MAX_HELD)
             .rev()
             .find_map(|most| Self::holding(stages, most))
     }
@@ -152,7 +152,7 @@ impl OnePassTable {
                 };
                 table.steps.push(step);
             }
-            if table.states.len() * width > MOST_STEPS {
+            if table.states.len() * width > MAX_STEPS {
                 return None;
             }
             done += 1;

@@ -18,7 +18,7 @@ const BEHAVIORS: [SplitBehavior; 5] = [
     SplitBehavior::Contiguous,
 ];
 
-/// What files cut at, and what holds characters back: for long, and in vain.
+/// What files split at, and what holds characters back: for long, and in vain.
 const SOURCES: &[&str] = &[
     r"[\r\n]",
     r"\s?\p{L}+",
@@ -239,7 +239,7 @@ fn more_stages_than_any_file_has_make_no_table() {
             count
         ]
     };
-    assert!(OnePass::new(digits(MOST_STAGES)).is_some());
+    assert!(OnePass::new(digits(MAX_STAGES)).is_some());
     assert!(OnePass::new(digits(100_000)).is_none());
 }
 
@@ -258,7 +258,7 @@ fn a_place_that_is_not_there_is_not_looked_for_everywhere() {
             let end = one_pass.split_point_counted(&text, 0, 1, &mut steps);
             assert!(end == text.len() || text.is_char_boundary(end));
             let states = one_pass.0.stages.iter().map(|it| it.rows().count());
-            assert!(0 < steps && steps <= MOST_STEPS + 1 + states.sum::<usize>());
+            assert!(0 < steps && steps <= MAX_STEPS + 1 + states.sum::<usize>());
         }
     }
 }

@@ -20,7 +20,7 @@ pub const UPPER: u8 = 1 << 5;
 pub const LOWER: u8 = 1 << 6;
 /// `\p{M}`
 pub const MARK: u8 = 1 << 7;
-/// In [`DEEPSEEK`] only: Chinese characters and kana, runs of which are cut out first.
+/// In [`DEEPSEEK`] only: Chinese characters and kana, runs of which are split off first.
 pub const HAN: u8 = UPPER;
 /// In [`DEEPSEEK`] only: what is no letter, mark, number, punctuation, symbol or white space.
 pub const UNPRINTED: u8 = LOWER;

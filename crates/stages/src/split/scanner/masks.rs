@@ -6,9 +6,10 @@
 #[cfg(target_arch = "x86_64")]
 use super::bits::{Avx512, Eight, Four};
 use super::bits::{Bits, STRIP, through};
-use super::blocks::{BLOCK, Block, bytes_of, first, next, previous};
+use super::blocks::{Block, bytes_of, first, next, previous};
 use super::rules::{Numbers, Prefix, Rules};
 use super::{Scanner, bits_of};
+use crate::split::BLOCK;
 use jeton_text::interrupt::Pace;
 #[cfg(target_arch = "x86_64")]
 use jeton_text::simd::Avx2;

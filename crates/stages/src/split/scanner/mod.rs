@@ -15,8 +15,9 @@ mod classes;
 mod masks;
 mod rules;
 
+use crate::split::BLOCK;
 use bits::STRIP;
-use blocks::{BLOCK, Blocks, classify, next, previous};
+use blocks::{Blocks, classify, next, previous};
 pub use classes::decode;
 use classes::{CLASSES, LETTER};
 use jeton_text::interrupt::{self, Pace, paced};
@@ -61,14 +62,14 @@ impl Extent {
 }
 
 impl Scanner {
-    /// Cuts `text` under `rules`: calls `visit` with each stretch of it in order, as the stretch's
+    /// Splits `text` under `rules`: calls `visit` with each stretch of it in order, as the stretch's
     /// offset, its length and the bits of the bytes that begin a piece. A stretch begins and ends
     /// between pieces.
     pub fn scan(&mut self, rules: Rules, text: &str, visit: impl FnMut(usize, usize, &[u64])) {
         self.scan_all(rules, Extent::Whole, text, visit);
     }
 
-    /// Cuts each line of `text`, its line feed included, as if it were a text of its own, and else as
+    /// Splits each line of `text`, its line feed included, as if it were a text of its own, and else as
     /// [`scan`](Self::scan) does.
     pub fn scan_lines(
         &mut self,
@@ -132,7 +133,7 @@ impl Scanner {
         self.starts[0] |= 1;
     }
 
-    /// Cuts `'s` and its like, where an apostrophe begins a piece or ends a word.
+    /// Splits `'s` and its like, where an apostrophe begins a piece or ends a word.
     fn cut_contractions(&mut self, rules: Rules, text: &[u8]) {
         let mut last_end = usize::MAX;
         let mut from = 0;
@@ -179,7 +180,7 @@ impl Scanner {
         }
     }
 
-    /// Cuts after each line feed, and no white space before one from it: under every one of the rules
+    /// Splits after each line feed, and no white space before one from it: under every one of the rules
     /// white space is one piece where it ends the text with a line feed.
     fn part_lines(&mut self, text: &[u8]) {
         let mut feeds_before = 0;
@@ -364,69 +365,55 @@ fn last_safe(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pre_tokenizer::named;
     use crate::split::test_texts::PARTS;
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    const GPT2: &str =
-        r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s";
-    const CL100K: &str = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s";
-    const LLAMA3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
-    const QWEN2: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
-    const LLAMA3_ANY_NUMBERS: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}+| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
-    const QWEN3_5: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
-    const O200K: &str = concat!(
-        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
-        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
-        r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-    );
-    const TEKKEN: &str = concat!(
-        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|",
-        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|",
-        r"\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-    );
-    const DEEPSEEK_V3: &[&str] = &[
-        r"\p{N}{1,3}",
-        r"[一-龥぀-ゟ゠-ヿ]+",
-        r##"[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"##,
-    ];
+    /// Every set of rules, with the expressions whose matches are split off one after another.
+    fn all() -> Vec<(Rules, Vec<&'static str>)> {
+        let sources = |name| named::find(name).unwrap().sources().0;
+        let behind = |numbers, name| [vec![numbers], sources(name)].concat();
+        let any_numbers = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}+| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+        let (one, three, all) = (r"\p{N}", r"\p{N}{1,3}", r"\p{N}+");
+        vec![
+            (Rules::GPT2, sources("gpt2")),
+            (Rules::CL100K, sources("cl100k")),
+            (Rules::LLAMA3, sources("llama3")),
+            (Rules::QWEN2, sources("qwen2")),
+            (Rules::QWEN3_5, sources("qwen3.5")),
+            (Rules::O200K, sources("o200k")),
+            (Rules::TEKKEN, sources("tekken")),
+            (Rules::DEEPSEEK_V3, sources("deepseek_v3")),
+            (Rules::GPT2_DIGITS, behind(one, "gpt2")),
+            (Rules::GPT2.after_numbers(Numbers::One), behind(one, "gpt2")),
+            (Rules::GPT2.after_numbers(Numbers::All), behind(all, "gpt2")),
+            (
+                Rules::LLAMA3.after_numbers(Numbers::Three),
+                behind(three, "llama3"),
+            ),
+            (
+                Rules::GPT2.after_numbers(Numbers::Three),
+                behind(three, "gpt2"),
+            ),
+            (
+                Rules::CL100K.after_numbers(Numbers::One),
+                behind(one, "cl100k"),
+            ),
+            (
+                Rules::O200K.after_numbers(Numbers::Three),
+                behind(three, "o200k"),
+            ),
+            (Rules::LLAMA3.with_numbers(Numbers::All), vec![any_numbers]),
+        ]
+    }
 
-    /// Every set of rules, with the expressions whose matches are cut out one after another.
-    const ALL: &[(Rules, &[&str])] = &[
-        (Rules::GPT2, &[GPT2]),
-        (Rules::CL100K, &[CL100K]),
-        (Rules::LLAMA3, &[LLAMA3]),
-        (Rules::QWEN2, &[QWEN2]),
-        (Rules::QWEN3_5, &[QWEN3_5]),
-        (Rules::O200K, &[O200K]),
-        (Rules::TEKKEN, &[TEKKEN]),
-        (Rules::DEEPSEEK_V3, DEEPSEEK_V3),
-        (Rules::GPT2_DIGITS, &[r"\p{N}", GPT2]),
-        (Rules::GPT2.after_numbers(Numbers::One), &[r"\p{N}", GPT2]),
-        (Rules::GPT2.after_numbers(Numbers::All), &[r"\p{N}+", GPT2]),
-        (
-            Rules::LLAMA3.after_numbers(Numbers::Three),
-            &[r"\p{N}{1,3}", LLAMA3],
-        ),
-        (
-            Rules::GPT2.after_numbers(Numbers::Three),
-            &[r"\p{N}{1,3}", GPT2],
-        ),
-        (
-            Rules::CL100K.after_numbers(Numbers::One),
-            &[r"\p{N}", CL100K],
-        ),
-        (
-            Rules::O200K.after_numbers(Numbers::Three),
-            &[r"\p{N}{1,3}", O200K],
-        ),
-        (
-            Rules::LLAMA3.with_numbers(Numbers::All),
-            &[LLAMA3_ANY_NUMBERS],
-        ),
-    ];
+    fn compiled(patterns: &[&str]) -> Vec<fancy_regex::Regex> {
+        let compiled = |pattern: &&str| fancy_regex::Regex::new(pattern).unwrap();
+        patterns.iter().map(compiled).collect()
+    }
 
-    /// Where the pieces begin that expressions leave, one cutting what the one before it left.
+    /// Where the pieces begin that expressions leave, one splitting what the one before it left.
     fn regex_starts(regexes: &[fancy_regex::Regex], text: &str) -> Vec<usize> {
         let mut pieces: Vec<_> = std::iter::once(0..text.len()).collect();
         for regex in regexes {
@@ -542,11 +529,8 @@ mod tests {
             &['1', '٣'],
         ];
         let mut rng = ChaCha8Rng::seed_from_u64(17);
-        for &(rules, patterns) in ALL {
-            let regexes: Vec<_> = patterns
-                .iter()
-                .map(|pattern| fancy_regex::Regex::new(pattern).unwrap())
-                .collect();
+        for (rules, patterns) in all() {
+            let regexes = compiled(&patterns);
             for _ in 0..2000 {
                 let length = [200, 400, 1_200][rng.random_range(0..3)];
                 let goes_on = [0.0, 0.5, 0.9, 0.97][rng.random_range(0..4)];
@@ -568,7 +552,7 @@ mod tests {
     #[test]
     fn lines_are_texts() {
         let mut rng = ChaCha8Rng::seed_from_u64(11);
-        for &(rules, _) in ALL {
+        for (rules, _) in all() {
             for round in 0..3000 {
                 let count = if round < 2900 { 3 } else { 400 };
                 let text: String = (0..count).map(|_| nasty(&mut rng) + "\n").collect();
@@ -591,11 +575,8 @@ mod tests {
     #[test]
     fn blocks_scalar_and_regex_agree() {
         let mut rng = ChaCha8Rng::seed_from_u64(7);
-        for &(rules, patterns) in ALL {
-            let regexes: Vec<_> = patterns
-                .iter()
-                .map(|pattern| fancy_regex::Regex::new(pattern).unwrap())
-                .collect();
+        for (rules, patterns) in all() {
+            let regexes = compiled(&patterns);
             for _ in 0..4000 {
                 let text = nasty(&mut rng);
                 let expected = regex_starts(&regexes, &text);

@@ -44,11 +44,11 @@ pub enum Alphabet {
     Numeric,
     /// Marks are letters.
     Marked,
-    /// Marks are letters, and runs of kana and Chinese characters are cut out first.
+    /// Marks are letters, and runs of kana and Chinese characters are split off first.
     DeepSeek,
 }
 
-/// Where `'s` and its like are cut.
+/// Where `'s` and its like are split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contraction {
     /// A piece of its own; lower case only.
@@ -66,13 +66,13 @@ pub enum Contraction {
 pub struct Rules {
     /// What may stand before a word.
     pub prefix: Prefix,
-    /// Where contractions are cut.
+    /// Where contractions are split.
     pub contraction: Contraction,
     /// How characters are classed.
     pub alphabet: Alphabet,
     /// How many numbers one piece holds at most.
     pub numbers: Numbers,
-    /// Numbers are cut out first, so nothing else sees what is beyond them: none takes the blank
+    /// Numbers are split off first, so nothing else sees what is beyond them: none takes the blank
     /// before it, and white space before one stands at an end.
     pub numbers_apart: bool,
     /// Words end where a capital follows a small letter, and marks are letters.
@@ -140,7 +140,7 @@ impl Rules {
         ..Self::LLAMA3
     };
 
-    /// As [`Self::GPT2`], for what is left after each number was cut out.
+    /// As [`Self::GPT2`], for what is left after each number was split off.
     pub const GPT2_DIGITS: Self = Self {
         alphabet: Alphabet::Numeric,
         ..Self::GPT2.after_numbers(Numbers::One)
@@ -151,7 +151,7 @@ impl Rules {
         Self { numbers, ..self }
     }
 
-    /// These rules, for what is left after numbers were cut out, so many in a piece.
+    /// These rules, for what is left after numbers were split off, so many in a piece.
     pub const fn after_numbers(self, numbers: Numbers) -> Self {
         Self {
             numbers,
@@ -190,7 +190,7 @@ impl Rules {
         }
     }
 
-    /// Characters that are cut out first: numbers, and runs of kana and Chinese characters.
+    /// Characters that are split off first: numbers, and runs of kana and Chinese characters.
     #[inline(always)]
     pub(super) fn cut_first<B: Bits>(&self, block: &Block<B>) -> B {
         if self.numbers_apart {
@@ -200,7 +200,7 @@ impl Rules {
         }
     }
 
-    /// Kana and Chinese characters, if runs of them are cut out first.
+    /// Kana and Chinese characters, if runs of them are split off first.
     #[inline(always)]
     pub(super) fn han<B: Bits>(&self, block: &Block<B>) -> B {
         match self.alphabet {
@@ -209,7 +209,7 @@ impl Rules {
         }
     }
 
-    /// Where a run of kana and Chinese characters that is cut out first begins, and what follows one.
+    /// Where a run of kana and Chinese characters that is split off first begins, and what follows one.
     #[inline(always)]
     pub(super) fn edges<B: Bits>(&self, block: &Block<B>, before: &Block<B>) -> B {
         match self.alphabet {
@@ -391,11 +391,11 @@ impl Rules {
     }
 }
 
-/// What an expression sees of a text from one place on: nothing beyond what is cut out first.
+/// What an expression sees of a text from one place on: nothing beyond what is split off first.
 struct View<'t> {
     text: &'t [u8],
     classes: &'static Classes,
-    /// The classes of what is cut out first.
+    /// The classes of what is split off first.
     cut_first: u8,
     /// Those of them that are seen here.
     own: u8,

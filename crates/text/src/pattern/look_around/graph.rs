@@ -13,9 +13,9 @@ use super::letters::{Letters, Set};
 use super::source::Node;
 
 /// States that a graph may have.
-const MOST_STATES: usize = 512;
+const MAX_STATES: usize = 512;
 /// Parts of a pattern that may follow one another, as each is added while the one before it is.
-const MOST_DEPTH: usize = 256;
+const MAX_DEPTH: usize = 256;
 /// Bytes of the largest automaton: far above what split patterns need, and soon made.
 const MAX_AUTOMATON_BYTES: usize = 1 << 20;
 
@@ -55,7 +55,7 @@ impl<'n> Next<'n> {
             return Some(*state);
         }
         graph.depth += 1;
-        let state = (graph.depth <= MOST_DEPTH).then(|| (self.make)(graph, allowed))?;
+        let state = (graph.depth <= MAX_DEPTH).then(|| (self.make)(graph, allowed))?;
         graph.depth -= 1;
         self.made.push((allowed, state?));
         state
@@ -85,7 +85,7 @@ impl Graph {
 
     fn push(&mut self, state: State) -> Option<usize> {
         self.states.push(state);
-        (self.states.len() <= MOST_STATES).then(|| self.states.len() - 1)
+        (self.states.len() <= MAX_STATES).then(|| self.states.len() - 1)
     }
 
     /// Adds what reads `node` and goes on to `next`; its first letter shall be an allowed one.

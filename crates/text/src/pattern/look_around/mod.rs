@@ -8,8 +8,9 @@
 //! begin; from there its automaton reads on to where one ends.
 //!
 //! Named patterns need no more than the tail that `linear` knows; this is for the patterns of callers and
-//! files, such as one that groups digits from the right. On the backtracking engine these take three to
-//! five times as long (`docs/experiments.md`), and hostile text makes them give up.
+//! files, such as one that groups digits from the right. On the backtracking engine these take two to five
+//! times as long, and a million digits are refused after 14 seconds in place of 11 ms
+//! (`docs/experiments.md`).
 
 mod graph;
 mod letters;
@@ -21,7 +22,7 @@ use std::ops::Range;
 use regex_automata::MatchKind;
 use regex_automata::dfa::Automaton as _;
 
-use super::automaton::{Step, steps};
+use super::automaton::{AutomatonStep, steps};
 use super::dead_ends::DeadEnds;
 use super::dialects::Dialect;
 use graph::Graph;
@@ -37,7 +38,7 @@ pub struct LookAround {
     behind: Vec<Pass>,
     ahead: Vec<Pass>,
     /// One row a state: a step for each letter, and one for the end behind the last of them.
-    steps: Vec<Step>,
+    steps: Vec<AutomatonStep>,
     /// Whether matches are places, and take no characters.
     is_look: bool,
 }
@@ -158,11 +159,15 @@ impl LookAround {
             }
             let letter = places.get(at).map(|place| usize::from(place & !BEGINS));
             let step = self.steps[row + letter.unwrap_or(self.letters.count())];
-            if step.has(Step::MATCH) {
-                end = Some(if step.has(Step::TAIL) { before } else { at });
+            if step.has(AutomatonStep::MATCH) {
+                end = Some(if step.has(AutomatonStep::TAIL) {
+                    before
+                } else {
+                    at
+                });
                 seen = Some(at);
             }
-            if step.has(Step::DEAD) || letter.is_none() {
+            if step.has(AutomatonStep::DEAD) || letter.is_none() {
                 break;
             }
             row = step.row();

@@ -17,7 +17,7 @@ const STAND_IN: char = '\u{10f000}';
 /// Parts that may be taken out, those inside others included.
 const MAX_PARTS: usize = 64;
 /// Look-arounds that may stand one inside the other.
-const MOST_NESTED: usize = 16;
+const MAX_NESTED: usize = 16;
 
 /// A pattern, or a part of one.
 #[derive(Clone, Debug, PartialEq)]
@@ -189,7 +189,7 @@ impl Reader<'_> {
 
     /// The look-around whose inside begins here.
     fn look(&mut self, ahead: bool, is: bool) -> Option<Node> {
-        if self.nested == MOST_NESTED {
+        if self.nested == MAX_NESTED {
             return None;
         }
         self.nested += 1;

@@ -195,7 +195,7 @@ impl NormalizerSpec {
     }
 }
 
-/// A text, and the pieces that it must be cut into, joined by spaces.
+/// A text, and the pieces that it must be split into, joined by spaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelfTest {
     /// The text.
@@ -435,7 +435,7 @@ impl ModelProto {
         roles
     }
 
-    /// Texts with the pieces that they must be cut into.
+    /// Texts with the pieces that they must be split into.
     pub fn self_tests(&self) -> &[SelfTest] {
         &self.self_tests
     }

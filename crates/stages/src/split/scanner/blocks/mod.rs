@@ -17,11 +17,10 @@ mod portable;
 
 use super::bits::{Bits, STRIP};
 use super::classes::{BLANK, Classes, LETTER, LOWER, MARK, NEWLINE, NUMBER, SPACE, UPPER, decode};
+use crate::split::BLOCK;
 use jeton_text::interrupt;
 use jeton_text::mem::prefetch::prefetch;
 
-/// Bytes of a block.
-pub const BLOCK: usize = 64;
 /// Strips of a stretch after which an interrupt is heard.
 const POLLED: usize = 1 << 10;
 /// Bytes by which text is prefetched ahead.
