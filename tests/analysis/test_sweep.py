@@ -220,7 +220,7 @@ def test_an_iterator_is_read_once() -> None:
         ({"held_out": 1.0}, ArgumentError, "held_out"),
         ({"held_out": None}, ArgumentTypeError, "held_out"),
         ({"held_out": ["", "\n"]}, ArgumentError, "held_out"),
-        ({"held_out": 0.999999}, ArgumentError, "all lines of the corpus were drawn"),
+        ({"held_out": 0.999999}, ArgumentError, "selects all lines of the corpus"),
         ({"errors": "ingore"}, ArgumentError, "did you mean 'ignore'"),
         ({"documents": "lines"}, ArgumentError, 'must be "file" or "line"'),
         ({"width": 0}, ArgumentError, "width"),

@@ -56,7 +56,7 @@ def tokenizer_summary(tok: jeton.Tokenizer, name: str) -> Iterator[str]:
         yield heading("Special tokens")
         yield _specials(specials)
         yield ""
-    yield heading("What the tokens consist of")
+    yield heading("What the tokens are made of")
     yield _shares(Counter(_kind(token) for _, token in tokens))
     yield ""
     yield heading("How long they are, in bytes")
