@@ -347,6 +347,15 @@ WRITTEN: dict[str, list[tuple[str, str, str, list[tuple[str, Any]]]]] = {
             "", "Hm.", _CALL,
         ),
     ],
+    "hyperclova": [
+        (
+            "/think\nHm.<|im_end|>\n<|im_start|>assistant\nSo.<|im_end|>\n<|im_start|>assistant "
+            '-> tool/function_call\n[{"name": "get_weather", "arguments": {"city": "Bergen", '
+            '"days": 3}}]<|im_end|><|stop|>\n',
+            "So.", "Hm.", _CALL,
+        ),
+        ("\nSo.<|im_end|><|endofturn|>\n", "So.", "", []),
+    ],
     "solar": [
         (
             "<|think|>Hm.<|end|><|begin|>assistant<|tool_calls|><|tool_call:begin|>abc"
