@@ -19,6 +19,7 @@ __all__ = [
     "TOOL",
     "WRITTEN",
     "RoundTrip",
+    "end_of_prompt",
     "losses",
     "options",
     "random_message",
@@ -485,6 +486,20 @@ def _rendered(tok: jeton.Tokenizer, messages: list[Message], **options: Any) -> 
         return tok.chat(messages, **options)
 
 
+def end_of_prompt(prompt: str, whole: str) -> int:
+    """Where an answer begins in a conversation: behind what it shares with the prompt.
+
+    Some templates write other white space in front of a turn than in the prompt that asks for it.
+    """
+    pairs = zip(prompt, whole, strict=False)
+    shared = sum(1 for _ in itertools.takewhile(lambda it: it[0] == it[1], pairs))
+    rest = prompt[shared:].strip()
+    spaces = len(whole[shared:]) - len(whole[shared:].lstrip())
+    return (
+        shared + spaces + len(rest) if whole.startswith(rest, shared + spaces) and rest else shared
+    )
+
+
 def read_back(
     tok: jeton.Tokenizer, template: str, message: Message, **variables: Any
 ) -> RoundTrip | None:
@@ -496,13 +511,7 @@ def read_back(
         whole = _rendered(tok, [*asked, message], **arguments)
     except JetonError:
         return None
-    shared = next(
-        (at for at, (a, b) in enumerate(zip(prompt.text, whole.text, strict=False)) if a != b),
-        min(len(prompt.text), len(whole.text)),
-    )
-    begins = prompt.text.split()[-1]
-    if shared < len(prompt.text) and begins in whole.text[shared:]:
-        shared = whole.text.index(begins, shared) + len(begins)
+    shared = end_of_prompt(prompt.text, whole.text)
     first = next((at for at, (_, end) in enumerate(whole.spans) if end > shared), len(whole.ids))
     is_prompt = shared == len(prompt.text) and whole.spans[first - 1][1] == shared
     parsed = tok.parse(
