@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from answer_cases import options, sampled
-from chat_cases import HELLO, PUBLISHED, RESULT, byte_level, call, templates
+from answer_cases import options, rendered, sampled
+from chat_cases import HELLO, PUBLISHED, RESULT, byte_level, bytes_alone, call, templates
 from chat_flags import as_published
+from guide import hold_table
 from jeton.chat import Rewritten, Rollout
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.errors import ArgumentError, ArgumentTypeError, JetonError
 
 AGAIN = {"role": "user", "content": "And then?"}
 TEMPLATES_AT_HAND = [pytest.param(name, text, id=name) for name, text in templates()]
@@ -81,6 +85,47 @@ def test_templates_that_rewrite_turns_are_reported() -> None:
             assert not rollout.prompt.keeps_prefix or tok.decode(chat.ids + ids) != chat.text
     assert drifted >= {"Qwen-Qwen3-0.6B", "GLM-4.6", "openai-gpt-oss-120b"}
     assert not drifted & {"NousResearch-Hermes-3-Llama-3.1-8B-tool_use", "Kimi-K2-Instruct"}
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "howto" / "answers.md"
+REASONED = {"reasoning_content": "Hm, so.", "reasoning": "Hm, so."}
+SAID = {"role": "assistant", "content": "So it is."}
+CONVERSATIONS: dict[str, list[dict[str, Any]]] = {
+    "words": [*HELLO, SAID, AGAIN, SAID, AGAIN],
+    "reasoning": [*HELLO, {**SAID, **REASONED}, AGAIN, {**SAID, **REASONED}, AGAIN],
+    "a call": [*HELLO, call(), RESULT, SAID, AGAIN],
+}
+
+
+def _kept(template: str, conversation: str) -> str:
+    """Which ids of a conversation a template would change, as `keeps_prefix` says."""
+    tok, messages, given = bytes_alone(template), CONVERSATIONS[conversation], options(template)
+    wanted = {"words": "So it is.", "reasoning": "Hm, so.", "a call": "get_weather"}[conversation]
+    try:
+        answer = rendered(tok, messages[:2], **given).text.rpartition(HELLO[-1]["content"])[2]
+        chat = rendered(tok, messages, add_generation_prompt=True, **given)
+    except JetonError:
+        return "—"
+    if wanted not in answer:
+        return "—"
+    parts = {
+        "prompt" if it.prompt else "turn"
+        for it in chat.keeps_prefix.steps
+        if it.parts_at is not None
+    }
+    return ", ".join(sorted(parts)) or "kept"
+
+
+@pytest.mark.large
+@pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
+def test_the_page_says_which_templates_change_what_they_wrote() -> None:
+    if not PUBLISHED.exists():
+        pytest.skip("needs the published templates")
+    rows = [
+        f"| {name} | {' | '.join(_kept(template, it) for it in CONVERSATIONS)} |\n"
+        for name, template in templates()
+    ]
+    hold_table(PAGE, "| template | words | reasoning | a call |", "".join(rows))
 
 
 RESULT_OF = {

@@ -24,6 +24,7 @@ __all__ = [
     "options",
     "random_message",
     "read_back",
+    "rendered",
 ]
 
 TOOL: dict[str, Any] = {
@@ -474,11 +475,11 @@ class RoundTrip:
         )  # fmt: skip
 
 
-def _rendered(tok: jeton.Tokenizer, messages: list[Message], **options: Any) -> jeton.chat.Chat:
+def rendered(tok: jeton.Tokenizer, messages: list[Message], **options: Any) -> jeton.chat.Chat:
+    """The chat, with arguments as text if the template takes them only so."""
     try:
         return tok.chat(messages, **options)
     except JetonError:
-        # Some templates take arguments as text alone.
         messages = copy.deepcopy(messages)
         for message in messages:
             for call in message.get("tool_calls", ()):
@@ -508,7 +509,7 @@ def read_back(
     arguments = {**options(template), **variables}
     try:
         prompt = tok.chat(asked, add_generation_prompt=True, **arguments)
-        whole = _rendered(tok, [*asked, message], **arguments)
+        whole = rendered(tok, [*asked, message], **arguments)
     except JetonError:
         return None
     shared = end_of_prompt(prompt.text, whole.text)
@@ -581,7 +582,7 @@ def sampled(
 ) -> list[int] | None:
     """The ids of an answer as a model would have written it, up to its end."""
     try:
-        whole = _rendered(tok, [*HELLO, message], **arguments)
+        whole = rendered(tok, [*HELLO, message], **arguments)
     except JetonError:
         return None
     pairs = zip(chat.text, whole.text, strict=False)
@@ -590,32 +591,6 @@ def sampled(
     ids = whole.ids[first:]
     ends = tok.parse_stream(prompt=chat).ends
     return ids[: next((at + 1 for at, id in enumerate(ids) if id in ends), len(ids))]
-
-
-def rewritten(tok: jeton.Tokenizer, template: str) -> list[str]:
-    """The parts of an answer that a template writes differently once another turn follows."""
-    arguments = options(template)
-    chat = tok.chat(HELLO, add_generation_prompt=True, **arguments)
-    found = []
-    again = {"role": "user", "content": "And then?"}
-    result = {"role": "tool", "name": "look_up", "tool_call_id": "callabc01", "content": "1"}
-    for name, message, follows in (
-        ("words", _message("So."), [again]),
-        ("reasoning", _message("So.", **_REASON), [again]),
-        ("a call", _message(**_ONE), [result, _message("So."), again]),
-    ):
-        ids = sampled(tok, chat, message, **arguments)
-        if not ids:
-            continue
-        try:
-            rollout = chat.extend(ids, messages=follows)
-        except JetonError:
-            continue  # the template refuses such a conversation
-        before = len(chat.ids) + len(ids)
-        text = tok.decode(rollout.ids[:before])
-        if not rollout.prompt.text.startswith(text):
-            found.append(name)
-    return found
 
 
 _LETTERS = "ab \n\té你🙂\"'\\{}[]<>|/:,=.&\u2028"
