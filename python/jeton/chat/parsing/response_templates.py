@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from jeton.chat.parsing import readers
 from jeton.chat.parsing.parsed import Event, Kind, ParsedCall, event
+from jeton.chat.parsing.places import Continuation, Where
 from jeton.chat.trust import REASONING
 from jeton.errors import FormatError
 
@@ -389,9 +390,8 @@ class DescriptionMachine:
         self.problems: list[tuple[str, int]] = []
         self.text_marks: dict[str, None] = {}
         self.texts: list[str] = []
-        self.cold: dict[str, Event] = {}
-        self.known: dict[int, Event] = {}
         self.total = 0
+        self.used_history = False
         self.is_complete = False
         self.is_over = False
         self.message: dict[str, Any] = copy.deepcopy(dict(description.defaults))
@@ -411,6 +411,16 @@ class DescriptionMachine:
 
     def skip(self, space: str) -> None:
         """White space is left to the description."""
+
+    def where(self) -> None:
+        """Nothing is learnt: regular expressions decide what text leads to."""
+
+    def continuation(self) -> Continuation:
+        """Nothing only continues."""
+        return Continuation()
+
+    def catch_up(self, where: Where) -> None:
+        """There is nothing to read."""
 
     def feed(self, text: str) -> None:
         """Takes more text."""
