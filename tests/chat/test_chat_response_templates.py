@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +110,7 @@ def test_messages_are_those_of_transformers(
     name: str, has_regex: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not has_regex:
-        monkeypatch.setattr("jeton.chat.parsing.response_templates._expressions", None)
+        monkeypatch.setattr("jeton.chat.parsing.response_templates.expressions", re)
     parsing = pytest.importorskip("transformers.utils.chat_parsing")
     tok = described(DESCRIPTIONS[name], tmp_path)
     prompt = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"

@@ -592,6 +592,28 @@ FORMATS: Final[Mapping[str, Format]] = {
             },
         ),
         Format(
+            "hyperclova",
+            {
+                "start": State(
+                    "head",
+                    {"\n": "?"},
+                    routes=(
+                        (r"\s*/think\s*", "reasoning"),
+                        (r"\s*-> tool/function_call\s*", "calls"),
+                        (r"\s*", "content"),
+                    ),
+                ),
+                "reasoning": State("reasoning", {"<|im_end|>\n": "between"}),
+                "content": State("content", {"<|im_end|>\n": "said"}),
+                "calls": State("calls", {"<|im_end|>": "called"}),
+                "between": State("space", {"<|im_start|>assistant": "start"}),
+                "said": State(
+                    "space", {"<|im_start|>assistant": "start", "<|endofturn|>": END}, done=True
+                ),
+                "called": State("space", {"<|stop|>": END}, done=True),
+            },
+        ),
+        Format(
             "solar",
             {
                 "start": State(

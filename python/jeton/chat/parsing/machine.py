@@ -175,7 +175,7 @@ class Machine:
             if takes in ("python", "braces") and _QUOTES.search(head):
                 return None
             word, within = head, (is_first, self._source.is_listed)
-        if not self._has_known_words(self._held + word):
+        if not (self._has_known_words(self._held) and self._has_known_words(word)):
             return None
         flags = self._fresh, call is None, bool(call and call.pieces), self._reader is None
         return Where(
