@@ -107,6 +107,7 @@ class Calls:
             is_broken: Whether its text breaks the syntax, which is noted already.
         """
         assert self.open is not None
+        self._end_key(place)
         values = self.open.values
         call, index = self.stop(), len(self.done)
         arguments: dict[str, Any] | str
@@ -125,7 +126,7 @@ class Calls:
 
     def stop(self) -> ParsedCall:
         """Gives up the open call. Returns it with its arguments so far as text."""
-        call, self.open = self.open, None
+        call, self.open, self._key = self.open, None, None
         assert call is not None
         return ParsedCall(call.name, "".join(call.pieces), call.id)
 
@@ -182,6 +183,7 @@ class Calls:
     def end_value(self, place: int) -> None:
         """The value is over."""
         if self.open is None or self._key is None:
+            self._problem("a value has no key", place)
             return
         text = "".join(self._raw)
         if self._is_text:
@@ -201,10 +203,16 @@ class Calls:
         call = self.open
         if call is None:
             return
+        self._end_key(place)
         call.values = {} if call.values is None else call.values
         if key in call.values:
             self._problem(f"the argument {key!r:.60} comes twice", place)
         self._key, self._string = key, None
+
+    def _end_key(self, place: int) -> None:
+        if self._key is not None:
+            self._problem(f"the argument {self._key!r:.60} has no value", place)
+            self._key = None
 
     def _close_value(self, value: object) -> None:
         if self.open is None or self._key is None:

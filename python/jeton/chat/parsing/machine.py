@@ -32,6 +32,7 @@ _LONGEST_HEAD: Final = 96
 """Calls, and characters, up to which `where` has an answer."""
 _QUOTES: Final = re.compile("['\"\ud800-\udfff]")
 _SYMBOL: Final = re.compile("[\ud800-\udfff]")
+_STRETCHES: Final = re.compile("[^\ud800-\udfff]+|[\ud800-\udfff]")
 _BREAKS: Final = {
     "": re.compile(r"[^ \t\r\n\w+\-.,:]"),
     '"': re.compile(r'["\\\ud800-\udfff]'),
@@ -113,8 +114,10 @@ class Machine:
             self.total += len(text)
             self._source.skip(text, where.within)
             self._calls.arguments(text)
-        elif text:
-            self._read_on(text)
+        else:
+            # A control token comes by itself: text in front of it may have gone to a reader.
+            for stretch in _STRETCHES.findall(text):
+                self._read_on(stretch)
         self.events = events
 
     def _read_on(self, text: str) -> None:
