@@ -299,7 +299,7 @@ def test_rules_can_be_chosen() -> None:
 
 def test_a_corpus_tells_what_is_never_used() -> None:
     tok = byte_level()
-    assert check(tok).skipped["never-used"] == "no corpus was given"
+    assert check(tok).skipped["never-used"] == "there is no corpus"
     health = check(tok, corpus=["the weather"])
     finding = health["never-used"]
     assert finding is not None and health.corpus == tok.usage(["the weather"]).corpus
