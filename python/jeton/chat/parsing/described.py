@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,10 +42,30 @@ class DescribedTurn:
         message: dict[str, Any] = machine.message
         return message
 
-    def behind_anchor(self, text: str) -> str:
-        """The beginning of the answer that is in the text of a prompt, in symbols."""
-        spelled = self.compiled.spelled(text)
-        return self.compiled.with_symbols(self.description.behind_anchor(spelled))
+    def behind_anchor(self, text: str, *, is_text: bool) -> str:
+        """The beginning of the answer that is in a prompt, in symbols.
+
+        Args:
+            text: The prompt, with symbols for control tokens.
+            is_text: Whether nobody knows the tokens of the prompt, so that it has no symbols.
+        """
+        anchor = self.description.anchor
+        if is_text:
+            ends = [match.end() for match in anchor.finditer(text)]
+            return self.compiled.with_symbols(text[ends[-1] :] if ends else text)
+        spellings = self.compiled.spellings
+        pieces = [spellings.get(it, it) for it in text]
+        starts = [0, *itertools.accumulate(map(len, pieces))]
+        tokens = {start for start, it in zip(starts, text, strict=False) if it in spellings}
+        spelled = re.compile(
+            "|".join(map(re.escape, sorted(spellings.values(), key=len, reverse=True))) or "(?!)"
+        )
+        ends = [
+            match.end()
+            for match in anchor.finditer("".join(pieces))
+            if all(match.start() + it.start() in tokens for it in spelled.finditer(match[0]))
+        ]
+        return text[bisect.bisect_left(starts, ends[-1]) :] if ends else text
 
 
 @once_per_tokenizer
