@@ -85,7 +85,9 @@ class ParseStream:
         self._finished = False
         self._split: tuple[int, ...] | None = ()
         """The ids of a character that the decoder holds back; `None` if that is not known."""
-        self._decode_behind(())
+        self._whole: int | None = None
+        """An id after which it holds back nothing."""
+        self._decode_anew()
         if before is not None:
             self._split = self._split_by(before, self._push_id(before))
         self._places = turn.compiled.places
@@ -168,28 +170,42 @@ class ParseStream:
 
     def _read(self, id: int) -> list[Event]:
         """Reads an id to which no step is known, and adds the step."""
-        machine, before = self._machine, self._place
-        if before is not NOWHERE and before.split != self._split:
-            self._decode_behind(before.split)  # it has not got the ids of steps
-        text = self._push_id(id)
-        if id in self._symbols:
-            text = self._marked(text, id)
-        self._split = self._split_by(id, text)
-        if before is not NOWHERE and self._split is not None and before.continues(text):
-            # Also if `text` is empty, since a character has only begun.
-            self._texts.append(text)
+        before = self._place
+        if before.is_forgotten:
+            before = self._places.at(before.where, before.split, lambda: before.continuation)
+        after, known = before, before.known.get(id)
+        if known is None:
+            if before.split != self._split and before is not NOWHERE:
+                self._decode_behind(before.split)  # it has not got the ids of steps
+            text = self._push_id(id)
+            if id in self._symbols:
+                text = self._marked(text, id)
+            self._split = self._split_by(id, text)
+            if self._split is None or not before.continues(text):
+                return self._feed(id, text, before)
             _, kind, call = before.continuation
-            events = [event(kind, text, call)] if kind and text else []
-            self._place = self._places.at(before.where, self._split, lambda: before.continuation)
-        else:
-            machine.catch_up(before.where)
-            machine.used_history = False
-            machine.feed(text)
-            events, machine.events = machine.events, []
-            self._place = self._place_of_machine()
-            if machine.used_history or len(events) > 1:
-                return events
-        self._places.learn(before, id, (text, events[0] if events else None, self._place))
+            known = text, event(kind, text, call) if kind and text else None
+            if self._split or before.split:
+                after = self._places.at(before.where, self._split, lambda: before.continuation)
+            else:
+                self._places.count()
+                before.known[id] = known
+        text, said = known
+        self._texts.append(text)
+        self._places.learn(before, id, (text, said, after))
+        self._place = after
+        return [] if said is None else [said]
+
+    def _feed(self, id: int, text: str, before: Place) -> list[Event]:
+        """Has the machine read an id, and adds the step if the place before decides it."""
+        machine = self._machine
+        machine.catch_up(before.where)
+        machine.used_history = False
+        machine.feed(text)
+        events, machine.events = machine.events, []
+        self._place = self._place_of_machine()
+        if len(events) <= 1 and not machine.used_history:
+            self._places.learn(before, id, (text, events[0] if events else None, self._place))
         return events
 
     def _place_of_machine(self) -> Place:
@@ -198,10 +214,16 @@ class ParseStream:
         machine = self._machine
         return self._places.at(machine.where(), self._split, machine.continuation)
 
-    def _decode_behind(self, split: tuple[int, ...]) -> None:
-        """Decodes what follows a character of which there are only these ids."""
+    def _decode_anew(self) -> None:
         self._decoding = self._tok.decode_stream(unknown_ids="show")
         self._push_id: Callable[[int], str] = self._decoding.push
+
+    def _decode_behind(self, split: tuple[int, ...]) -> None:
+        """Has the decoder hold back these ids, and nothing else."""
+        if self._whole is None:
+            self._decode_anew()
+        else:
+            self._push_id(self._whole)
         for id in split:
             self._push_id(id)
         self._split = split
@@ -218,6 +240,7 @@ class ParseStream:
             return None
         said = text.encode()
         if said == bytes:
+            self._whole = id
             return ()
         if self._split is None:
             return None
@@ -269,7 +292,8 @@ class ParseStream:
         if not text.endswith(spelling):
             # Some decoders give all text at the end: this one ends here, and another begins.
             text += self._decoding.finish()
-            self._decode_behind((id,))
+            self._decode_anew()
+            self._push_id(id)
         return text.removesuffix(spelling) + symbol
 
     def finish(self) -> list[Event]:
