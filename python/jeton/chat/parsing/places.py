@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Hashable
 from typing import Final, NamedTuple
 
-from jeton.chat.parsing.parsed import Event, Kind
+from jeton.chat.parsing.parsed import Event, Kind, event
 
 __all__ = ["NOWHERE", "Continuation", "Place", "Places", "Step", "Where"]
 
@@ -77,8 +77,8 @@ class Continuation(NamedTuple):
     call: int = -1
 
 
-class Place(dict[int, "Step"]):
-    """A place, and the steps from it, by id.
+class Place(dict["int | str", "Step"]):
+    """A place, and the steps from it, by id or by text.
 
     Attributes:
         where: What `Machine.where` returns there.
@@ -106,6 +106,11 @@ class Place(dict[int, "Step"]):
         """Whether a text only continues."""
         breaks = self.continuation.breaks
         return breaks is not None and not breaks.search(text)
+
+    def event(self, text: str) -> Event | None:
+        """The event of a text that continues, if it has one."""
+        _, kind, call = self.continuation
+        return event(kind, text, call) if kind and text else None
 
 
 Step = tuple[str, "Event | None", Place]
@@ -156,7 +161,7 @@ class Places:
             place = self._places.setdefault((where, split), place)
         return place
 
-    def learn(self, place: Place, id: int, step: Step) -> None:
+    def learn(self, place: Place, key: int | str, step: Step) -> None:
         """Adds a step from a place, if both its ends are known.
 
         No step leads into JSON: the machine has to see where it begins (`Machine.catch_up`).
@@ -167,7 +172,7 @@ class Places:
         if after is not place and after.where.is_in_json and not place.where.is_in_json:
             return
         self.count()
-        place[id] = step
+        place[key] = step
 
     def count(self) -> None:
         """Counts something that is learnt."""
