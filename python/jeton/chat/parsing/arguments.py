@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
@@ -21,6 +22,9 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "array": (list,),
     "string": (str,),
 }
+
+
+_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def parameters_of(tools: Iterable[Mapping[str, Any]] | None) -> dict[str, dict[str, Any]] | None:
@@ -63,7 +67,7 @@ def loaded(text: str) -> tuple[Any, list[str]]:
     value = json.loads(
         text, strict=False, object_pairs_hook=pairs, parse_constant=_finite, parse_float=_finite
     )
-    if "\\u" in text and (whole := as_text(value, _without_halves)) != value:
+    if _SURROGATE.search(text) and (whole := as_text(value, _without_halves)) != value:
         value = whole
         wrong.append("half of a surrogate pair is in the text")
     return value, wrong
