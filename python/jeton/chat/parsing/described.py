@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-import itertools
+import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -54,18 +54,26 @@ class DescribedTurn:
             ends = [match.end() for match in anchor.finditer(text)]
             return self.compiled.with_symbols(text[ends[-1] :] if ends else text)
         spellings = self.compiled.spellings
-        pieces = [spellings.get(it, it) for it in text]
-        starts = [0, *itertools.accumulate(map(len, pieces))]
-        tokens = {start for start, it in zip(starts, text, strict=False) if it in spellings}
-        spelled = re.compile(
-            "|".join(map(re.escape, sorted(spellings.values(), key=len, reverse=True))) or "(?!)"
-        )
+        symbol = re.compile(f"[{''.join(spellings)}]" if spellings else "(?!)")
+        starts, longer = list[int](), [0]
+        for match in symbol.finditer(text):
+            starts.append(match.start() + longer[-1])
+            longer.append(longer[-1] + len(spellings[match[0]]) - 1)
+        tokens = frozenset(starts)
         ends = [
             match.end()
-            for match in anchor.finditer("".join(pieces))
-            if all(match.start() + it.start() in tokens for it in spelled.finditer(match[0]))
+            for match in anchor.finditer(self.compiled.spelled(text))
+            if all(match.start() + it.start() in tokens for it in self._spelled.finditer(match[0]))
         ]
-        return text[bisect.bisect_left(starts, ends[-1]) :] if ends else text
+        if not ends:
+            return text
+        return text[ends[-1] - longer[bisect.bisect_left(starts, ends[-1])] :]
+
+    @functools.cached_property
+    def _spelled(self) -> re.Pattern[str]:
+        """Whatever spells a control token."""
+        longest_first = sorted(self.compiled.spellings.values(), key=len, reverse=True)
+        return re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
 
 
 @once_per_tokenizer
