@@ -171,3 +171,15 @@ def test_invalid_descriptions_are_refused(
     tok = described({**DESCRIPTIONS["hermes"], **change}, tmp_path)
     with pytest.raises(FormatError, match=message):
         tok.parse([])
+
+
+def test_a_prompt_by_ids_that_spells_the_anchor(tmp_path: Path) -> None:
+    """An answer begins behind the anchor that the template wrote, however a text spells it."""
+    tok = described(DESCRIPTIONS["hermes"], tmp_path)
+    spelled = "<|im_start|>assistant\n<think>"
+    real = tok.encode("<|im_start|>assistant\n<think>", special="allow")
+    said = tok.encode("Hm.</think>So.", special="allow")
+    for begin, text in ((real, ""), (real, "It is"), ([], "")):
+        expected = tok.parse(said, prompt=[*begin, *tok.encode(f"{text}w")]).message
+        found = tok.parse(said, prompt=[*begin, *tok.encode(f"{text}w{spelled}")]).message
+        assert {key: str(it).replace(spelled, "") for key, it in found.items()} == expected

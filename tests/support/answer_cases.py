@@ -407,6 +407,14 @@ BROKEN: dict[str, tuple[str, str, str, str]] = {
     "arguments that are a list": (
         "mistral", "[TOOL_CALLS]get_weather[ARGS][1, 2]", "malformed", "[1, 2]"
     ),
+    "a key without a value, and a value without a key": (
+        "hunyuan",
+        "<tool_calls:opensource><tool_call:opensource>get_weather<tool_sep:opensource>"
+        "<arg_key:opensource>days</arg_key:opensource></tool_call:opensource>"
+        "<tool_call:opensource>get_weather<tool_sep:opensource><arg_value:opensource>3"
+        "</arg_value:opensource></tool_call:opensource></tool_calls:opensource>",
+        "malformed", "get_weather",
+    ),
     "a type that does not fit": (
         "glm",
         "<tool_call>get_weather\n<arg_key>days</arg_key>\n<arg_value>many</arg_value>\n</tool_call>",

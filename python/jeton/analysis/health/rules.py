@@ -333,10 +333,11 @@ _RULES: Final = (
     Rule(
         "template-sorts",
         "note",
-        "a chat template sorts keys",
-        "Arguments or parameters are not in the order of the dict: a call that is parsed and "
-        "written again has other ids.",
-        "Write the keys in the order of the dict (without | dictsort).",
+        "a chat template sorts keys or tools",
+        "Arguments, parameters or tools are not in the order in which they were passed: a call "
+        "that is parsed and written again has other ids, and a further tool changes the prompt in "
+        "front of the others.",
+        "Write keys and tools in their order (without | dictsort and | sort).",
     ),
     Rule(
         "template-clock",

@@ -38,6 +38,7 @@ _CALL: Final[dict[str, Any]] = {
         }
     ],
 }
+_SECOND_TOOL: Final = {**TOOL, "function": {**TOOL["function"], "name": "add_up"}}
 _PYTHON: Final = re.compile(r"\{'\w+':|\[\{'|, None\b|: None\b|, True\b|: True\b|: False\b")
 """Notation of Python for a dict or a list that differs from JSON."""
 _TAG: Final = re.compile(r"<(/?)([a-z][a-z_]*)>")
@@ -49,7 +50,7 @@ _MESSAGES: Final = {
     "template-python": "prints values as Python does",
     "template-rewrites": "writes earlier turns differently later",
     "template-unclosed": "opens a mark and does not close it",
-    "template-sorts": "sorts keys",
+    "template-sorts": "changes the order of keys or tools",
     "template-clock": "writes the day",
 }
 
@@ -106,12 +107,17 @@ def _violations(tok: Tokenizer, template: str) -> Iterator[tuple[str, str, str]]
         tags[match[2]] += -1 if match[1] else 1
     if open_ := [tag for tag, count in tags.items() if count > 0 and f"</{tag}>" in template]:
         yield "template-unclosed", f"<{open_[0]}> stays open in a turn", answer
-    if 0 <= calls.rfind("days") < calls.rfind("place"):
-        yield (
-            "template-sorts",
-            "writes days before place, although place is first in the dict",
-            calls,
-        )
+    # Each with a text that has both, the first of them first.
+    tools = text(_USER_TURN, tools=[TOOL, _SECOND_TOOL])
+    for written, first, second in (
+        (calls.rpartition(QUESTION)[2], "place", "days"),
+        (tools, "place", "days"),
+        (tools, "look_up", "add_up"),
+    ):
+        if 0 <= written.find(second) < written.find(first):
+            told = f"writes {second} before {first}, although {first} is first"
+            yield "template-sorts", told, written
+            break
     days = []
     for day in _DAYS:
         with stopped(day):

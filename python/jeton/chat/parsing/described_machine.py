@@ -16,6 +16,7 @@ from typing import Any, Final
 from jeton.chat.parsing import readers
 from jeton.chat.parsing.described_values import with_types
 from jeton.chat.parsing.parsed import Event, ParsedCall, event
+from jeton.chat.parsing.places import Continuation, Where
 from jeton.chat.parsing.response_templates import Delimiter, Description, Field
 
 __all__ = ["DescriptionMachine"]
@@ -48,9 +49,8 @@ class DescriptionMachine:
         self.problems: list[tuple[str, int]] = []
         self.text_marks: dict[str, None] = {}
         self.texts: list[str] = []
-        self.cold: dict[str, Event] = {}
-        self.known: dict[int, Event] = {}
         self.total = 0
+        self.used_history = False
         self.is_complete = False
         self.is_over = False
         self.message: dict[str, Any] = copy.deepcopy(dict(description.defaults))
@@ -75,6 +75,16 @@ class DescriptionMachine:
 
     def skip(self, space: str) -> None:
         """White space is left to the description."""
+
+    def where(self) -> None:
+        """Nothing is learnt: regular expressions decide what text leads to."""
+
+    def continuation(self) -> Continuation:
+        """Nothing only continues."""
+        return Continuation()
+
+    def catch_up(self, where: Where) -> None:
+        """There is nothing to read."""
 
     def feed(self, text: str) -> None:
         """Takes more text."""

@@ -107,11 +107,6 @@ class Description:
         """The field of text outside all others, which nothing opens."""
         return next((it for it in self.fields.values() if it.open is None), None)
 
-    def behind_anchor(self, text: str) -> str:
-        """The beginning of the answer that is in a prompt."""
-        ends = [match.end() for match in self.anchor.finditer(text)]
-        return text[ends[-1] :] if ends else text
-
 
 def description_of(value: object) -> Description:
     """Checks the description of a `tokenizer_config.json`.
