@@ -8,16 +8,17 @@ import re
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from unittest import mock
 
 import pytest
 
 import jeton
 from answer_cases import BROKEN, MARKS, TOOL, WRITTEN, random_text
-from chat_cases import WEATHER, byte_level
+from chat_cases import KINDS, WEATHER, byte_level
 from jeton.chat import FORMATS, Event, Parsed, ParseStream
 from jeton.chat.parsing import places
 from jeton.chat.parsing.machine import Machine
-from jeton.chat.parsing.places import NOWHERE, Place, Places
+from jeton.chat.parsing.places import NOWHERE, Places
 from jeton.errors import ArgumentError, ArgumentTypeError
 
 TOOLS: list[Any] = [None, [WEATHER], [WEATHER, TOOL], [{"name": "f", "parameters": {}}]]
@@ -85,23 +86,17 @@ def ids_of(rng: random.Random, tok: jeton.Tokenizer, text: str) -> list[int]:
     return ids
 
 
-def read(stream: ParseStream, ids: Iterable[int]) -> tuple[list[list[Event]], Parsed]:
+def read(stream: ParseStream, ids: Iterable[Any]) -> tuple[list[list[Event]], Parsed]:
     """The events of each id and of the end, and the answer."""
     events = [stream.push(id) for id in ids]
     return [*events, stream.finish()], stream.parsed
 
 
-class Unlearnt(Places):
-    """Places of which none is known."""
-
-    def at(self, *_: Any) -> Place:
-        return NOWHERE
-
-
-def read_plainly(stream: ParseStream, ids: Iterable[int]) -> tuple[list[list[Event]], Parsed]:
+def read_plainly(stream: ParseStream, ids: Iterable[Any]) -> tuple[list[list[Event]], Parsed]:
     """The same by the machine alone."""
-    stream._places, stream._place = Unlearnt(), NOWHERE
-    return read(stream, ids)
+    with mock.patch.object(Places, "at", lambda *_: NOWHERE):
+        stream._place = NOWHERE
+        return read(stream, ids)
 
 
 def of_prompt(rng: random.Random, tok: jeton.Tokenizer) -> list[int] | None:
@@ -125,6 +120,26 @@ def test_steps_are_what_the_machine_would_say(make: Any) -> None:
         for _ in range(2):
             assert read(stream(), ids) == (events, parsed), (format, tools, prompt, ids)
         assert tok.parse(ids, format=format, tools=tools, prompt=prompt) == parsed
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("kind", [*KINDS, "text"])
+def test_steps_by_text_are_what_the_machine_would_say(kind: str) -> None:
+    """Where the decoder joins more than bytes, and where there are no ids."""
+    make, rng = KINDS.get(kind, byte_level), random.Random(kind)
+    tok = make("".join(MARKS))
+    for _ in range(400):
+        format, tools = rng.choice([*FORMATS]), rng.choice(TOOLS)
+        text = answer(rng, format)
+        pieces: list[Any] = tok.encode(text, special="allow")
+        if kind == "text":
+            pieces = re.findall(r"(?s).{1,4}|\s+", text)
+        elif rng.random() < 0.3:
+            pieces.insert(rng.randrange(len(pieces) + 1), rng.choice([10**6, rng.randrange(250)]))
+        stream = functools.partial(tok.parse_stream, format=format, tools=tools)
+        events, parsed = read_plainly(stream(), pieces)
+        for _ in range(2):
+            assert read(stream(), pieces) == (events, parsed), (format, tools, pieces)
 
 
 @pytest.mark.medium
@@ -225,17 +240,17 @@ def test_what_is_learnt_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(places, "_MAX_STEPS", 60)
     shared = Places()
     for _ in range(60):
-        format = "hermes"
-        ids = ids_of(rng, tok, answer(rng, format))
-        expected = read_plainly(tok.parse_stream(format=format, tools=[WEATHER]), ids)
-        stream = tok.parse_stream(format=format, tools=[WEATHER])
+        ids = ids_of(rng, tok, answer(rng, "hermes"))
+        expected = read_plainly(tok.parse_stream(format="hermes", tools=[WEATHER]), ids)
+        stream = tok.parse_stream(format="hermes", tools=[WEATHER])
         stream._places, stream._place = shared, NOWHERE
+        events = []
         for id in ids:
-            stream.push(id)
+            events.append(stream.push(id))
             assert len(shared._places) <= 20
-            assert sum(map(len, shared._places.values())) <= 60
-        stream.finish()
-        assert stream.parsed == expected[1]
+            kept: list[dict[Any, Any]] = [*shared._places.values(), *shared._known.values()]
+            assert sum(map(len, kept)) <= 60
+        assert ([*events, stream.finish()], stream.parsed) == expected
 
 
 @pytest.mark.medium

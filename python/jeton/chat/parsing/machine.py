@@ -260,10 +260,9 @@ class Machine:
             if self._reader is not None:
                 at = self._by_reader_or_mark(buffer, at, base)
                 continue
-            match = (state.find_last if last else state.find).search(buffer, at)
+            match = state.mark(buffer, at, last=last)
             if match is None:
-                hold = None if last else state.tail.search(buffer, at)
-                end = hold.start() if hold else len(buffer)
+                end = len(buffer) if last else state.tail(buffer, at)
                 if end > at:
                     self._take(buffer[at:end], base + at)
                 return end
@@ -498,12 +497,12 @@ class Machine:
     def _by_reader_or_mark(self, buffer: str, at: int, base: int) -> int:
         """Runs the reader up to the next control token that ends its state."""
         state, limit = self.state, len(buffer)
-        match = None if buffer.isascii() else state.find.search(buffer, at)
+        match = None if buffer.isascii() else state.mark(buffer, at)
         while match is not None:
             if not state.marks[(match.lastindex or 1) - 1].is_text:
                 limit = match.start()
                 break
-            match = state.find.search(buffer, max(match.end(), match.start() + 1))
+            match = state.mark(buffer, max(match.end(), match.start() + 1))
         if limit > at:
             at = self._by_reader(buffer, at, base, limit)
         if match is not None and self._reader is not None:

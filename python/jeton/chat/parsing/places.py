@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Hashable
 from typing import Final, NamedTuple
 
-from jeton.chat.parsing.parsed import Event, Kind
+from jeton.chat.parsing.parsed import Event, Kind, event
 
 __all__ = ["NOWHERE", "Continuation", "Place", "Places", "Step", "Where"]
 
@@ -77,32 +77,47 @@ class Continuation(NamedTuple):
     call: int = -1
 
 
-class Place(dict[int, "Step"]):
-    """A place, and the steps from it, by id.
+class Place(dict["int | str", "Step"]):
+    """A place, and the steps from it, by id or by text.
 
     Attributes:
         where: What `Machine.where` returns there.
         split: The ids of a character that is not whole yet.
         continuation: What only continues there.
+        known: The tokens that do, with their texts and events; all places with this continuation
+            share them. None while a character is split.
+        is_forgotten: Whether it is none of `Places` any more.
     """
 
-    __slots__ = ("continuation", "split", "where")
+    __slots__ = ("continuation", "is_forgotten", "known", "split", "where")
 
-    def __init__(self, where: Where, split: tuple[int, ...], continuation: Continuation) -> None:
+    def __init__(
+        self,
+        where: Where,
+        split: tuple[int, ...],
+        continuation: Continuation,
+        known: dict[int, tuple[str, Event | None]],
+    ) -> None:
         super().__init__()
         self.where, self.split, self.continuation = where, split, continuation
+        self.known, self.is_forgotten = known, False
 
     def continues(self, text: str) -> bool:
         """Whether a text only continues."""
         breaks = self.continuation.breaks
         return breaks is not None and not breaks.search(text)
 
+    def event(self, text: str) -> Event | None:
+        """The event of a text that continues, if it has one."""
+        _, kind, call = self.continuation
+        return event(kind, text, call) if kind and text else None
+
 
 Step = tuple[str, "Event | None", Place]
 """The text of a token, its event, and the next place."""
 
 NOWHERE: Final = Place(
-    Where("", "", "", "", "", (False, False, False, False), None, -1), (), Continuation()
+    Where("", "", "", "", "", (False, False, False, False), None, -1), (), Continuation(), {}
 )
 """The place of a stream of which nothing is known."""
 
@@ -111,12 +126,21 @@ class Places:
     """The places of a format for the tokens of a tokenizer. All its streams share them, also in
     several threads: a step is the same whoever adds it.
 
-    There are at most 4,096 places with 65,536 steps; then all are forgotten, and learnt again.
+    There are at most 4,096 places and 65,536 steps; then all are forgotten, and learnt again.
     """
 
     def __init__(self) -> None:
+        self._forget()
+
+    def _forget(self) -> None:
+        places = [*getattr(self, "_places", {}).values()]
         self._places: dict[tuple[Where, tuple[int, ...]], Place] = {}
+        self._known: dict[Continuation, dict[int, tuple[str, Event | None]]] = {}
         self._steps = 0
+        for place in places:
+            place.is_forgotten = True
+            place.clear()
+            place.known.clear()
 
     def at(
         self,
@@ -131,11 +155,13 @@ class Places:
         if place is None:
             if len(self._places) >= _MAX_PLACES:
                 self._forget()
-            place = Place(where, split, continuation())
+            continued = continuation()
+            known = {} if split else self._known.setdefault(continued, {})
+            place = Place(where, split, continued, known)
             place = self._places.setdefault((where, split), place)
         return place
 
-    def learn(self, place: Place, id: int, step: Step) -> None:
+    def learn(self, place: Place, key: int | str, step: Step) -> None:
         """Adds a step from a place, if both its ends are known.
 
         No step leads into JSON: the machine has to see where it begins (`Machine.catch_up`).
@@ -143,14 +169,13 @@ class Places:
         after = step[2]
         if place is NOWHERE or after is NOWHERE:
             return
-        if after.where.is_in_json and not place.where.is_in_json:
+        if after is not place and after.where.is_in_json and not place.where.is_in_json:
             return
+        self.count()
+        place[key] = step
+
+    def count(self) -> None:
+        """Counts something that is learnt."""
         if self._steps >= _MAX_STEPS:
             self._forget()
         self._steps += 1
-        place[id] = step
-
-    def _forget(self) -> None:
-        places, self._places, self._steps = self._places, {}, 0
-        for place in list(places.values()):
-            place.clear()

@@ -231,6 +231,8 @@ def _string(source: GrowingText) -> Steps[str]:
     source.at += 1
     start = yield from _to_end_of_string(source, start, pieces.append)
     raw = "".join(pieces) + source.text[start : source.at]
+    if "\\" not in raw:
+        return raw[1:-1]
     try:
         name = str(json.loads(raw, strict=False))
     except ValueError:

@@ -7,11 +7,11 @@ import operator
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
 from jeton.chat.parsing.formats import END
-from jeton.chat.parsing.parsed import Event, Finish, Parsed, Part, Problem, event
-from jeton.chat.parsing.places import NOWHERE, Place
+from jeton.chat.parsing.parsed import Event, Finish, Parsed, Part, Problem
+from jeton.chat.parsing.places import NOWHERE, Place, Places
 from jeton.components import decoders
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from jeton.encoding.base_tokenizer import BaseTokenizer
 
 __all__ = ["ParseStream"]
+
+
+_LONGEST_PIECE: Final = 32
+"""Longer text is not learnt."""
 
 
 def _id(value: Any) -> int:
@@ -80,14 +84,17 @@ class ParseStream:
         self._tok = tok
         self._symbols = turn.compiled.symbols
         self._joins_bytes = isinstance(tok.decoder, decoders.ByteLevel)
-        """Whether a token has the same bytes everywhere."""
+        """Whether a token has the same bytes everywhere. If not, steps are learnt by text."""
         self._takes_ids = True
         self._finished = False
         self._split: tuple[int, ...] | None = ()
         """The ids of a character that the decoder holds back; `None` if that is not known."""
-        self._decode_behind(())
+        self._whole: int | None = None
+        """An id after which it holds back nothing."""
+        self._decode_anew()
         if before is not None:
-            self._split = self._split_by(before, self._push_id(before))
+            text = self._push_id(before)
+            self._split = self._split_by(before, text) if self._joins_bytes else ()
         self._places = turn.compiled.places
         self._place = self._place_of_machine()
 
@@ -168,29 +175,61 @@ class ParseStream:
 
     def _read(self, id: int) -> list[Event]:
         """Reads an id to which no step is known, and adds the step."""
-        machine, before = self._machine, self._place
-        if before is not NOWHERE and before.split != self._split:
-            self._decode_behind(before.split)  # it has not got the ids of steps
-        text = self._push_id(id)
-        if id in self._symbols:
-            text = self._marked(text, id)
-        self._split = self._split_by(id, text)
-        if before is not NOWHERE and self._split is not None and before.continues(text):
-            # Also if `text` is empty, since a character has only begun.
-            self._texts.append(text)
-            _, kind, call = before.continuation
-            events = [event(kind, text, call)] if kind and text else []
-            self._place = self._places.at(before.where, self._split, lambda: before.continuation)
-        else:
-            machine.catch_up(before.where)
-            machine.used_history = False
-            machine.feed(text)
-            events, machine.events = machine.events, []
-            self._place = self._place_of_machine()
-            if machine.used_history or len(events) > 1:
-                return events
-        self._places.learn(before, id, (text, events[0] if events else None, self._place))
+        if not self._joins_bytes:
+            return self._read_piece(self._text_of(id))
+        before = self._known_place()
+        after, known = before, before.known.get(id)
+        if known is None:
+            if before.split != self._split and before is not NOWHERE:
+                self._decode_behind(before.split)  # it has not got the ids of steps
+            text = self._text_of(id)
+            self._split = self._split_by(id, text)
+            if self._split is None or not before.continues(text):
+                return self._feed(text, before, id)
+            known = text, before.event(text)
+            if self._split or before.split:
+                after = self._places.at(before.where, self._split, lambda: before.continuation)
+            else:
+                self._places.count()
+                before.known[id] = known
+        text, said = known
+        self._texts.append(text)
+        self._places.learn(before, id, (text, said, after))
+        self._place = after
+        return [] if said is None else [said]
+
+    def _read_piece(self, text: str) -> list[Event]:
+        """Reads text by the steps that are learnt by text."""
+        before = self._known_place()
+        step = before.get(text)
+        if step is None:
+            is_short = 0 < len(text) <= _LONGEST_PIECE
+            if not is_short or not before.continues(text):
+                return self._feed(text, before, text if is_short else None)
+            step = text, before.event(text), before
+            self._places.learn(before, text, step)
+        text, said, self._place = step
+        self._texts.append(text)
+        return [] if said is None else [said]
+
+    def _feed(self, text: str, before: Place, key: int | str | None) -> list[Event]:
+        """Has the machine read text, and adds the step if the place before decides it."""
+        machine = self._machine
+        machine.catch_up(before.where)
+        machine.used_history = False
+        machine.feed(text)
+        events, machine.events = machine.events, []
+        self._place = self._place_of_machine()
+        if key is not None and len(events) <= 1 and not machine.used_history:
+            self._places.learn(before, key, (text, events[0] if events else None, self._place))
         return events
+
+    def _known_place(self) -> Place:
+        """The place, which may have been forgotten since."""
+        place = self._place
+        if place.is_forgotten:
+            return self._places.at(place.where, place.split, lambda: place.continuation)
+        return place
 
     def _place_of_machine(self) -> Place:
         if self._split is None:
@@ -198,18 +237,22 @@ class ParseStream:
         machine = self._machine
         return self._places.at(machine.where(), self._split, machine.continuation)
 
-    def _decode_behind(self, split: tuple[int, ...]) -> None:
-        """Decodes what follows a character of which there are only these ids."""
+    def _decode_anew(self) -> None:
         self._decoding = self._tok.decode_stream(unknown_ids="show")
         self._push_id: Callable[[int], str] = self._decoding.push
+
+    def _decode_behind(self, split: tuple[int, ...]) -> None:
+        """Has the decoder hold back these ids, and nothing else."""
+        if self._whole is None:
+            self._decode_anew()
+        else:
+            self._push_id(self._whole)
         for id in split:
             self._push_id(id)
         self._split = split
 
     def _split_by(self, id: int, text: str) -> tuple[int, ...] | None:
         """What the decoder holds back after an id for which it has returned a text."""
-        if not self._joins_bytes:
-            return None
         if id in self._symbols:
             return ()
         try:
@@ -218,6 +261,7 @@ class ParseStream:
             return None
         said = text.encode()
         if said == bytes:
+            self._whole = id
             return ()
         if self._split is None:
             return None
@@ -248,10 +292,7 @@ class ParseStream:
             self._read_text_only()
         elif self._finished:
             self._refuse(text)
-        machine = self._machine
-        machine.feed(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
-        events, machine.events = machine.events, []
-        return events
+        return self._read_piece(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
     def _take_no_ids(self) -> None:
         self._takes_ids, self._push_id, self._place = False, self._refuse, NOWHERE
@@ -261,15 +302,23 @@ class ParseStream:
         prefix = self._compiled.spelled("".join(self._machine.texts))
         self._compiled = self._turn.compiled_for_text
         self._begin(prefix)
+        # Any text may be pushed: what is learnt of it ends with the stream.
+        self._places, self._split = Places(), ()
+        self._place = self._place_of_machine()
 
-    def _marked(self, text: str, id: int) -> str:
-        """The symbol of a control token, behind the text that was held back."""
-        symbol = self._symbols[id]
+    def _text_of(self, id: int) -> str:
+        """The text that is certain with an id: of a control token its symbol, behind the text that
+        was held back."""
+        text = self._push_id(id)
+        symbol = self._symbols.get(id)
+        if symbol is None:
+            return text
         spelling = self._compiled.spellings[symbol]
         if not text.endswith(spelling):
             # Some decoders give all text at the end: this one ends here, and another begins.
             text += self._decoding.finish()
-            self._decode_behind((id,))
+            self._decode_anew()
+            self._push_id(id)
         return text.removesuffix(spelling) + symbol
 
     def finish(self) -> list[Event]:
@@ -282,10 +331,11 @@ class ParseStream:
             raise ArgumentError("the stream is finished already")
         machine = self._machine
         self._ids = len(self._texts) - self._first
+        place = self._place
+        machine.catch_up(place.where)
         if self._takes_ids:
-            if self._place is not NOWHERE and self._place.split != self._split:
-                self._decode_behind(self._place.split)
-            machine.catch_up(self._place.where)
+            if place is not NOWHERE and place.split != self._split:
+                self._decode_behind(place.split)
             if text := self._decoding.finish():
                 machine.feed(text)
         self._take_no_ids()
