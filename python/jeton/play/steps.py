@@ -47,15 +47,14 @@ def frames_as_json(frames: list[Frame]) -> list[dict[str, Any]]:
                 {
                     "kind": type(block).__name__,
                     **dataclasses.asdict(block),
-                    **({"arcs": _lanes(block)} if isinstance(block, Arcs) else {}),
+                    **(
+                        {"arcs": [(dataclasses.asdict(arc), lane) for arc, lane in block.lanes()]}
+                        if isinstance(block, Arcs)
+                        else {}
+                    ),
                 }
                 for block in frame.blocks
             ],
         }
         for frame in map(without_controls, frames)
     ]
-
-
-def _lanes(block: Arcs) -> list[tuple[dict[str, Any], int]]:
-    """The arcs of a lattice, each with the lane that it is drawn in."""
-    return [(dataclasses.asdict(arc), lane) for arc, lane in block.lanes()]

@@ -44,7 +44,7 @@ def details(card: Card, id: int) -> dict[str, Any]:
         "shown": token_text(token),
         "points": [f"U+{ord(it):04X}" for it in text[:64]],
         "special": names[0] if names else None,
-        "score": _score(card, id),
+        "score": f"{card.scores[id]:.4f}" if id < len(card.scores) else None,
         "tree": _tree(card, token),
     }
 
@@ -67,11 +67,6 @@ def neighbours(card: Card, id: int) -> dict[str, Any]:
         ]
 
     return {"into": listed(into), "of": listed(uses), "more": max(0, len(uses) - _MAX_NEIGHBOURS)}
-
-
-def _score(card: Card, id: int) -> str | None:
-    scores = card.scores
-    return f"{scores[id]:.4f}" if id < len(scores) else None
 
 
 def _tree(card: Card, token: bytes, depth: int = 0) -> Tree:

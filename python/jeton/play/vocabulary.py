@@ -138,18 +138,14 @@ def _search(query: str, kind: str, table: TokenTable) -> Callable[[int], bool]:
         try:
             pattern = bytes.fromhex(_HEX.sub("", query))
         except ValueError:
-            raise ArgumentError("bytes are looked for in hexadecimal, as in e2 96") from None
+            raise ArgumentError("bytes are looked for in hexadecimal, such as e2 96") from None
         return lambda at: pattern in table.tokens[at]
     if kind == "id":
-        first, last = _range(query)
+        numbers = [int(it) for it in re.findall(r"\d{1,9}", query)]
+        if not 1 <= len(numbers) <= 2:
+            raise ArgumentError("ids are looked for as a number or a range, such as 100-200")
+        first, last = numbers[0], numbers[-1]
         return lambda at: first <= table.ids[at] <= last
     # jeton's own engine gives up where Python's would run forever.
     replace = normalizers.Replace(Regex(query), _FOUND)
     return lambda at: replace(table.texts[at]) != table.texts[at]
-
-
-def _range(query: str) -> tuple[int, int]:
-    numbers = [int(it) for it in re.findall(r"\d{1,9}", query)]
-    if not 1 <= len(numbers) <= 2:
-        raise ArgumentError("ids are looked for as a number or a range, as in 100-200")
-    return numbers[0], numbers[-1]

@@ -37,15 +37,12 @@ def pieces_of(
     for path in files:
         total = path.stat().st_size
         kind = kind_of(path, field)
-        is_whole = kind == "table" or _is_compressed(path) or (kind == "text" and not by_line)
+        with path.open("rb") as file:
+            is_compressed = file.read(4).startswith(_COMPRESSED)
+        is_whole = kind == "table" or is_compressed or (kind == "text" and not by_line)
         if total <= size or is_whole:
             yield CorpusPiece(os.fsencode(path))
             continue
         parts = -(-total // size)
         for part in range(parts):
             yield CorpusPiece(os.fsencode(path), total * part // parts, total * (part + 1) // parts)
-
-
-def _is_compressed(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(4).startswith(_COMPRESSED)
