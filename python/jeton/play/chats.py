@@ -20,7 +20,7 @@ _MAX_TEXT: Final = 200_000
 """Characters of a rendered chat that the page draws."""
 
 
-def shown_chat(card: Card, question: Question) -> dict[str, Any]:
+def shown_chat(card: Card, question: Question) -> dict[str, object]:
     """The chat that `messages`, `template` and `tools` give."""
     left_out: list[str] = []
     chat = _chat(card, question, bool(question.value("prompt", False)), left_out.append)
@@ -53,7 +53,7 @@ def shown_chat(card: Card, question: Question) -> dict[str, Any]:
     }
 
 
-def parsed_answer(card: Card, question: Question) -> dict[str, Any]:
+def parsed_answer(card: Card, question: Question) -> dict[str, object]:
     """The message in `answer`: what a model wrote after the chat.
 
     Control tokens in it are control tokens, as in what a model samples.

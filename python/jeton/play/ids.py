@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
 from jeton.display.human_readable import visible_pieces
 from jeton.errors import ArgumentError
@@ -46,7 +46,7 @@ def numbers_of(text: str) -> list[int]:
     return numbers
 
 
-def decoded(card: Card, text: str) -> dict[str, Any]:
+def decoded(card: Card, text: str) -> dict[str, object]:
     """The tokens of the ids in a text, and the text that they decode to."""
     ids = numbers_of(text)
     tokenizer = card.tokenizer

@@ -30,7 +30,7 @@ class Question:
             raise ArgumentError(f"a question is JSON: {error}") from None
         if not isinstance(fields, dict):
             raise ArgumentError("a question is a JSON object")
-        self._fields: dict[str, Any] = fields
+        self._fields: dict[str, object] = fields
 
     def __contains__(self, name: str) -> bool:
         return self._fields.get(name) is not None

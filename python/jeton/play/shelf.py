@@ -12,9 +12,10 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from jeton.display.human_readable import printable
 from jeton.errors import ArgumentError, FormatWarning, TrainingWarning
@@ -48,7 +49,7 @@ class Card:
         self.tokenizer = tokenizer
 
     @functools.cached_property
-    def special(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def special(self) -> npt.NDArray[np.bool_]:
         """For each id, whether it is that of a special token."""
         mask = np.zeros(self.tokenizer.max_id + 1, bool)
         mask[list(self.tokenizer.special_tokens.values())] = True
@@ -68,7 +69,7 @@ class Card:
         """The score of each id; empty if the model has no scores."""
         return self.tokenizer.scores
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, object]:
         """What the head of a card shows."""
         tokenizer = self.tokenizer
         return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from jeton.display.human_readable import visible
 from jeton.play.shelf import Card
@@ -16,7 +16,7 @@ _MAX_DEPTH: Final = 64
 _MAX_SPLIT: Final = 1000
 """Bytes of the longest token whose merges are drawn: each merge is two more lines."""
 
-Tree = dict[str, Any]
+Tree = dict[str, object]
 
 
 def token_text(token: bytes) -> str:
@@ -29,7 +29,7 @@ def shortened(text: str) -> str:
     return text[:_MAX_SHOWN] + "…" * (len(text) > _MAX_SHOWN)
 
 
-def details(card: Card, id: int) -> dict[str, Any]:
+def details(card: Card, id: int) -> dict[str, object]:
     """A token: id, bytes, code points, merges."""
     tokenizer = card.tokenizer
     token = tokenizer.token_spelling(id)
@@ -49,13 +49,13 @@ def details(card: Card, id: int) -> dict[str, Any]:
     }
 
 
-def neighbours(card: Card, id: int) -> dict[str, Any]:
+def neighbours(card: Card, id: int) -> dict[str, object]:
     """The merges that make a token, and those that it is a part of."""
     token = card.tokenizer.token_spelling(id)
     into = [pair for pair in card.tokenizer.merges if b"".join(pair) == token]
     uses = [pair for pair in card.tokenizer.merges if token in pair]
 
-    def listed(pairs: list[tuple[bytes, bytes]]) -> list[dict[str, Any]]:
+    def listed(pairs: list[tuple[bytes, bytes]]) -> list[dict[str, object]]:
         return [
             {
                 "left": token_text(left),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -61,7 +61,7 @@ class PartStretch:
 
     def tokens(
         self, first: int, stop: int
-    ) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[np.int64]]]:
+    ) -> Iterator[tuple[npt.NDArray[np.integer], npt.NDArray[np.int64]]]:
         """The tokens and the lengths of documents, some at a time."""
         lengths = self.lengths
         ends = np.cumsum(lengths)
@@ -77,12 +77,12 @@ class PartStretch:
             yield tokens, lengths[first:until]
             first = until
 
-    def _chosen_tokens(self, first: int, stop: int) -> npt.NDArray[Any]:
+    def _chosen_tokens(self, first: int, stop: int) -> npt.NDArray[np.integer]:
         numbers = np.flatnonzero(self._chosen)[first:stop]
         offsets = self._tokens.documents.offsets[numbers[0] : numbers[-1] + 2]
         mask = self._chosen[numbers[0] : numbers[-1] + 1]
         tokens = self._tokens[int(offsets[0]) : int(offsets[-1])]
-        result: npt.NDArray[Any] = tokens[np.repeat(mask, np.diff(offsets))]
+        result: npt.NDArray[np.integer] = tokens[np.repeat(mask, np.diff(offsets))]
         return result
 
     @cached_property
