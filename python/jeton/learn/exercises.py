@@ -1,6 +1,6 @@
 """Exercises on the worked examples of the textbooks, whose answers check themselves.
 
-Look here to add one. An answer is never written down: it is what the trainers and tokenizers of
+Look here to add one. No answers are stored: they come from the trainers and tokenizers of
 `jeton.learn.textbook` give, and the explanation of a wrong one comes from the same steps.
 """
 
@@ -42,8 +42,8 @@ class Exercise:
     Attributes:
         title: What it is about.
         question: The question.
-        form: How an answer is written.
-        hint: What helps.
+        form: How to write an answer.
+        hint: A hint.
         answer: The answer, in parts.
         why: Why it is that.
         wrong: Explains a wrong answer, by its parts.

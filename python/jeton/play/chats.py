@@ -1,4 +1,4 @@
-"""A chat as the page shows it: its text, who wrote each token, what is learnt; and an answer."""
+"""A chat for the page: its text, the author of each token, the learnt tokens; and an answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_TEXT: Final = 200_000
 
 
 def shown_chat(card: Card, question: Question) -> dict[str, object]:
-    """The chat that `messages`, `template` and `tools` give."""
+    """The chat of `messages`, `template` and `tools`."""
     left_out: list[str] = []
     chat = _chat(card, question, bool(question.value("prompt", False)), left_out.append)
     if len(chat.text) > _MAX_TEXT:

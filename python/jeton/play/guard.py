@@ -42,11 +42,11 @@ _HEADERS: Final = [
 
 
 class _TooLarge(Exception):
-    """A request has more bytes than it may."""
+    """A request is too large."""
 
 
 class Guard:
-    """An ASGI application in front of another, which sees only what the page asks."""
+    """An ASGI application before another, which gets only the questions of the page."""
 
     def __init__(self, app: Any, secret: str, hosts: Iterable[str]) -> None:
         self._app = app

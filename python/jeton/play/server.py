@@ -1,7 +1,7 @@
 """The server of the page: a route per question, an answer in JSON or in columns.
 
 Look here for what the browser may ask. Questions run on threads, so that a slow one (a large file,
-a regular expression) leaves the others alone; what is wrong with a question is an answer, too: the
+a regular expression) does not delay the others; a wrong question gets an answer, too: the
 message of the exception, with status 400. The threads are daemons: a question that still runs does
 not keep the server, or the program, from ending.
 """
@@ -65,7 +65,7 @@ WHOLE: Final = 200_000
 """Tokens of a text that are sent at once; of a longer text, those that are on the screen."""
 
 _MAX_RUNNING: Final = 16
-"""Questions that are answered at a time."""
+"""How many questions are answered at a time."""
 
 _MAX_FILES: Final = 32
 """Files of an upload."""
@@ -98,7 +98,7 @@ class Page:
         url: The address of the page, with its secret.
 
     Raises:
-        ArgumentTypeError: `tokenizers` is no mapping of names to tokenizers, or `text` no `str`.
+        ArgumentTypeError: `tokenizers` does not map names to tokenizers, or `text` is not a `str`.
         ArgumentError: There are more tokenizers than the page shows, or no such port.
         UnsupportedError: starlette or uvicorn is not installed.
         OSError: The port is taken.
@@ -483,7 +483,7 @@ def _parts(body: bytes) -> dict[str, bytes]:
     if not 0 < len(names) <= _MAX_FILES:
         raise ArgumentError(f"a tokenizer is 1 to {_MAX_FILES} files, not {len(names)}")
     if len(sizes) != len(names) or min(sizes) < 0 or sum(sizes) != len(body) - line:
-        raise ArgumentError("the sizes of the files are not those of what was sent: send it again")
+        raise ArgumentError("the sizes of the files do not fit the upload: send it again")
     ends = [*itertools.accumulate(sizes, initial=line)]
     return {name: body[ends[at] : ends[at + 1]] for at, name in enumerate(names)}
 

@@ -94,7 +94,7 @@ class Shelf:
         self._numbers = itertools.count(1)
         self._cards: dict[int, Card] = {}
         self._added: OrderedDict[int, None] = OrderedDict()
-        """Numbers of the cards that came later, those used last at the end."""
+        """Numbers of the later cards, the latest used at the end."""
         self.first: list[int] = []
         """Numbers of the cards that a new tab begins with."""
         for name, tokenizer in tokenizers.items():
@@ -144,7 +144,7 @@ class Shelf:
         """The card of a name that jeton knows. Paths and repositories are refused."""
         if name not in names():
             raise ArgumentError(
-                f"{name[:80]!r} is no name that jeton knows. Drop the file of a tokenizer on the "
+                f"{name[:80]!r} is not a name that jeton knows. Drop the file of a tokenizer on the "
                 "page, or give its path to `jeton play`"
             )
         for card in self:
@@ -166,9 +166,9 @@ class Shelf:
                 or "\0" in name
                 or len(name.encode("utf-8", "replace")) > 255
             ):
-                raise ArgumentError(f"{name[:80]!r} is no name of a file")
+                raise ArgumentError(f"{name[:80]!r} is not the name of a file")
         if len({*names}) < len(names):
-            raise ArgumentError("two of the files have one name: send one of them")
+            raise ArgumentError("two of the files have the same name: send one of them")
         place = _MEMORY if os.access(_MEMORY, os.W_OK) else None
         with tempfile.TemporaryDirectory(prefix="jeton-play-", dir=place) as folder:
             source = Path(folder, names[0]) if len(names) == 1 else Path(folder)

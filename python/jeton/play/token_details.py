@@ -1,4 +1,4 @@
-"""What the rail shows of a token: its bytes, how it is spelled, and how merges built it."""
+"""What the panel shows about a token: its bytes, its spelling, and the merges that made it."""
 
 from __future__ import annotations
 

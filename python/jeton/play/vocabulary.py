@@ -154,6 +154,6 @@ def _search(query: str, kind: str, table: TokenTable) -> Callable[[int], bool]:
             raise ArgumentError("ids are looked for as a number or a range, such as 100-200")
         first, last = numbers[0], numbers[-1]
         return lambda at: first <= table.ids[at] <= last
-    # jeton's own engine gives up where Python's would run forever.
+    # jeton's own engine stops with an error where Python's would run forever.
     replace = normalizers.Replace(Regex(query), _FOUND)
     return lambda at: replace(table.texts[at]) != table.texts[at]

@@ -20,7 +20,7 @@ class CorpusPiece:
     """A file, or a range of its bytes: the lines that begin in it."""
 
     path: bytes
-    """As the system has it: names of files need not be text."""
+    """The bytes of the name: names of files need not be text."""
     start: int = 0
     stop: int = 0
     """0 for the whole file."""
@@ -32,7 +32,7 @@ def pieces_of(
     """Files in their order, those of lines in pieces of about `size` bytes.
 
     Tables and compressed files can only be read from their beginning, so they stay whole; so do
-    texts whose lines are no documents.
+    texts whose lines are not documents.
     """
     for path in files:
         total = path.stat().st_size

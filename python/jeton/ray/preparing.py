@@ -34,7 +34,7 @@ from jeton.ray.writing import written_in_parallel
 __all__ = ["prepare"]
 
 PARTS = ".parts"
-"""Where the parts lie, in the folder of the set, until it is whole."""
+"""The folder of the parts, in the folder of the set, until the set is complete."""
 
 
 def prepare(
@@ -208,7 +208,7 @@ def _parts(blocks: Any, folder: Path) -> list[tuple[Path, Manifest]]:
 
 
 class _EncodeTask:
-    """What encodes some documents into a part, on any machine."""
+    """Encodes documents into a part, on any machine."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Documents of a part that go to one split, and which of them go to which file.
+"""The documents of a part by split and by file.
 
 A part holds the documents of a stretch of the input. Look here for how the rules by which one
 machine parts a set and fills its files are followed by many.
@@ -39,11 +39,11 @@ class PartStretch:
     begin: int
     """The token of the part with which the stretch begins; it may be inside a document."""
     end: int
-    """Behind which token it ends."""
+    """The token after which it ends."""
     limit: int | None = None
-    """Documents with a key below it validate, if the set is parted by a hash."""
+    """Documents with a key below it are for validation, if the set is split by a hash."""
     validates: bool = False
-    """Whether these are the documents that do."""
+    """Whether these are the documents for validation."""
 
     @cached_property
     def lengths(self) -> npt.NDArray[np.int64]:
@@ -55,7 +55,7 @@ class PartStretch:
         return parted(up_to, self.begin)[1]
 
     def forget(self) -> None:
-        """Lets go of what was read of the part."""
+        """Releases the data of the part."""
         for name in ("lengths", "_tokens", "_chosen"):
             self.__dict__.pop(name, None)
 

@@ -68,7 +68,7 @@ def written_in_parallel(
 def _rows(
     plan: SetPlan, parts: list[tuple[Path, Manifest]], most: int
 ) -> Iterator[dict[str, object]]:
-    """What goes into each file."""
+    """The content of each file."""
     for split, stretches in stretches_of(parts, plan.by, plan.share).items():
         for number, places in enumerate(files_of(stretches, most)):
             content = [
@@ -95,13 +95,13 @@ def _written(
 
 
 class _WriteTask:
-    """What writes a file, on any machine."""
+    """Writes files, on any machine."""
 
     def __init__(self, plan: SetPlan, folder: Path, num_cpus: float) -> None:
         self._plan, self._folder, self._num_cpus = plan, folder, num_cpus
 
     def write(self, table: Any) -> Any:
-        """Writes the files that rows speak of."""
+        """Writes the files that rows describe."""
         import pyarrow
 
         return pyarrow.Table.from_pylist([self._write(**row) for row in table.to_pylist()])

@@ -1,4 +1,4 @@
-"""Frames as a page: one file that holds all it needs, to step through by keys or buttons.
+"""Frames as a page: one complete file, to step through by keys or buttons.
 
 Look here for `jeton learn --html` and for what a notebook shows of an explanation. The look is in
 `page.css`, the colours in `jeton.display.palette`, the keys in `page.js`; without scripts, and in
