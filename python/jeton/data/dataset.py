@@ -31,7 +31,7 @@ __all__ = ["Batch", "TokenDataset", "Windows"]
 class Batch(NamedTuple):
     """Windows of tokens, and the token after each."""
 
-    x: object
+    x: Any
     """Ids, int64, of shape (batch, block)."""
     y: Any
     """For each place in `x` the id after it: int64, of the same shape; `IGNORED`, -100, if the set
