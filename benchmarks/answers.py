@@ -24,9 +24,9 @@ import jeton
 ROOT = Path(__file__).parents[1]
 DATA = ROOT.parent / "shared" / "data"
 ROUNDS = 7
-OTHERS = 24
+OTHERS = 64
 TRIES = 3
-STRETCH = 9_000
+STRETCH = 4_500
 MARKS = (
     "<tool_call> </tool_call> <think> </think> <arg_key> </arg_key> <arg_value> </arg_value> "
     "<|tool_call_start|> <|tool_call_end|>"
@@ -57,8 +57,7 @@ def prose(number: int, languages: str = "en", length: int = STRETCH) -> str:
 def code(number: int) -> str:
     """A file of Python's library."""
     files = sorted(Path(json.__file__).parents[1].glob("[a-z]*.py"))
-    sizes = [it for it in files if 5_000 < it.stat().st_size < 20_000]
-    return sizes[number].read_text("utf-8")
+    return [it for it in files if 3_000 < it.stat().st_size < 30_000][number].read_text("utf-8")
 
 
 def words(number: int, count: int) -> list[str]:

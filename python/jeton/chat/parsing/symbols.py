@@ -29,6 +29,7 @@ _MAX_SYMBOLS: Final = 0x800
 _SYMBOL: Final = re.compile("[\ud800-\udfff]")
 _SPACE: Final = " \t\r\n"
 _OPEN: Final = ("{", "[")
+_LONG: Final = 100
 _KEEPING: Final = frozenset(("json", "calls", "keyed", "python", "braces"))
 """Kinds of text that begin with the bracket of the mark in front of them."""
 
@@ -115,12 +116,14 @@ class CompiledState:
 
     def mark(self, text: str, at: int, *, last: bool = False) -> re.Match[str] | None:
         """The first mark from a place on; `last` if no text follows."""
-        # Looking for a part of each mark is ten times as fast as the expression.
-        starts = [it for core in self.cores if (it := text.find(core, at)) >= 0]
-        if not starts:
-            return None
         expression = self.last_expression if last else self.expression
-        return expression.search(text, max(at, min(starts) - self.reach))
+        if len(text) - at > _LONG:
+            # Looking for a part of each mark is ten times as fast as the expression.
+            starts = [it for core in self.cores if (it := text.find(core, at)) >= 0]
+            if not starts:
+                return None
+            at = max(at, min(starts) - self.reach)
+        return expression.search(text, at)
 
     def tail(self, text: str, at: int) -> int:
         """Where the end of a text begins that may become a mark."""
