@@ -142,6 +142,44 @@ def test_masks_end_where_the_chat_would_end() -> None:
     assert text_of(chat, chat.loss_mask()).endswith("<|stop|><|end|>")
 
 
+def test_masks_hold_all_marks_that_end_a_turn_together() -> None:
+    """Those of an answer and of a call differ, and a turn of the user has neither."""
+    template = (
+        "{% for m in messages %}{% if m.tool_calls %}<|im_start|>assistant -> tool\n"
+        "{{ m.tool_calls[0].function.name }}<|im_end|><|stop|>\n{% else %}<|im_start|>{{ m.role }}\n"
+        "{{ m.content }}<|im_end|>{{ '<|end_of_turn|>' if m.role == 'assistant' }}\n{% endif %}"
+        "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant{% endif %}"
+    )
+    tok = byte_level(template)
+    call_of_tool = " -> tool\nget_weather<|im_end|><|stop|>"
+    for messages, said in (
+        (TOOLS, f"{call_of_tool}\nIt will.<|im_end|><|end_of_turn|>"),
+        (TOOLS[:2], call_of_tool),
+        ([*TOOLS, *TURNS[:1]], f"{call_of_tool}\nIt will.<|im_end|><|end_of_turn|>"),
+    ):
+        chat = tok.chat(messages, template=template)
+        assert text_of(chat, chat.loss_mask()) == said
+    # What opens the next turn is no part of it.
+    joined = template.replace("\n{% endif %}", "{% endif %}").replace("<|stop|>\n", "<|stop|>")
+    chat = byte_level(joined).chat([*TOOLS, *TOOLS], template=joined)
+    said = f"{call_of_tool}\nIt will.<|im_end|><|end_of_turn|>"
+    assert text_of(chat, chat.loss_mask()) == said + said
+
+
+def test_masks_hold_calls_without_a_header() -> None:
+    """Also if the white space in front of them is one token with that of the question."""
+    template = (
+        "{% for m in messages %}{% if m.tool_calls %}\n<tool_call>\n{{ m.tool_calls|tojson }}\n"
+        "</tool_call></s>\n{% else %}<|{{ m.role }}|>\n{{ m.content }}{{ '</s>' if m.role == "
+        "'assistant' }}\n{% endif %}{% endfor %}{% if add_generation_prompt %}<|assistant|>\n"
+        "{% endif %}"
+    )
+    tok = byte_level(template)
+    chat = tok.chat(TOOLS[:2], template=template)
+    learnt = text_of(chat, chat.loss_mask())
+    assert learnt.startswith("<tool_call>") and learnt.endswith("</tool_call></s>")
+
+
 def test_masks_go_on_to_the_end_of_text_if_that_ends_each_message() -> None:
     template = (
         "{% for m in messages %}<|open|>{{ m.role }}<|sep|>{{ m.content }}{% for it in m.tool_calls "

@@ -438,6 +438,14 @@ SHAPES = {
         "hermes",
         ["reasoning", "reasoning before a call"],
     ),
+    "calls have nothing between them": (
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.tool_calls %}<|python_start|>"
+        "{{ m.content }}<|python_end|>{% for c in m.tool_calls %}{{ c.function|tojson }}{% endfor %}"
+        "{% else %}{{ m.content }}{% endif %}<|im_end|>{% endfor %}{% if add_generation_prompt %}"
+        "<|im_start|>assistant\n{% endif %}",
+        "llama4",
+        ["reasoning", "reasoning before a call", "ids of calls"],
+    ),
     "words and calls run together": (
         _TURNS.replace("CALLS", "{{ m.tool_calls|map(attribute='function')|list|tojson }}").replace(
             "<|muse|>{{ m.reasoning_content }}<|/muse|>", ""

@@ -212,6 +212,17 @@ WRITTEN: dict[str, list[tuple[str, str, str, list[tuple[str, Any]]]]] = {
             "", "", [*_CALL, ("get_weather", {})],
         ),
         ("[get_wheat(a=1)]", "[get_wheat(a=1)]", "", []),
+        (
+            '<|python_start|>So.<|python_end|>{"name": "get_weather", "parameters": '
+            '{"city": "Bergen", "days": 3}}',
+            "So.", "", _CALL,
+        ),
+        (
+            "<|python_start|>[get_weather(city='Bergen', days=3)]<|python_end|>So.",
+            "So.", "", _CALL,
+        ),
+        ("<|python_start|>Is f (a) so?<|python_end|> No.", "Is f (a) so? No.", "", []),
+        ('{"name": "get_weather", "parameters": {"city": "Bergen", "days": 3}}', "", "", _CALL),
     ],
     "lfm2": [
         (

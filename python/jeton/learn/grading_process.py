@@ -1,4 +1,4 @@
-"""Runs a learner's file in a process of its own, and calls its functions one by one.
+"""Runs a learner's file in a separate process, and calls its functions one by one.
 
 Look here for what happens when a function does not end, prints, reads, or crashes the process. The
 other side is this file itself, run by `python -m`. Questions and answers are pickled, and hold

@@ -64,13 +64,13 @@ class Guard:
         rest = scope["path"].split("/", 2)[2]
         inner = {**scope, "path": f"/{rest}", "raw_path": f"/{rest}".encode(), "root_path": ""}
         started = False
-        taken = 0
+        size = 0
 
         async def receive_some() -> Any:
-            nonlocal taken
+            nonlocal size
             message = await receive()
-            taken += len(message.get("body", b""))
-            if taken > MAX_BODY:
+            size += len(message.get("body", b""))
+            if size > MAX_BODY:
                 raise _TooLarge
             return message
 

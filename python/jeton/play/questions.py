@@ -37,19 +37,19 @@ class Question:
 
     def value(self, name: str, default: object = None) -> Any:
         """A field of any kind; `None` counts as absent."""
-        found = self._fields.get(name)
-        if found is None:
-            found = default
-        if found is None:
+        value = self._fields.get(name)
+        if value is None:
+            value = default
+        if value is None:
             raise ArgumentError(f"the question lacks {name!r}")
-        return found
+        return value
 
     def text(self, name: str, default: str | None = None) -> str:
         """A string."""
-        found = self.value(name, default)
-        if not isinstance(found, str):
+        value = self.value(name, default)
+        if not isinstance(value, str):
             raise ArgumentError(f"{name!r} of the question is no string")
-        return found
+        return value
 
     def number(self, name: str, default: int | None = None) -> int:
         """A whole number."""
@@ -61,16 +61,16 @@ class Question:
 
     def texts(self, name: str) -> list[str]:
         """A list of strings."""
-        found = self._list(name)
-        if not all(isinstance(it, str) for it in found):
+        values = self._list(name)
+        if not all(isinstance(it, str) for it in values):
             raise ArgumentError(f"{name!r} of the question holds more than strings")
-        return found
+        return values
 
     def _list(self, name: str) -> list[Any]:
-        found = self.value(name)
-        if not isinstance(found, list):
+        value = self.value(name)
+        if not isinstance(value, list):
             raise ArgumentError(f"{name!r} of the question is no list")
-        return found
+        return value
 
 
 def _whole(name: str, value: object) -> int:

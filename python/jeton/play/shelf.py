@@ -42,7 +42,7 @@ class Card:
         self.number = number
         self.name = self.loaded_as = name
         self.hint = hint
-        """Where it is from, if its name alone does not load it again."""
+        """The source of the tokenizer, if its name alone does not load it again."""
         self.notes = [*notes]
         """The warnings of loading or training it."""
         self.tokenizer = tokenizer
@@ -97,8 +97,8 @@ class Shelf:
         self.first: list[int] = []
         """Numbers of the cards that a new tab begins with."""
         for name, tokenizer in tokenizers.items():
-            known = name in names() or os.path.exists(name)
-            hint = "" if known else "passed by a program"
+            exists = name in names() or os.path.exists(name)
+            hint = "" if exists else "passed by a program"
             number = self.add(name, tokenizer, hint).number
             self._added.pop(number)
             self.first.append(number)
@@ -191,8 +191,8 @@ def noting() -> Iterator[list[str]]:
     """Collects warnings, which are shown on the page and not in the terminal."""
     notes: list[str] = []
     # The filters of warnings are shared by all threads.
-    with _noting, warnings.catch_warnings(record=True) as caught:
+    with _noting, warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always", FormatWarning)
         warnings.simplefilter("always", TrainingWarning)
         yield notes
-    notes += dict.fromkeys(str(it.message) for it in caught)
+    notes += dict.fromkeys(str(it.message) for it in records)

@@ -38,7 +38,7 @@ def steps(card: Card, text: str, special: str) -> dict[str, Any]:
 
 
 def frames_as_json(frames: list[Frame]) -> list[dict[str, Any]]:
-    """Frames as JSON; each block says of which kind it is."""
+    """Frames as JSON; each block says its kind."""
     return [
         {
             "title": frame.title,

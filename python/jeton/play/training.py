@@ -20,7 +20,7 @@ _MAX_MERGES: Final = 20_000
 _TRAINERS: Final[dict[str, Callable[[int], Trainer]]] = {
     "BPE": lambda size: BPETrainer(vocab_size=size),
     "WordPiece": lambda size: WordPieceTrainer(vocab_size=size),
-    # A short text may support fewer pieces than were asked for.
+    # A short text may support fewer pieces than the question wants.
     "Unigram": lambda size: UnigramTrainer(vocab_size=size, hard_vocab_limit=False),
 }
 

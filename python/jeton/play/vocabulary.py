@@ -1,4 +1,4 @@
-"""The vocabulary of a tokenizer as a table to search and sort, of which the page gets a window."""
+"""The vocabulary of a tokenizer as a table to search and sort; the page gets a window of it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class TokenTable:
 
     @functools.cached_property
     def unreachable(self) -> dict[int, str]:
-        """Ids that no text gives, as far as was found, with the name of the rule that says so."""
+        """Ids that were found to come from no text, with the name of the rule that found them."""
         from jeton.analysis.health import RULES, check
 
         rules = [rule for rule in RULES if rule.startswith("unreach")]
@@ -123,8 +123,10 @@ class TokenTable:
 
 
 def _script(text: str) -> str:
-    found = [name for name in scripts(text[:16]) if name not in ("Common", "Inherited", "Unknown")]
-    return found[0] if found else "Common"
+    found_scripts = [
+        name for name in scripts(text[:16]) if name not in ("Common", "Inherited", "Unknown")
+    ]
+    return found_scripts[0] if found_scripts else "Common"
 
 
 def _search(query: str, kind: str, table: TokenTable) -> Callable[[int], bool]:
@@ -134,10 +136,10 @@ def _search(query: str, kind: str, table: TokenTable) -> Callable[[int], bool]:
         return lambda at: plain in table.texts[at].casefold()
     if kind == "bytes":
         try:
-            wanted = bytes.fromhex(_HEX.sub("", query))
+            pattern = bytes.fromhex(_HEX.sub("", query))
         except ValueError:
             raise ArgumentError("bytes are looked for in hexadecimal, as in e2 96") from None
-        return lambda at: wanted in table.tokens[at]
+        return lambda at: pattern in table.tokens[at]
     if kind == "id":
         first, last = _range(query)
         return lambda at: first <= table.ids[at] <= last

@@ -12,7 +12,7 @@ from jeton.corpora.corpus import kind_of
 __all__ = ["CorpusPiece", "pieces_of"]
 
 _COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
-"""How files of gzip and of Zstandard begin."""
+"""The first bytes of gzip and Zstandard files."""
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ def in_order(dataset: Any) -> Iterator[None]:
 
 
 def _cause(error: BaseException | None) -> JetonError | None:
-    """The error of jeton behind one of Ray."""
+    """The error of jeton that an error of Ray wraps."""
     while error is not None:
         # An error of Ray is of the class of its cause, too; its message has more lines, of Ray.
         if isinstance(error, JetonError) and type(error).__module__ == "jeton.errors":
@@ -63,7 +63,7 @@ def _cause(error: BaseException | None) -> JetonError | None:
 
 
 def mapped(dataset: Any, function: Callable[[Any], Any], size: int | None, num_cpus: float) -> Any:
-    """A dataset of what a function makes of batches, as Arrow tables."""
+    """The dataset that a function makes from batches, as Arrow tables."""
     return dataset.map_batches(function, batch_size=size, batch_format="pyarrow", num_cpus=num_cpus)
 
 

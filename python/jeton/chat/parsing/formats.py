@@ -409,8 +409,26 @@ FORMATS: Final[Mapping[str, Format]] = {
         _tagged(
             "llama4",
             "<|python_start|>",
-            {"calls": State("python", {"<|python_end|>": "after"})},
-            shapes=(Shape(("\\s*", "\\[", "\\s*", "{names}", "\\("), "calls"),),
+            {
+                # Words in front of calls as JSON, or calls as Python.
+                "calls": State(
+                    "content",
+                    {"<|python_end|>": "after"},
+                    shapes=(Shape(("\\s*", "\\[?", "\\s*", r"[A-Za-z_][\w.]*", "\\("), "python"),),
+                ),
+                "python": State("python", {"<|python_end|>": "after"}),
+                "after": State(
+                    "content",
+                    {"<|python_start|>": "calls"},
+                    trimmed=True,
+                    shapes=(Shape(_JSON_NAME[:4], "json"),),
+                ),
+                "json": State("calls", {"<|python_start|>": "calls"}),
+            },
+            shapes=(
+                Shape(("\\s*", "\\[", "\\s*", "{names}", "\\("), "python"),
+                Shape(_JSON_NAME, "json"),
+            ),
         ),
         _tagged(
             "lfm2",

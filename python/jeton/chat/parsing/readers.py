@@ -16,6 +16,7 @@ from typing import Any, Final, Protocol, TypeVar
 from jeton.chat.parsing.places import Waits
 
 __all__ = [
+    "ADJOINING",
     "CONSTANTS",
     "KEYS",
     "Broken",
@@ -52,6 +53,8 @@ CONSTANTS: Final[dict[str, Any]] = {
     "true": True, "True": True, "false": False, "False": False, "null": None, "None": None,
 }  # fmt: skip
 _MAX_DEPTH: Final = 100
+ADJOINING: Final = "two calls without anything between them"
+"""What is wrong with `{…}{…}`."""
 _MAX_DEPTH_KNOWN: Final = 8
 """Open brackets up to which `waits` says where JSON ends."""
 
@@ -246,7 +249,7 @@ def json_calls(source: GrowingText, calls: CallReports, *, keyed: bool = False) 
         separated = separated or source.place > before
         if character == "{":
             if not separated:
-                calls.problem("two calls without anything between them", source.place)
+                calls.problem(ADJOINING, source.place)
             yield from _keyed(source, calls) if keyed else _call(source, calls)
             count, separated = count + 1, False
         elif character == "[" and not source.is_listed:

@@ -18,6 +18,7 @@ from jeton.chat.parsing.arguments import parameters_of
 from jeton.chat.parsing.formats import END, FORMATS, PLAIN, Format
 from jeton.chat.parsing.inference import RenderedAnswer, inferred
 from jeton.chat.parsing.machine import Machine
+from jeton.chat.parsing.readers import ADJOINING
 from jeton.chat.parsing.symbols import Compiled, compiled
 from jeton.chat.probes import Variables, text_of
 from jeton.chat.renderer import Renderer
@@ -42,6 +43,14 @@ _SHOWN: Final = 120
 """How many characters an error shows of what a template writes."""
 
 
+class _AdjoiningCalls(Machine):
+    """A machine to which calls without anything between them are no problem."""
+
+    def problem(self, what: str, place: int) -> None:
+        if what != ADJOINING:
+            super().problem(what, place)
+
+
 @dataclass(frozen=True)
 class Turn:
     """How a model writes its turn, by a template.
@@ -54,6 +63,7 @@ class Turn:
         reasoning_field: The field of a message that has the reasoning.
         arguments_as_text: Whether the template takes arguments as JSON in a `str`.
         content_as_parts: Whether the template prints words only if they are in a list of parts.
+        calls_adjoin: Whether the template writes calls without anything between them.
     """
 
     compiled: Compiled
@@ -63,10 +73,11 @@ class Turn:
     reasoning_field: str = REASONING[0]
     arguments_as_text: bool = False
     content_as_parts: bool = False
+    calls_adjoin: bool = False
 
     def machine(self, compiled: Compiled, tools: Mapping[str, Mapping[str, Any]] | None) -> Machine:
         """A machine that reads an answer."""
-        return Machine(compiled, tools)
+        return (_AdjoiningCalls if self.calls_adjoin else Machine)(compiled, tools)
 
     def message_of(self, machine: Any) -> dict[str, Any]:
         """The message as the template takes it."""
@@ -292,7 +303,7 @@ def _gives_back(compiled: Compiled, probe: _Probe, anchor: str, lead: str, promp
 
 
 def _is_read_as(compiled: Compiled, probe: _Probe, body: str) -> bool:
-    machine = Machine(compiled, _PARAMETERS)
+    machine = _AdjoiningCalls(compiled, _PARAMETERS)
     machine.feed(body)
     machine.finish()
     calls = tuple((call.name, call.arguments) for call in machine.calls)
@@ -356,6 +367,7 @@ def turn_of(
         probes.reasoning_field,
         probes.arguments_as_text,
         probes.content_as_parts,
+        any(re.search(r'\}\{\s*"', _answer(it.text)) for it in probes.answers),
     )
     return turn
 

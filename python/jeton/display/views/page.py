@@ -2,7 +2,7 @@
 
 Look here for `jeton learn --html` and for what a notebook shows of an explanation. The look is in
 `page.css`, the colours in `jeton.display.palette`, the keys in `page.js`; without scripts, and in
-print, all frames stand one below the other. Nothing is loaded from anywhere.
+print, all frames are one below the other. The page loads nothing.
 """
 
 from __future__ import annotations
