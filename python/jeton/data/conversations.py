@@ -9,7 +9,7 @@ import inspect
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from jeton.arguments import check_kind, check_text, checked_int, checked_texts
 from jeton.errors import ArgumentError, ArgumentTypeError

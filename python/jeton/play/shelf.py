@@ -144,8 +144,8 @@ class Shelf:
         """The card of a name that jeton knows. Paths and repositories are refused."""
         if name not in names():
             raise ArgumentError(
-                f"{name[:80]!r} is not a name that jeton knows. Drop the file of a tokenizer on the "
-                "page, or give its path to `jeton play`"
+                f"{name[:80]!r} is not a name that jeton knows. Drop the file of a tokenizer on "
+                "the page, or give its path to `jeton play`"
             )
         for card in self:
             if card.name == name:
