@@ -35,7 +35,7 @@ def test_prepare(run: Run, here: Path) -> None:
     tokens = flat(rows(TOK, TEXTS))
     cut = len(tokens) * 9 // 10
     assert f"train: {cut:,} tokens" in done.stderr
-    assert f"{END} (0) parts documents; " in done.stderr
+    assert f"{END} (0) between documents; " in done.stderr
     assert tokens_of(here / "out") == tokens[:cut]
     assert tokens_of(here / "out", "val") == tokens[cut:]
     # Once more is no more work, and other options are another set.
@@ -71,7 +71,7 @@ def test_options_of_prepare(run: Run, here: Path) -> None:
         ("prepare tok.json", "Missing argument 'INPUT...'"),
         ("prepare tok.json in.txt", "Missing option '-o'"),
         ("prepare tok.json in.txt -o x --layout nanogtp", "'nanogtp' is not one of"),
-        ("prepare tok.json in.txt -o x --part 3", "'3' is not a part and how many there are"),
+        ("prepare tok.json in.txt -o x --part 3", "'3' is not PART/PARTS"),
         ("prepare tok.json in.txt -o x --shuffle -1", "is not in the range x>=0"),
         ("prepare tok.json in.txt -o x --end-of-text a --no-end-of-text", "not both"),
         ("data show x --ids --text", "not both"),
@@ -86,11 +86,11 @@ def test_commands_that_make_no_sense(run: Run, command: str, told: str) -> None:
     [
         ("prepare tok.json no.txt -o x", "'no.txt': there is no such file"),
         ("prepare no.json in.txt -o x", "no.json"),
-        ("prepare tok.json in.txt -o x --validation 7", "must lie between 0 and 1"),
+        ("prepare tok.json in.txt -o x --validation 7", "must be between 0 and 1"),
         ("prepare tok.json in.txt -o x --end-of-text <|end|>", "is not a token of this tokenizer"),
         ("prepare tok.json in.txt -o x --part 3/2", "there is no part 3 of 2"),
         ("prepare tok.json in.txt -o in.txt", "in.txt"),
-        ("data show x", "there is no such file; a set that is prepared by jeton has one"),
+        ("data show x", "there is no such file; a set that jeton has prepared completely has one"),
         ("data verify x", "there is no such file"),
         ("data merge x -o y", "there is no such file"),
     ],
@@ -109,8 +109,8 @@ def test_verify(run: Run, here: Path) -> None:
     path.write_bytes(path.read_bytes()[:-2])
     (here / "out" / "train-00000.ends").unlink()
     failed = run("data", "verify", "out", code=1)
-    assert "out/train-00000.ends: is gone\n" in failed.stdout
-    assert "out/val-00000.bin: is cut short: " in failed.stdout
+    assert "out/train-00000.ends: is missing\n" in failed.stdout
+    assert "out/val-00000.bin: is truncated: " in failed.stdout
     assert "Error: out: 2 files are damaged" in failed.stderr
 
 
@@ -142,7 +142,7 @@ def test_show(run: Run, here: Path) -> None:
     run(*"data show out --at 5 --tokenizer tok.json".split())
     CharTrainer().train("to be").save(here / "other.json")
     failed = run(*"data show out --at 5 --tokenizer other.json".split(), code=1)
-    assert "out: tokenizer is not the one that the set was made with" in error_of(failed)
+    assert "out: tokenizer is not the one that the set was prepared with" in error_of(failed)
 
 
 def test_merge(run: Run, here: Path) -> None:
@@ -202,7 +202,7 @@ def test_a_signal_stops_it(here: Path, signal_: signal.Signals, code: int) -> No
     process.send_signal(signal_)
     told = process.communicate(timeout=60)[1].decode()
     assert process.returncode == code, told
-    assert "stopped; the same command goes on where it was" in told
+    assert "stopped; the same command resumes" in told
     assert not (here / "out" / "manifest.json").exists()
 
 
@@ -230,17 +230,15 @@ def test_conversations(run: Run, here: Path) -> None:
     done = run(*line.split(), *options.split())
     assert done.stdout == "out\n"
     told = done.stderr.splitlines()
-    assert "of 1 document" in told[0] and "tokens to be learnt, " in told[1]
+    assert "of 1 document" in told[0] and "tokens are learnt, " in told[1]
     assert "1 conversation truncated, by " in told[2]
     assert told[3] == "1 record left out: too long"
-    assert told[4] == "1 record left out: no conversations that can be learnt"
+    assert told[4] == "1 record left out: no conversation to learn from"
     assert Manifest.read(here / "out").chats is not None
     facts = run("data", "show", "out").stdout
-    assert (
-        "1; 1 truncated, 1 too long and 1 bad left out" in facts and "tokens to be learnt" in facts
-    )
+    assert "1; 1 truncated, 1 too long and 1 bad left out" in facts and "tokens are learnt" in facts
     shown = run("data", "show", "out", "--at", "1").stdout
-    assert "are to be learnt: 1-" in shown
+    assert "are learnt: 1-" in shown
     coloured = run("data", "show", "out", "--at", "1", "--color", "always").stdout
     assert "the others are pale" in coloured
     failed = run(*"prepare tok.json in.jsonl -o b --too-long drop".split(), code=2)

@@ -61,7 +61,7 @@ class TestTrain:
         (here / "corpus.txt").write_text("hello hello help\n" * 9 + "once\n", encoding="utf-8")
         options = ["--max-word-length=3", "--min-word-count=2", "--memory=64MB"]
         done = run("train", "corpus.txt", "-o", "x.json", "--vocab-size=258", *options)
-        assert "--max-word-length 3 characters were cut, 28 times" in done.stderr
+        assert "--max-word-length 3 characters were split, 28 times" in done.stderr
         assert "--min-word-count 2 times" in done.stderr
         result = run("train", "corpus.txt", "-o", "z.json", "--memory=64QB", code=1)
         assert "no unit 'QB'" in error_of(result)
@@ -198,7 +198,7 @@ class TestTrain:
             (["-o", "x.json", "--save-counts=x.json"], "x.json: the tokenizer goes there"),
             (["-o", "x.json", "--save-counts=no/c"], "no: no such folder"),
             (["-o", "vocab.json"], "merges.txt: exists already"),
-            (["-o", "a.bin"], "a.bin: the name does not tell the format"),
+            (["-o", "a.bin"], "a.bin: the name does not say the format"),
             (["-o", "a."], "a.: the name does not tell the format"),
             (["-o", "-"], "a tokenizer is not text"),
             (["-o", "encoder.json"], "encoder.json: a GPT-2 pair goes with GPT-2's pattern"),
@@ -206,8 +206,8 @@ class TestTrain:
             (["-o", "a.tiktoken", "--pattern=whitespace"], "a file of ranks goes with one pattern"),
             (["-o", "a.model", "--alphabet=characters"], "cannot hold a model without an unknown"),
             (["-o", "a.model", "--kind=unigram", "--set", "style=huggingface"], "summed in 64"),
-            (["-o", "a.model"], "a.model: SentencePiece does not read a BPE of bytes"),
-            (["-o", "a.model", "--start-from=bytes.json"], "a.model: SentencePiece does not read"),
+            (["-o", "a.model"], "a.model: SentencePiece cannot read a BPE of bytes"),
+            (["-o", "a.model", "--start-from=bytes.json"], "a.model: SentencePiece cannot read"),
             (["-o", "vocab.txt"], "vocab.txt: .txt is for --kind wordpiece"),
             (["-o", "a.tiktoken", "--kind=unigram"], ".tiktoken holds no Unigram"),
             (["-o", "a.tiktoken", "--alphabet=characters"], ".tiktoken is for --alphabet bytes"),

@@ -70,9 +70,9 @@ def test_nothing_is_left_of_what_took_no_work(tmp_path: Path) -> None:
     ("changed", "told"),
     [
         ({"tokenizer": "e"}, "the tokenizer is not the one"),
-        ({"options": {"layout": "megatron"}}, "begun with layout='jeton', not 'megatron'"),
+        ({"options": {"layout": "megatron"}}, "started with layout='jeton', not 'megatron'"),
         ({"inputs": {"train": [{"path": "a"}]}}, "the inputs are not those"),
-        ({"jeton": "2"}, "was begun by jeton 1, which may do otherwise"),
+        ({"jeton": "2"}, "was started by jeton 1, which may give other files"),
     ],
 )
 def test_another_run_is_told_by_what_differs(
@@ -235,7 +235,7 @@ def test_progress_as_lines(
 ) -> None:
     times = iter([0.0, 0.0, 0.4, 1.2, 1.3])
     monkeypatch.setattr("jeton.cli.prepare_progress.time.monotonic", lambda: next(times))
-    with prepare_progress.showing_progress(True) as watch:
+    with prepare_progress.progress_shown(True) as watch:
         assert watch is not None
         # One a second, and the first of each phase.
         for it in (
@@ -271,7 +271,7 @@ def test_progress_as_bars(command: None, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setattr("jeton.cli.progress.ProgressBar.DELAY", 0.0)
-    with prepare_progress.showing_progress(False) as watch:
+    with prepare_progress.progress_shown(False) as watch:
         assert watch is not None
         watch(step("encoding", 40_000_000, 100_000_000))
         watch(step("shuffling", 1, 0))
@@ -283,5 +283,5 @@ def test_nothing_is_shown_where_nobody_looks(
     command: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stderr", io.StringIO())
-    with prepare_progress.showing_progress(False) as watch:
+    with prepare_progress.progress_shown(False) as watch:
         assert watch is None
