@@ -48,7 +48,7 @@ class Cost:
 
     @property
     def input(self) -> Decimal:
-        """What the tokens cost that are not cached."""
+        """What the tokens cost, without the cached ones."""
         return amounts(self.rates, self.input_tokens, self.cached_tokens, self.output_tokens)[0]
 
     @property
@@ -63,7 +63,7 @@ class Cost:
 
     @property
     def total(self) -> Decimal:
-        """All of it."""
+        """The sum."""
         return self.input + self.cached + self.output
 
     def __str__(self) -> str:

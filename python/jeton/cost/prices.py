@@ -182,7 +182,7 @@ class Prices(Mapping[str, Price]):
         `currency`, `date` and `source` for all models that do not have their own.
 
         Raises:
-            FormatError: The file is not that.
+            FormatError: The file is something else.
             MissingFileError: There is no such file.
             UnsupportedError: TOML, before Python 3.11.
 
@@ -365,8 +365,8 @@ def money(amount: Decimal, currency: str = "USD", *, places: int | None = None) 
 
     Args:
         amount: How much.
-        currency: Its code, as `"EUR"`.
-        places: How many decimal places are shown; by default as many as it takes.
+        currency: Its code, such as `"EUR"`.
+        places: How many decimal places are shown; by default as many as needed.
 
     Example:
         >>> from decimal import Decimal

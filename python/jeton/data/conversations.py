@@ -9,7 +9,7 @@ import inspect
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from jeton.arguments import check_kind, check_text, checked_int, checked_texts
 from jeton.errors import ArgumentError, ArgumentTypeError
@@ -71,7 +71,7 @@ class Conversations:
     too_long: Literal["truncate", "drop", "error"] = "truncate"
     bad_records: Literal["error", "drop"] = "error"
     date: str | None = None
-    variables: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    variables: Mapping[str, object] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("field", "tools", "template", "date"):
@@ -115,7 +115,7 @@ class Conversations:
         except (TypeError, ValueError, RecursionError) as error:
             raise ArgumentError(f"variables must be values that JSON can hold: {error}") from None
 
-    def options(self, tokenizer: Tokenizer) -> dict[str, Any]:
+    def options(self, tokenizer: Tokenizer) -> dict[str, object]:
         """The options in the manifest, which must be unchanged to resume.
 
         Raises:

@@ -1,4 +1,4 @@
-"""Bytes and numbers as a person reads them: white space, odd bytes, bars, numbers of things.
+"""Bytes and numbers in a readable form: white space, odd bytes, bars, numbers with words.
 
 Look here for what `·`, `⏎` and `‹e2 96›` mean, wherever a token is shown, and for what is done
 about control characters.
@@ -160,7 +160,7 @@ def _sign(character: str) -> str:
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
-    """A number before the words that go with it; by default, an `s` makes many of one.
+    """A number before its words; by default an `s` makes the plural.
 
     >>> counted(1, "token"), counted(1200, "token")
     ('1 token', '1,200 tokens')

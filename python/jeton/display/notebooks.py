@@ -89,7 +89,7 @@ def detail(
         severity: `"error"`, `"warning"` or `"note"`.
         name: The name of its rule.
         text: The finding.
-        evidence: How it is known.
+        evidence: How it was found.
         cases: The tokens of the finding: each with its id, if it has one, and its own note.
         why: Why it matters.
         remedy: What to do.

@@ -1,13 +1,14 @@
 """Exercises on the worked examples of the textbooks, whose answers check themselves.
 
-Look here to add one. An answer is never written down: it is what the trainers and tokenizers of
+Look here to add one. No answers are stored: they come from the trainers and tokenizers of
 `jeton.learn.textbook` give, and the explanation of a wrong one comes from the same steps.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from jeton.display.views.frames import Frame
@@ -41,8 +42,8 @@ class Exercise:
     Attributes:
         title: What it is about.
         question: The question.
-        form: How an answer is written.
-        hint: What helps.
+        form: How to write an answer.
+        hint: A hint.
         answer: The answer, in parts.
         why: Why it is that.
         wrong: Explains a wrong answer, by its parts.
@@ -162,7 +163,8 @@ def _tokens(title: str, text: str, tok: Tokenizer, word: str, hint: str) -> Exer
         for part in parts:
             if part not in vocab:
                 return f"{part!r} is not a token of this vocabulary."
-        same = sum(1 for _ in _same(parts, answer))
+        pairs = zip(parts, answer, strict=False)
+        same = sum(1 for _ in itertools.takewhile(lambda it: it[0] == it[1], pairs))
         return (
             f"All of these are tokens, but the algorithm gives others"
             f"{f' after the first {same}' if same else ''}: follow its order. {hint}"
@@ -181,13 +183,6 @@ def _tokens(title: str, text: str, tok: Tokenizer, word: str, hint: str) -> Exer
         wrong,
         frames,
     )
-
-
-def _same(parts: tuple[str, ...], answer: tuple[str, ...]) -> Iterator[str]:
-    for one, other in zip(parts, answer, strict=False):
-        if one != other:
-            return
-        yield one
 
 
 def _plain(

@@ -27,7 +27,7 @@ Arguments: TypeAlias = tuple[Any, ...]
 
 _RANDOM_CALLS = 150
 _SHRINKING_CALLS = 400
-"""Calls to find a smaller one that goes wrong: by then it is small enough to think through."""
+"""How many calls to try in the search for a smaller wrong one."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,13 @@ class Task:
     """A function to write.
 
     Attributes:
-        name: What it is called.
+        name: Its name.
         signature: Its parameters and what it returns, as written in Python.
         goal: What it does.
         right: What a right one returns.
         calls: Arguments to try, small ones first.
         is_call: Whether arguments that were made smaller still make sense.
-        why: What a wrong answer shows.
+        why: Explains a wrong answer.
         is_right: Whether an answer is right; by default if it equals that of `right`.
     """
 
@@ -72,7 +72,7 @@ class Grade:
         arguments: Those of the smallest call that went wrong.
         right: What it should have returned.
         got: What it returned, as it is printed, or the text of its exception.
-        why: What that shows, for the learner.
+        why: An explanation for the learner.
     """
 
     task: Task
@@ -123,7 +123,7 @@ def _graded(task: Task, answers: LearnerProcess) -> Grade:
 
 
 def _wrong(task: Task, answers: LearnerProcess, arguments: Arguments) -> Grade | None:
-    """What is wrong with the answer to a call; `None` if it is right."""
+    """The fault of the answer to a call; `None` if it is right."""
     answer: CallResult = answers.ask(task.name, arguments)
     right = task.right(*arguments)
     value = answer.value

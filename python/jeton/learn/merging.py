@@ -50,11 +50,11 @@ class MergeStep:
         number: Which, from 1.
         counts: How often each pair occurs, in the order in which pairs first occur.
         scores: What decides: the counts, or WordPiece's scores.
-        parts: How often each symbol occurs, where that decides, too.
+        parts: How often each symbol occurs, if that also decides.
         best: The pair that is merged.
         tied: The pairs as good as it, itself among them.
         made: The token that it becomes.
-        tie_break: Which of equals is taken.
+        tie_break: Which of several equal pairs wins.
         before: The words before.
         after: The words after.
     """
@@ -220,7 +220,7 @@ def frames_of_merging(
         steps: The merges.
         longest_match: Whether a new word is split by the longest match, as by WordPiece, and not by
             the merges.
-        on_training: How `jeton train` differs from what is shown.
+        on_training: How `jeton train` differs from the view.
     """
     alphabet = sorted({symbol for row, _ in words for symbol in row})
     frames = [

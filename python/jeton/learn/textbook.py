@@ -83,7 +83,7 @@ __all__ = [
 ]
 
 Words: TypeAlias = str | Iterable[str] | Mapping[str, int]
-"""A text, several texts, or words with their counts. Words of a text are what white space parts."""
+"""A text, several texts, or words with their counts. White space separates the words of a text."""
 
 TieBreak: TypeAlias = Literal["first", "alphabetic", "lexicographic"]
 
@@ -206,7 +206,7 @@ def bpe(
     """
     counts = word_counts(words)
     if end is not None and not check_text("end", end):
-        raise ArgumentError("end is empty; give a text such as '</w>', or None for no mark")
+        raise ArgumentError("end is empty; pass a text such as '</w>', or None for no mark")
     symbols = {character for word in counts for character in word}
     symbols |= {symbol for symbol in (end, unk_token) if symbol is not None}
 
@@ -438,7 +438,7 @@ def _with_merges(trained: Callable[[int], Tokenizer], alphabet: int, vocab_size:
 
 
 def _quietly(trained: Callable[[int], Tokenizer], size: int) -> Tokenizer:
-    """Trains without the warning that there are no more pairs to merge: fewer are meant, too."""
+    """Trains without the warning that there are no more pairs to merge, which is allowed here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TrainingWarning)
         return trained(size)

@@ -1,4 +1,4 @@
-"""A chat as the page shows it: its text, who wrote each token, what is learnt; and an answer."""
+"""A chat for the page: its text, the author of each token, the learnt tokens; and an answer."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _MAX_TEXT: Final = 200_000
 """Characters of a rendered chat that the page draws."""
 
 
-def shown_chat(card: Card, question: Question) -> dict[str, Any]:
-    """The chat that `messages`, `template` and `tools` give."""
+def shown_chat(card: Card, question: Question) -> dict[str, object]:
+    """The chat of `messages`, `template` and `tools`."""
     left_out: list[str] = []
     chat = _chat(card, question, bool(question.value("prompt", False)), left_out.append)
     if len(chat.text) > _MAX_TEXT:
@@ -53,7 +53,7 @@ def shown_chat(card: Card, question: Question) -> dict[str, Any]:
     }
 
 
-def parsed_answer(card: Card, question: Question) -> dict[str, Any]:
+def parsed_answer(card: Card, question: Question) -> dict[str, object]:
     """The message in `answer`: what a model wrote after the chat.
 
     Control tokens in it are control tokens, as in what a model samples.

@@ -103,7 +103,7 @@ class TabTexts:
             return document
 
     def whole(self, name: str, version: int, text: str) -> TabText:
-        """A text that was sent whole."""
+        """A new text, sent as a whole."""
         units = Units(text.encode("utf-16-le", "surrogatepass"))
         return self._keep(name, TabText(version, units, *_sizes(units.text())))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
 from jeton.display.human_readable import visible_pieces
 from jeton.errors import ArgumentError
@@ -25,7 +25,7 @@ def numbers_of(text: str) -> list[int]:
     """The whole numbers of a text, in their order.
 
     Raises:
-        ArgumentError: A number that is no id; a list that was printed in part; too many ids.
+        ArgumentError: A number that is not an id; an abbreviated list; too many ids.
 
     >>> numbers_of("tensor([[1, 22,\\n 3]], device='cuda:0')"), numbers_of("0x1F 7 | 8.0")
     ([1, 22, 3], [31, 7, 8])
@@ -38,7 +38,7 @@ def numbers_of(text: str) -> list[int]:
             raise ArgumentError(f"an id is never negative: {number[:20]}")
         match = _ID.fullmatch(number)
         if match is None:
-            raise ArgumentError(f"{number[:20]} is no id, which is a whole number")
+            raise ArgumentError(f"{number[:20]} is not an id, which is a whole number")
         digits = match[1].replace("_", "")
         numbers.append(int(digits, 16 if digits[:2] in ("0x", "0X") else 10))
         if len(numbers) > _MAX_IDS:
@@ -46,7 +46,7 @@ def numbers_of(text: str) -> list[int]:
     return numbers
 
 
-def decoded(card: Card, text: str) -> dict[str, Any]:
+def decoded(card: Card, text: str) -> dict[str, object]:
     """The tokens of the ids in a text, and the text that they decode to."""
     ids = numbers_of(text)
     tokenizer = card.tokenizer

@@ -17,7 +17,7 @@ class Question:
     """The fields of a question. A field that is absent has the default of the call, if any.
 
     Raises:
-        ArgumentError: It is no JSON object; a field is absent or of another kind.
+        ArgumentError: It is not a JSON object; a field is absent or of another kind.
 
     >>> Question(b'{"id": 7}').number("id")
     7
@@ -30,7 +30,7 @@ class Question:
             raise ArgumentError(f"a question is JSON: {error}") from None
         if not isinstance(fields, dict):
             raise ArgumentError("a question is a JSON object")
-        self._fields: dict[str, Any] = fields
+        self._fields: dict[str, object] = fields
 
     def __contains__(self, name: str) -> bool:
         return self._fields.get(name) is not None
@@ -48,7 +48,7 @@ class Question:
         """A string."""
         value = self.value(name, default)
         if not isinstance(value, str):
-            raise ArgumentError(f"{name!r} of the question is no string")
+            raise ArgumentError(f"{name!r} of the question is not a string")
         return value
 
     def number(self, name: str, default: int | None = None) -> int:
@@ -63,17 +63,17 @@ class Question:
         """A list of strings."""
         values = self._list(name)
         if not all(isinstance(it, str) for it in values):
-            raise ArgumentError(f"{name!r} of the question holds more than strings")
+            raise ArgumentError(f"{name!r} of the question must hold only strings")
         return values
 
     def _list(self, name: str) -> list[Any]:
         value = self.value(name)
         if not isinstance(value, list):
-            raise ArgumentError(f"{name!r} of the question is no list")
+            raise ArgumentError(f"{name!r} of the question is not a list")
         return value
 
 
 def _whole(name: str, value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= _MAX_NUMBER:
-        raise ArgumentError(f"{name!r} of the question is no whole number below 2**53")
+        raise ArgumentError(f"{name!r} of the question is not a whole number below 2**53")
     return value

@@ -1,7 +1,7 @@
 """The server of the page: a route per question, an answer in JSON or in columns.
 
 Look here for what the browser may ask. Questions run on threads, so that a slow one (a large file,
-a regular expression) leaves the others alone; what is wrong with a question is an answer, too: the
+a regular expression) does not delay the others; a wrong question gets an answer, too: the
 message of the exception, with status 400. The threads are daemons: a question that still runs does
 not keep the server, or the program, from ending.
 """
@@ -65,7 +65,7 @@ WHOLE: Final = 200_000
 """Tokens of a text that are sent at once; of a longer text, those that are on the screen."""
 
 _MAX_RUNNING: Final = 16
-"""Questions that are answered at a time."""
+"""How many questions are answered at a time."""
 
 _MAX_FILES: Final = 32
 """Files of an upload."""
@@ -98,7 +98,7 @@ class Page:
         url: The address of the page, with its secret.
 
     Raises:
-        ArgumentTypeError: `tokenizers` is no mapping of names to tokenizers, or `text` no `str`.
+        ArgumentTypeError: `tokenizers` does not map names to tokenizers, or `text` is not a `str`.
         ArgumentError: There are more tokenizers than the page shows, or no such port.
         UnsupportedError: starlette or uvicorn is not installed.
         OSError: The port is taken.
@@ -216,7 +216,9 @@ class _RouteAnswers:
 
         running = asyncio.Semaphore(_MAX_RUNNING)
 
-        def responding(answer: Callable[[bytes], Any]) -> Callable[[Request], Awaitable[Response]]:
+        def responding(
+            answer: Callable[[bytes], object],
+        ) -> Callable[[Request], Awaitable[Response]]:
             def respond(body: bytes) -> Response:
                 try:
                     answer_body, status = answer(body), 200
@@ -238,7 +240,7 @@ class _RouteAnswers:
 
             return endpoint
 
-        def answering(answer: Callable[[Question], Any]) -> Callable[[bytes], Any]:
+        def answering(answer: Callable[[Question], object]) -> Callable[[bytes], object]:
             return lambda body: answer(Question(body))
 
         routes = [
@@ -259,7 +261,7 @@ class _RouteAnswers:
 
     # Each method answers the route of its name.
 
-    def start(self, question: Question) -> Any:
+    def start(self, question: Question) -> object:
         del question
         prices = cost.shipped()
         return {
@@ -273,10 +275,10 @@ class _RouteAnswers:
             "text": self.text,
         }
 
-    def load(self, question: Question) -> Any:
+    def load(self, question: Question) -> object:
         return self.shelf.known(question.text("name")).summary()
 
-    def upload(self, body: bytes) -> Any:
+    def upload(self, body: bytes) -> object:
         return self.shelf.uploaded(_parts(body)).summary()
 
     def _card(self, question: Question) -> Card:
@@ -285,7 +287,7 @@ class _RouteAnswers:
     def _document(self, question: Question) -> TabText:
         return self.documents[question.text("document")]
 
-    def encode(self, question: Question) -> Any:
+    def encode(self, question: Question) -> object:
         name, version = question.text("document"), question.number("version")
         document: TabText | None
         if "text" in question:
@@ -300,7 +302,7 @@ class _RouteAnswers:
             return {"resend": True}
         return self._columns(document, question, lambda tokens: (0, min(len(tokens), WHOLE)))
 
-    def window(self, question: Question) -> Any:
+    def window(self, question: Question) -> object:
         start, stop = question.number("start"), question.number("stop")
         if question.text("by", "index") == "offset":
 
@@ -321,7 +323,7 @@ class _RouteAnswers:
         special: SpecialPolicy = (
             "allow" if question.text("special", "ignore") == "allow" else "ignore"
         )
-        heads: list[dict[str, Any]] = []
+        heads: list[dict[str, object]] = []
         columns = b""
         for number in question.numbers("cards")[:MAX_SHOWN]:
             try:
@@ -346,13 +348,13 @@ class _RouteAnswers:
         head += b" " * (-len(head) % 4)
         return len(head).to_bytes(4, "little") + head + columns
 
-    def token(self, question: Question) -> Any:
+    def token(self, question: Question) -> object:
         return details(self._card(question), question.number("id"))
 
-    def neighbours(self, question: Question) -> Any:
+    def neighbours(self, question: Question) -> object:
         return neighbours(self._card(question), question.number("id"))
 
-    def gotchas(self, question: Question) -> Any:
+    def gotchas(self, question: Question) -> object:
         document, card = self._document(question), self._card(question)
         units = document.units
         text = units.text(0, units.between_characters(_MAX_GOTCHAS))
@@ -380,7 +382,7 @@ class _RouteAnswers:
             "of": document.characters,
         }
 
-    def price(self, question: Question) -> Any:
+    def price(self, question: Question) -> object:
         model = question.text("model")
         prices = [cost.estimate(model, count) for count in question.numbers("counts")]
         return {
@@ -390,12 +392,12 @@ class _RouteAnswers:
             "today": datetime.date.today().isoformat(),
         }
 
-    def steps(self, question: Question) -> Any:
+    def steps(self, question: Question) -> object:
         return steps(
             self._card(question), question.text("text"), question.text("special", "ignore")
         )
 
-    def vocabulary(self, question: Question) -> Any:
+    def vocabulary(self, question: Question) -> object:
         table = self.table(self._card(question))
         uses = np.zeros(0, np.int64)
         with contextlib.suppress(ArgumentError):
@@ -413,23 +415,23 @@ class _RouteAnswers:
             uses,
         )
 
-    def unreachable(self, question: Question) -> Any:
+    def unreachable(self, question: Question) -> object:
         return {"found": len(self.table(self._card(question)).unreachable)}
 
-    def chat(self, question: Question) -> Any:
+    def chat(self, question: Question) -> object:
         return shown_chat(self._card(question), question)
 
-    def answer(self, question: Question) -> Any:
+    def answer(self, question: Question) -> object:
         return parsed_answer(self._card(question), question)
 
-    def train(self, question: Question) -> Any:
+    def train(self, question: Question) -> object:
         text = question.text("text") if "text" in question else self._document(question).text
         return trained(self.shelf, text, question.text("kind"), question.number("size"))
 
-    def decode(self, question: Question) -> Any:
+    def decode(self, question: Question) -> object:
         return decoded(self._card(question), question.text("ids"))
 
-    def save(self, question: Question) -> Any:
+    def save(self, question: Question) -> object:
         return self._card(question).tokenizer.to_json().encode()
 
 
@@ -481,7 +483,7 @@ def _parts(body: bytes) -> dict[str, bytes]:
     if not 0 < len(names) <= _MAX_FILES:
         raise ArgumentError(f"a tokenizer is 1 to {_MAX_FILES} files, not {len(names)}")
     if len(sizes) != len(names) or min(sizes) < 0 or sum(sizes) != len(body) - line:
-        raise ArgumentError("the sizes of the files are not those of what was sent: send it again")
+        raise ArgumentError("the sizes of the files do not fit the upload: send it again")
     ends = [*itertools.accumulate(sizes, initial=line)]
     return {name: body[ends[at] : ends[at + 1]] for at, name in enumerate(names)}
 

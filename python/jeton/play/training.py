@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from jeton.errors import ArgumentError
 from jeton.play.shelf import Shelf, noting
@@ -25,7 +25,7 @@ _TRAINERS: Final[dict[str, Callable[[int], Trainer]]] = {
 }
 
 
-def trained(shelf: Shelf, text: str, kind: str, size: int) -> dict[str, Any]:
+def trained(shelf: Shelf, text: str, kind: str, size: int) -> dict[str, object]:
     """A tokenizer that is trained on `text`, as a card, and its merges with what they make."""
     if kind not in _TRAINERS:
         raise ArgumentError(f"a tokenizer is one of {', '.join(_TRAINERS)}")

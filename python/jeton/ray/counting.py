@@ -41,7 +41,7 @@ def count(
     piece_size: int = 10**9,
     num_cpus: float = 1,
 ) -> WordCounts:
-    """The words of a corpus as a trainer cuts it: what `trainer.count` gives, from all machines.
+    """Counts the words of a corpus on all machines, with the result of `trainer.count`.
 
     Args:
         data: A `ray.data.Dataset` with a column of texts; or paths, as `BPETrainer.train` takes
@@ -100,7 +100,7 @@ def count(
             f"words of more than max_word_length={task.counting.max_word_length:,} characters were "
             f"split, {row['cut']:,} times"
         )
-    # The trainer leaves rare words out, which no machine can know to be rare.
+    # The trainer leaves rare words out: no single machine can know which are rare.
     return trainer.count(_counts(row["counts"]))
 
 
@@ -117,7 +117,7 @@ def _files(data: object) -> list[Path]:
 
 
 class _CountTask:
-    """What counts a piece, on any machine."""
+    """Counts pieces, on any machine."""
 
     def __init__(
         self,

@@ -34,7 +34,7 @@ from jeton.ray.writing import written_in_parallel
 __all__ = ["prepare"]
 
 PARTS = ".parts"
-"""Where the parts lie, in the folder of the set, until it is whole."""
+"""The folder of the parts, in the folder of the set, until the set is complete."""
 
 
 def prepare(
@@ -149,7 +149,11 @@ def prepare(
         if whole is not None:
             return whole
     task = _EncodeTask(replace(plan, part=(1, 1)), encoding, reading, target / PARTS, num_cpus)
-    parts = _parts_of_files(ray, groups, task) if groups else []
+    parts = []
+    if groups:
+        rows = [{"number": number, **group} for number, group in enumerate(groups)]
+        files = ray.from_items(rows, override_num_blocks=len(rows))
+        parts = _parts(mapped(files, task.of_files, 1, task.num_cpus), task.folder)
     for of, dataset in datasets.items():
         parts += _parts_of_dataset(dataset, of, task)
     manifest = written_in_parallel(plan, parts, target, num_cpus)
@@ -180,12 +184,6 @@ def _grouped(paths: list[Path], size: int) -> Iterator[list[bytes]]:
         yield group
 
 
-def _parts_of_files(ray: Any, groups: list[dict[str, Any]], task: _EncodeTask) -> list[Any]:
-    rows = [{"number": number, **group} for number, group in enumerate(groups)]
-    dataset = ray.from_items(rows, override_num_blocks=len(rows))
-    return _parts(mapped(dataset, task.of_files, 1, task.num_cpus), task.folder)
-
-
 def _parts_of_dataset(dataset: object, split: str, task: _EncodeTask) -> list[Any]:
     """The parts of a dataset; their order gives the names, once it is known."""
     for leftover in task.folder.glob(f"{split}-*"):
@@ -210,7 +208,7 @@ def _parts(blocks: Any, folder: Path) -> list[tuple[Path, Manifest]]:
 
 
 class _EncodeTask:
-    """What encodes some documents into a part, on any machine."""
+    """Encodes documents into a part, on any machine."""
 
     def __init__(
         self,

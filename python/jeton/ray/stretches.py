@@ -1,4 +1,4 @@
-"""Documents of a part that go to one split, and which of them go to which file.
+"""The documents of a part by split and by file.
 
 A part holds the documents of a stretch of the input. Look here for how the rules by which one
 machine parts a set and fills its files are followed by many.
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -39,11 +39,11 @@ class PartStretch:
     begin: int
     """The token of the part with which the stretch begins; it may be inside a document."""
     end: int
-    """Behind which token it ends."""
+    """The token after which it ends."""
     limit: int | None = None
-    """Documents with a key below it validate, if the set is parted by a hash."""
+    """Documents with a key below it are for validation, if the set is split by a hash."""
     validates: bool = False
-    """Whether these are the documents that do."""
+    """Whether these are the documents for validation."""
 
     @cached_property
     def lengths(self) -> npt.NDArray[np.int64]:
@@ -55,13 +55,13 @@ class PartStretch:
         return parted(up_to, self.begin)[1]
 
     def forget(self) -> None:
-        """Lets go of what was read of the part."""
+        """Releases the data of the part."""
         for name in ("lengths", "_tokens", "_chosen"):
             self.__dict__.pop(name, None)
 
     def tokens(
         self, first: int, stop: int
-    ) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[np.int64]]]:
+    ) -> Iterator[tuple[npt.NDArray[np.integer], npt.NDArray[np.int64]]]:
         """The tokens and the lengths of documents, some at a time."""
         lengths = self.lengths
         ends = np.cumsum(lengths)
@@ -77,12 +77,12 @@ class PartStretch:
             yield tokens, lengths[first:until]
             first = until
 
-    def _chosen_tokens(self, first: int, stop: int) -> npt.NDArray[Any]:
+    def _chosen_tokens(self, first: int, stop: int) -> npt.NDArray[np.integer]:
         numbers = np.flatnonzero(self._chosen)[first:stop]
         offsets = self._tokens.documents.offsets[numbers[0] : numbers[-1] + 2]
         mask = self._chosen[numbers[0] : numbers[-1] + 1]
         tokens = self._tokens[int(offsets[0]) : int(offsets[-1])]
-        result: npt.NDArray[Any] = tokens[np.repeat(mask, np.diff(offsets))]
+        result: npt.NDArray[np.integer] = tokens[np.repeat(mask, np.diff(offsets))]
         return result
 
     @cached_property

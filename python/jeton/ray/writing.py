@@ -65,8 +65,10 @@ def written_in_parallel(
     return whole
 
 
-def _rows(plan: SetPlan, parts: list[tuple[Path, Manifest]], most: int) -> Iterator[dict[str, Any]]:
-    """What goes into each file."""
+def _rows(
+    plan: SetPlan, parts: list[tuple[Path, Manifest]], most: int
+) -> Iterator[dict[str, object]]:
+    """The content of each file."""
     for split, stretches in stretches_of(parts, plan.by, plan.share).items():
         for number, places in enumerate(files_of(stretches, most)):
             content = [
@@ -76,7 +78,7 @@ def _rows(plan: SetPlan, parts: list[tuple[Path, Manifest]], most: int) -> Itera
 
 
 def _written(
-    plan: SetPlan, rows: list[dict[str, Any]], folder: Path, num_cpus: float
+    plan: SetPlan, rows: list[dict[str, object]], folder: Path, num_cpus: float
 ) -> tuple[dict[str, list[WrittenShard]], dict[str, FileDigest]]:
     """The shards of each split, and the digests of all of their files."""
     task = _WriteTask(plan, folder.absolute(), num_cpus)
@@ -93,18 +95,18 @@ def _written(
 
 
 class _WriteTask:
-    """What writes a file, on any machine."""
+    """Writes files, on any machine."""
 
     def __init__(self, plan: SetPlan, folder: Path, num_cpus: float) -> None:
         self._plan, self._folder, self._num_cpus = plan, folder, num_cpus
 
     def write(self, table: Any) -> Any:
-        """Writes the files that rows speak of."""
+        """Writes the files that rows describe."""
         import pyarrow
 
         return pyarrow.Table.from_pylist([self._write(**row) for row in table.to_pylist()])
 
-    def _write(self, split: str, number: int, content: str) -> dict[str, Any]:
+    def _write(self, split: str, number: int, content: str) -> dict[str, object]:
         single_threaded(self._num_cpus)
         layout = layouts.LAYOUTS[self._plan.layout]
         main = layout.file(split, number)

@@ -27,14 +27,14 @@ NAMES: tuple[str, ...] = (
     "code",
     "figures",
 )
-"""The samples by kind, in the order in which they are best read."""
+"""The samples by kind, in a good order to read them."""
 
 
 def read(name: str) -> str:
     """The sample of this name.
 
     Raises:
-        ArgumentTypeError: `name` is no `str`.
+        ArgumentTypeError: `name` is not a `str`.
         UnknownNameError: `name` is not in `NAMES`.
 
     >>> "🎶⛴️" in read("figures")

@@ -151,7 +151,7 @@ class Frame:
     Attributes:
         title: What happens.
         note: Why, in a sentence or two.
-        blocks: What is to be seen.
+        blocks: The content.
     """
 
     title: str

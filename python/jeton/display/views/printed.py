@@ -51,7 +51,7 @@ _MOST_ARCS = 40
 
 
 def renderable(frame: Frame, width: int, *, colour: bool, place: str = "") -> RenderableType:
-    """What rich shows of a frame.
+    """A frame for rich.
 
     Args:
         frame: The frame.
@@ -187,7 +187,7 @@ def _chip_lines(chips: Sequence[Chip], room: int, colour: bool) -> Iterator[Text
 
 
 def _split(text: str, room: int) -> tuple[str, str]:
-    """As much of a text as takes `room` columns, at least a character, and the rest."""
+    """The part of a text that fits `room` columns, at least one character, and the rest."""
     width_so_far = 0
     for number, character in enumerate(text):
         width_so_far += cell_len(character)

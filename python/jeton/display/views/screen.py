@@ -55,7 +55,7 @@ class _CurrentStep(Static):
 
 
 class _StepNumber(Static):
-    """Which step of how many, as a line."""
+    """The number of the step and of all steps, as a line."""
 
     def render(self) -> RenderableType:
         app = self.app
