@@ -171,6 +171,18 @@ def test_no_id_of_a_list_is_read_if_one_is_none() -> None:
         assert stream.parsed.content == "B"
 
 
+def test_a_token_within_a_string_ends_nothing_once_its_steps_are_known() -> None:
+    """In one text, the fence in front of the token would be part of the mark."""
+    tok = byte_level("".join(MARKS))
+    begin = (
+        '<|thought_start|>\n<|thought_end|>\n<|tool_call_start|>\n```python\nget_weather(city="a'
+    )
+    ids = tok.encode(f'{begin}\n```\n<|tool_call_end|>b", days=3)', special="allow")
+    events = read_plainly(tok.parse_stream(format="minicpm3", tools=[WEATHER]), ids)
+    for _ in range(3):
+        assert read(tok.parse_stream(format="minicpm3", tools=[WEATHER]), ids) == events
+
+
 @pytest.mark.medium
 def test_marks_are_found_as_their_expressions_find_them() -> None:
     rng = random.Random(6)
