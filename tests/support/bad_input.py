@@ -405,7 +405,7 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "pad dtype": (
         lambda: J.TokenBatch([], [0]).pad(pad_id=0, dtype="float32"),
         TypeError,
-        "dtype must be a type of integers",
+        "dtype must be a numpy type of integers",
     ),
     "pad without an id": (
         lambda: J.TokenBatch([1], [0, 1]).pad(),

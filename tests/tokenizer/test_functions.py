@@ -206,7 +206,7 @@ def test_it_has_a_hash_and_no_digest() -> None:
     tok = trained(normalizer=normalizers.Function(lowered))
     again = trained(normalizer=normalizers.Function(lowered))
     assert tok == again and {tok: 1}[again] == 1
-    with pytest.raises(UnsupportedError, match="a function of Python has no digest"):
+    with pytest.raises(UnsupportedError, match="a Python function has no digest"):
         _ = tok.digest
     with pytest.raises(UnsupportedError, match="no digest"):
         tok.usage(CORPUS)

@@ -133,7 +133,7 @@ def test_a_template_that_is_not_around_the_text() -> None:
         )
 
     twice = of("[CLS] $A [SEP] $A").encode_batch(TEXTS, add_special_tokens=True)
-    with pytest.raises(UnsupportedError, match="rows cannot be cut"):
+    with pytest.raises(UnsupportedError, match="ids cannot be truncated"):
         twice.pad(4, truncate=True)
     assert twice.pad(20).ids.shape == (4, 20)
     three = of("[CLS] [CLS] $A [SEP]").encode_batch(TEXTS, add_special_tokens=True)
