@@ -96,7 +96,7 @@ def test_unknown_encodings(name: str) -> None:
     for module in (tiktoken, jeton.tiktoken):
         with pytest.raises(ValueError):
             module.get_encoding(name)
-    with pytest.raises(ValueError, match="no encoding is called"):
+    with pytest.raises(ValueError, match="there is no encoding"):
         get_encoding(name)
 
 

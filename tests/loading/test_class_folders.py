@@ -24,7 +24,7 @@ GOLDEN: dict[str, Any] = json.loads(
 TEXTS: list[str] = GOLDEN["texts"]
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:.*tokenizer_config.json does not say:jeton.errors.FormatWarning"
+    "ignore:.*tokenizer_config.json does not set:jeton.errors.FormatWarning"
 )
 
 
@@ -137,7 +137,7 @@ BROKEN += [
     ),
     ("never split", "bert", _class("Bert", never_split=["x"]), "never_split"),
     ("T5 without a space", "t5", _class("T5", legacy=False, add_prefix_space=False), "one space"),
-    ("no padding", "nllb", _class("Nllb", pad_token=None), "its id is fixed"),
+    ("no padding", "nllb", _class("Nllb", pad_token=None), "needs it at a fixed id"),
     ("a foreign language", "nllb", _class("Nllb", src_lang="xx"), "src_lang"),
     ("an unlisted language", "nllb", _class("Nllb", additional_special_tokens=["x"]), "src_lang"),
     ("no offset", "pegasus", _class("Pegasus", offset=0), "offset=0"),
@@ -167,9 +167,9 @@ def test_broken_folders_are_refused(
 
 
 WARNED = [
-    ("a first token", "llama", _class("Llama", legacy=True), "does not say add_bos_token"),
-    ("a first token", "gemma", _class("Gemma"), "does not say add_bos_token"),
-    ("legacy", "llama", _class("Llama", add_bos_token=True), "does not say legacy"),
+    ("a first token", "llama", _class("Llama", legacy=True), "does not set add_bos_token"),
+    ("a first token", "gemma", _class("Gemma"), "does not set add_bos_token"),
+    ("legacy", "llama", _class("Llama", add_bos_token=True), "does not set legacy"),
     ("sampling", "t5", _class("T5", sp_model_kwargs={"enable_sampling": True}), "enable_sampling"),
 ]
 

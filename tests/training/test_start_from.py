@@ -112,7 +112,7 @@ def test_marks_stay_when_a_normalizer_is_given() -> None:
 )
 def test_given_merges_are_not_respelled(options: dict[str, object]) -> None:
     start = jeton.BPETrainer(80, **OPTIONS["end of word"]).train(TEXTS)  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match="is not what start_from has"):
+    with pytest.raises(ArgumentError, match="differs from that of start_from"):
         jeton.BPETrainer(90, start_from=start, **options)  # type: ignore[arg-type]
     jeton.BPETrainer(90, start_from=start, end_of_word_suffix="</w>").train(TEXTS)
 
@@ -130,7 +130,9 @@ def test_sentencepiece_models_are_continued(tmp_path: Path) -> None:
     # As SentencePiece's: letters and punctuation are never one piece.
     assert not any(len({mark.isalpha() for mark in piece.strip("▁")}) > 1 for piece in new)
     unigram = jeton.UnigramTrainer(14).train(["to be or not to be"] * 3)
-    with pytest.raises(ArgumentError, match="start_from: this SentencePiece model has no equal"):
+    with pytest.raises(
+        ArgumentError, match="start_from: this SentencePiece model has no equivalent"
+    ):
         jeton.BPETrainer(340, start_from=unigram)
 
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jeton.components.byte_alphabet import BYTES
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -85,9 +87,7 @@ def _unpickled(image: bytes) -> BaseTokenizer:
     return tokenizer
 
 
-_PRINTABLE = {*range(33, 127), *range(161, 173), *range(174, 256)}
-_OTHERS = iter(range(256, 512))
-_ALPHABET = [chr(byte if byte in _PRINTABLE else next(_OTHERS)) for byte in range(256)]
+_ALPHABET = {byte: character for character, byte in BYTES.items()}
 """GPT-2's printable character for each byte."""
 
 
