@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import jeton._core as _core
-from jeton.arguments import checked_path, checked_texts
+from jeton.arguments import check_text, checked_path, checked_texts
 from jeton.components import models, normalizers
 from jeton.corpora.corpus import warn
 from jeton.errors import ArgumentError, ArgumentTypeError, FileError, UnsupportedError
@@ -197,7 +197,7 @@ class _TrainerRequest:
             else:
                 raise ArgumentTypeError(f"{name} must be a str or a list of str")
         elif name in _TEXTS:
-            self.parameters[_TEXTS[name]] = checked_texts(name, [value])[0]
+            self.parameters[_TEXTS[name]] = check_text(name, value)
         elif name in _OBJECTS:
             self.rest[name] = value
 
