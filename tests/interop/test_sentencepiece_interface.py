@@ -358,7 +358,7 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "two forms": (
         lambda sp: sp.encode("a", out_type=int, return_type=str),
         ArgumentError,
-        "two names of one argument",
+        "are the same argument",
     ),
     "bytes of a form": (
         lambda sp: sp.encode("a", return_bytes=True),
@@ -399,18 +399,18 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     "the best with replacement": (
         lambda sp: sp.sample_encode_and_score("a", include_best=True),
         ArgumentError,
-        "include_best goes with wor=True",
+        "include_best needs wor=True",
     ),
-    "id": (lambda sp: sp.id_to_piece(10**6), IndexError, "stands for no piece; there are"),
+    "id": (lambda sp: sp.id_to_piece(10**6), IndexError, "belongs to no piece; there are"),
     "negative id": (lambda sp: sp.get_score(-1), IndexError, "id -1 stands for no piece"),
     "id of a text": (lambda sp: sp.decode([10**6]), IndexError, "stands for no piece"),
     "no id": (lambda sp: sp.is_byte("a"), ArgumentTypeError, "id must be an int"),
     "no number": (lambda sp: sp.decode([1.5]), ArgumentTypeError, "id must be an int"),
-    "mixed": (lambda sp: sp.decode(["a", 1]), ArgumentTypeError, "from ids or from pieces"),
+    "mixed": (lambda sp: sp.decode(["a", 1]), ArgumentTypeError, "takes ids or pieces"),
     "form of text": (
         lambda sp: sp.decode([1], out_type=int),
         ArgumentError,
-        "not a form of a deco",
+        "is not for decoding",
     ),
     "piece": (lambda sp: sp.piece_to_id(3), ArgumentTypeError, "must be a str or bytes"),
     "option": (
@@ -420,7 +420,7 @@ BAD: dict[str, tuple[Any, type[Exception], str]] = {
     ),
     "options": (lambda sp: sp.set_encode_extra_options(3), ArgumentTypeError, "must be a str"),
     "vocabulary": (lambda sp: sp.set_vocabulary("abc"), ArgumentTypeError, "an iterable of pieces"),
-    "both": (lambda sp: sp.load("a", b"b"), ArgumentError, "both say what to load"),
+    "both": (lambda sp: sp.load("a", b"b"), ArgumentError, "both given"),
     "neither": (lambda sp: sp.load(), ArgumentError, "there is nothing to load"),
     "no file": (lambda sp: sp.load("/no/such.model"), MissingFileError, "no such"),
     "no proto": (lambda sp: sp.load(model_proto=3), ArgumentTypeError, "model_proto must be bytes"),

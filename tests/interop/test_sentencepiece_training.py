@@ -210,7 +210,7 @@ def test_rules_of_a_model_and_of_a_file(tmp_path: Path) -> None:
 
 
 BAD_RULES: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
-    "nothing": (SentencePieceNormalizer, ArgumentError, "nothing says which rules"),
+    "nothing": (SentencePieceNormalizer, ArgumentError, "no rules are given"),
     "a rule without a source": (
         lambda: SentencePieceNormalizer(norm_map=[("", "a")]),
         ArgumentError,
@@ -224,7 +224,7 @@ BAD_RULES: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "a rule twice": (
         lambda: SentencePieceNormalizer(norm_map=[("a", "b"), ("a", "c")]),
         ArgumentError,
-        "is there twice",
+        "is given twice",
     ),
     "no UTF-8": (
         lambda: SentencePieceNormalizer(norm_map=[(b"\xff", b"a")]),
@@ -244,7 +244,7 @@ BAD_RULES: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "no normalizer": (
         lambda: SentencePieceNormalizer(model_proto=b"\x0a\x00"),
         FormatError,
-        "says nothing of a normalizer",
+        "has no specification of a normalizer",
     ),
 }
 

@@ -115,7 +115,7 @@ BROKEN = [
     ("no model", "llama", {"tokenizer.model": "\x0a\x7f"}, "is cut off"),
     ("a flag", "llama", _class("Llama", legacy=7), "legacy: expected true"),
     ("a token", "llama", _class("Llama", bos_token=7), "expected a token"),
-    ("an id twice", "gpt2", {"added_tokens.json": '{"a": 700, "b": 700}'}, "one id, 700"),
+    ("an id twice", "gpt2", {"added_tokens.json": '{"a": 700, "b": 700}'}, "the same id, 700"),
     ("another id", "gpt2", {"added_tokens.json": '{"<unk>": 700}'}, "has the id 700"),
     ("a negative id", "gpt2", {"added_tokens.json": '{"x": -1}'}, "expected an id"),
     ("a language", "mbart", _class("MBart", src_lang="xx"), "src_lang"),
@@ -142,7 +142,7 @@ BROKEN += [
     ("an unlisted language", "nllb", _class("Nllb", additional_special_tokens=["x"]), "src_lang"),
     ("no offset", "pegasus", _class("Pegasus", offset=0), "offset=0"),
     ("a task", "whisper", _class("Whisper", task="sing"), "'sing' is neither"),
-    ("a spoken language", "whisper", _class("Whisper", language="xx"), "'xx' is none"),
+    ("a spoken language", "whisper", _class("Whisper", language="xx"), "'xx' is not a language"),
     ("no start", "whisper", _class("Whisper", unk_token=None, bos_token=None), "lack"),
     (
         "a language id",
@@ -195,7 +195,7 @@ def test_numbers_that_a_class_encodes_twice_are_warned_of(tmp_path: Path) -> Non
     assert not [piece for piece in model.pieces if piece.text == "▁9,"]
     pieces = [*model.pieces, ModelPiece("▁9,", -5.0)]
     (folder / "spiece.model").write_bytes(model.with_pieces(pieces))
-    with pytest.warns(FormatWarning, match="'▁9,' and the like"):
+    with pytest.warns(FormatWarning, match="such as '▁9,'"):
         jeton.load(folder)
 
 

@@ -157,8 +157,8 @@ def test_models_without_pieces_for_bytes_are_continued() -> None:
 def test_a_vocabulary_that_ends_short_is_told() -> None:
     texts = ["to be or not to be"]
     for trainer, what in (
-        (jeton.BPETrainer([300, 9_999]), "pairs to merge than for"),
-        (jeton.WordPieceTrainer(9_999), "pairs to merge than for"),
+        (jeton.BPETrainer([300, 9_999]), "pairs to merge for only"),
+        (jeton.WordPieceTrainer(9_999), "pairs to merge for only"),
         (jeton.UnigramTrainer(9_999, hard_vocab_limit=False), "substrings to learn than for"),
     ):
         with pytest.warns(TrainingWarning, match=f"vocab_size=9,999 was not reached: .* {what}"):
@@ -205,7 +205,7 @@ def test_sizes_of_starts_with_gaps() -> None:
         assert tok == alone and tok.vocab_size == size
         assert tok.special_tokens == {"<|e|>": 400, "<|new|>": 401}
         assert len(tok.merges) - len(start.merges) == size - 263
-    with pytest.warns(TrainingWarning, match=r"vocab_size=9,999 was not reached.* than for"):
+    with pytest.warns(TrainingWarning, match=r"vocab_size=9,999 was not reached.* for only"):
         jeton.BPETrainer(9_999, start_from=start).train(["the the then"])
 
 

@@ -213,8 +213,9 @@ def read_header(file: BinaryIO, path: Path) -> tuple[dict[str, Any], int]:
                 raise FormatError(f"{path}: tensor {name!r} has the unknown type {dtype!r:.40}")
             count = 1
             for length_of_axis in shape:
-                # Without a limit, a hostile header could make the product take very long.
-                count = min(count * length_of_axis, 1 << 64)
+                count *= length_of_axis
+                if count >= 1 << 64:  # as safetensors, even if a later axis is 0
+                    raise FormatError(f"{path}: tensor {name!r} has too many numbers")
             if 8 * (end - start) != count * _BITS[dtype]:
                 raise FormatError(
                     f"{path}: tensor {name!r} has {end - start} bytes, which is not the size of "

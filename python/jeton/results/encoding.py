@@ -102,7 +102,7 @@ class Encoding:
             column = getattr(self, name)
             if not isinstance(column, list):
                 raise ArgumentTypeError(f"{name} must be a list, not {type(column).__name__}")
-        _set(self, "_encoded", None)
+        _set(self, "_core_encoding", None)
         _set(self, "_mask", None)
 
     @classmethod
