@@ -159,7 +159,7 @@ def test_a_vocabulary_that_ends_short_is_told() -> None:
     for trainer, what in (
         (jeton.BPETrainer([300, 9_999]), "pairs to merge for only"),
         (jeton.WordPieceTrainer(9_999), "pairs to merge for only"),
-        (jeton.UnigramTrainer(9_999, hard_vocab_limit=False), "substrings to learn than for"),
+        (jeton.UnigramTrainer(9_999, hard_vocab_limit=False), "substrings to learn for only"),
     ):
         with pytest.warns(TrainingWarning, match=f"vocab_size=9,999 was not reached: .* {what}"):
             trainer.train(texts)

@@ -78,7 +78,7 @@ class Origin:
     pad_id: int | None = None
     """The id of its pad token, if there is one."""
     pad_tokens: tuple[str, ...] | None = None
-    """The special tokens with such a name; `None` for a batch that no tokenizer made."""
+    """The special tokens with such a name; `None` if the batch comes from no tokenizer."""
     before: int = 0
     """How many tokens the post-processor adds before each text."""
     after: int = 0
