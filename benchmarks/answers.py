@@ -3,9 +3,8 @@
     python benchmarks/answers.py
     python benchmarks/answers.py --out docs/benchmarks     # write answers.md
 
-Needs the vocabularies of `../shared`; without openai-harmony its column is empty. An answer is read
-seven times, and the best time of the processor counts: what a stream learns of an id is kept for
-the streams after it.
+Needs the vocabularies and texts of `../shared`; without openai-harmony its column is empty. Look
+here for what the answers are: real text and code, each answer of another stretch of it.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import json
 import os
 import platform
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -23,43 +22,137 @@ from typing import Any
 import jeton
 
 ROOT = Path(__file__).parents[1]
-VOCAB = ROOT.parent / "shared" / "data" / "vocab"
+DATA = ROOT.parent / "shared" / "data"
 ROUNDS = 7
+OTHERS = 24
+TRIES = 3
+STRETCH = 9_000
+MARKS = (
+    "<tool_call> </tool_call> <think> </think> <arg_key> </arg_key> <arg_value> </arg_value> "
+    "<|tool_call_start|> <|tool_call_end|>"
+)
 SPECIAL = {
     "<|return|>": 200002, "<|constrain|>": 200003, "<|channel|>": 200005, "<|start|>": 200006,
-    "<|end|>": 200007, "<|message|>": 200008, "<|call|>": 200012, "<tool_call>": 200013,
-    "</tool_call>": 200014, "<arg_key>": 200015, "</arg_key>": 200016, "<arg_value>": 200017,
-    "</arg_value>": 200018,
+    "<|end|>": 200007, "<|message|>": 200008, "<|call|>": 200012,
+    **{mark: 200013 + number for number, mark in enumerate(MARKS.split())},
 }  # fmt: skip
-PROSE = "Hello there, the weather in Bergen is fine and the rain is falling. "
-MARKED = 'It is 3°C, or 37.4 F.\n\nSo "they" say: x < 3 & y > 4. '
-TOOL = {"name": "f", "parameters": {"properties": {"a": {"type": "string"}}}}
+TOOLS = [
+    {"name": "write_file", "parameters": {"properties": {
+        "path": {"type": "string"}, "text": {"type": "string"}, "mode": {"type": "integer"}}}},
+    {"name": "search", "parameters": {"properties": {
+        "query": {"type": "string"}, "limit": {"type": "integer"}, "tags": {"type": "array"}}}},
+]  # fmt: skip
 
 
-def answers() -> dict[str, tuple[str, str]]:
-    """By what they are of: a format, and an answer."""
-    values = {f"k{at}": [at, None, "x" * 8] for at in range(300)}
-    arguments = json.dumps({"a": MARKED * 60, "o": values})
-    code = Path(jeton.__file__).with_name("arguments.py")
-    source = code.read_text("utf-8") if code.exists() else Path(__file__).read_text("utf-8")
+def prose(number: int, languages: str = "en", length: int = STRETCH) -> str:
+    """A stretch of text, in the languages in turn."""
+    parts = []
+    for language in languages.split():
+        text = (DATA / "text" / "parallel" / f"{language}.txt").read_text("utf-8")
+        size = length // len(languages.split())
+        parts.append(text[number * size : (number + 1) * size])
+    return "\n\n".join(parts)
+
+
+def code(number: int) -> str:
+    """A file of Python's library."""
+    files = sorted(Path(json.__file__).parents[1].glob("[a-z]*.py"))
+    sizes = [it for it in files if 5_000 < it.stat().st_size < 20_000]
+    return sizes[number].read_text("utf-8")
+
+
+def words(number: int, count: int) -> list[str]:
+    """Short texts, such as queries."""
+    split = prose(number).split()
+    return [" ".join(split[at * 5 : at * 5 + 5]) for at in range(count)]
+
+
+def called(name: str, **arguments: Any) -> str:
+    value = {"name": name, "arguments": arguments}
+    return f"<tool_call>\n{json.dumps(value, ensure_ascii=False)}\n</tool_call>\n"
+
+
+def tagged(name: str, **arguments: str) -> str:
+    pairs = (
+        f"<arg_key>{key}</arg_key>\n<arg_value>{value}</arg_value>\n"
+        for key, value in arguments.items()
+    )
+    return f"<tool_call>{name}\n{''.join(pairs)}</tool_call>\n"
+
+
+def nested(number: int) -> dict[str, Any]:
+    """Objects and lists within each other, with text that JSON escapes."""
+    lines = prose(number, "en de ja ru").split("\n")
     return {
-        "prose": (
-            "gpt-oss",
-            f"<|channel|>analysis<|message|>{PROSE * 500}<|end|><|start|>assistant<|channel|>final"
-            f"<|message|>{PROSE * 500}<|return|>",
-        ),
-        "prose with signs and lines": ("hermes", MARKED * 500),
-        "code": ("hermes", source * 2),
-        "calls with JSON": (
-            "hermes",
-            f'<tool_call>\n{{"name": "f", "arguments": {arguments}}}\n</tool_call>\n' * 3,
-        ),
-        "calls with text between marks": (
-            "glm",
-            "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>"
-            f"{MARKED * 60}</arg_value>\n</tool_call>\n" * 8,
-        ),
+        f"k{at}": {"text": line, "at": [at, None, at / 8], "more": {"quoted": f'"{line[:20]}"\n'}}
+        for at, line in enumerate(lines)
     }
+
+
+def channels(number: int) -> str:
+    """Reasoning, then a call, and so on: turns of an agent."""
+    turns = [
+        f"<|channel|>analysis<|message|>{prose(number * 6 + turn, length=500)}<|end|><|start|>"
+        "assistant<|channel|>commentary to=functions.search <|constrain|>json<|message|>"
+        f"{json.dumps({'query': query, 'limit': 7, 'tags': ['a', 'b']})}<|call|><|start|>assistant"
+        for turn, query in enumerate(words(number, 6))
+    ]
+    return "".join(turns) + f"<|channel|>final<|message|>{prose(number, length=500)}<|return|>"
+
+
+def thoughts(number: int) -> str:
+    """Reasoning, words, and three calls."""
+    calls = [called("search", query=it, limit=7, tags=["a", "b"]) for it in words(number, 3)]
+    thought, said = prose(number, length=1500), prose(number + 30, length=500)
+    return f"<think>\n{thought}\n</think>\n\n{said}\n{''.join(calls)}"
+
+
+def python(number: int) -> str:
+    calls = [f"write_file(path='a/{number}.py', text={code(number)!r}, mode=420)"]
+    calls += [f"search(query={it!r}, limit={at})" for at, it in enumerate(words(number, 6))]
+    return f"<|tool_call_start|>[{', '.join(calls)}]<|tool_call_end|>"
+
+
+def marked_file(number: int) -> str:
+    return (
+        "<tool_call>\n<function=write_file>\n<parameter=path>\na.py\n</parameter>\n"
+        f"<parameter=text>\n{code(number)}\n</parameter>\n</function>\n</tool_call>"
+    )
+
+
+ANSWERS: dict[str, tuple[str, Callable[[int], str]]] = {
+    # by what they are: a format, and what writes an answer of a stretch of text
+    "prose in two channels": (
+        "gpt-oss",
+        lambda it: (
+            f"<|channel|>analysis<|message|>{prose(it)}<|end|><|start|>assistant<|channel|>final"
+            f"<|message|>{prose(it + 6)}<|return|>"
+        ),
+    ),
+    "prose in eight languages": ("hermes", lambda it: prose(it, "ar de en fr ja pt ru zh")),
+    "code": ("hermes", code),
+    "nested JSON with escapes": ("hermes", lambda it: called("search", **nested(it))),
+    "code in a call, as JSON": (
+        "hermes",
+        lambda it: called("write_file", path="a.py", text=code(it)),
+    ),
+    "code in a call, between tokens": (
+        "glm",
+        lambda it: tagged("write_file", path="a.py", text=code(it), mode="420"),
+    ),
+    "code in a call, between marks of text": ("qwen-coder", marked_file),
+    "code and queries in calls, as Python": ("lfm2", python),
+    "reasoning and six calls, in channels": ("gpt-oss", channels),
+    "reasoning, words and three calls as JSON": ("hermes", thoughts),
+    "sixteen short calls as JSON": (
+        "hermes",
+        lambda it: "".join(called("search", query=query) for query in words(it, 16)),
+    ),
+    "sixteen short calls between tokens": (
+        "glm",
+        lambda it: "".join(tagged("search", query=query, limit="3") for query in words(it, 16)),
+    ),
+}
 
 
 def main() -> None:
@@ -67,64 +160,82 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--out", type=Path, help="the folder that answers.md is written to")
     folder = parser.parse_args().out
-    if not VOCAB.is_dir():
-        print("answers.py: skipped, since the vocabularies of ../shared are not here")
+    if not DATA.is_dir():
+        print("answers.py: skipped, since the vocabularies and texts of ../shared are not here")
         return
-    base = jeton.load(VOCAB / "o200k_base.tiktoken")
+    base = jeton.load(DATA / "vocab" / "o200k_base.tiktoken")
     ranks = {base.token_bytes(id): id for id in range(199_998)}
     tok = jeton.Tokenizer.from_ranks(ranks, pattern="o200k", special_tokens=SPECIAL)
     lines = []
-    for name, (format, text) in answers().items():
-        ids = tok.encode(text, special="allow")
-        decoded = _nanoseconds(lambda: tok.decode_stream().push, ids)
-        parsed = _nanoseconds(_stream(tok, format), ids)
-        harmony = _harmony() if format == "gpt-oss" else None
-        judged = f"{_nanoseconds(harmony, ids):.0f}" if harmony else ""
-        times = f"{decoded:.0f} | {parsed:.0f} | {parsed / decoded:.1f} | {judged}"
-        lines.append(f"| {name} | `{format}` | {len(ids):,} | {times} |\n")
+    for name, (format, write) in ANSWERS.items():
+        ids, *others = (tok.encode(write(it), special="allow") for it in range(OTHERS + 1))
+        decoded = min(_nanoseconds(tok.decode_stream(), ids) for _ in range(ROUNDS))
+        times = [
+            min(it)
+            for it in zip(*(_read(tok, format, ids, others) for _ in range(TRIES)), strict=True)
+        ]
+        shown = " | ".join(f"{it:,.0f} | {it / decoded:.1f}" for it in times)
+        harmony = _harmony(ids) if format == "gpt-oss" else ""
+        lines.append(
+            f"| {name} | `{format}` | {len(ids):,} | {decoded:.0f} | {shown} | {harmony} |\n"
+        )
+        print(lines[-1], end="", flush=True)
     page = (
         "# Speed: answers\n\n"
         f"{date.today()}, {platform.machine()}, {os.cpu_count()} cores, Python "
         f"{platform.python_version()}; the load of the machine was {os.getloadavg()[0]:.1f}.\n"
         "Made by `python benchmarks/answers.py --out docs/benchmarks`.\n\n"
-        f"Nanoseconds per token, each id pushed by itself; the best of {ROUNDS} readings, by the\n"
-        "time of the processor. What a stream learns of an id is kept for the streams after it.\n"
-        "Tokens that may begin or end a mark are looked at each time, and so are quotes and\n"
-        "brackets of JSON: these make the difference.\n\n"
-        "| answer | format | tokens | `decode_stream` | `parse_stream` | ratio "
+        "Nanoseconds per token by the time of the processor, each id pushed by itself, and how\n"
+        "often that is the time of `decode_stream`. *First*: the tokenizer has read no answer in\n"
+        f"this format before. *After others*: it has read {OTHERS} answers of the same kind, each\n"
+        "of other text. *Again*: it has read this answer before. Each is the best of "
+        f"{TRIES}; a\nstream learns what each token leads to, from each place of an answer, for "
+        "all streams of\nits tokenizer and format. Where a call ends, its arguments are parsed, "
+        "which is most of\nthe time of short calls.\n\n"
+        "| answer | format | tokens | `decode_stream` | first | | after others | | again | "
         "| openai-harmony |\n"
-        "| --- | --- | --: | --: | --: | --: | --: |\n" + "".join(lines)
+        "| --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n" + "".join(lines)
     )
     if folder:
         (folder / "answers.md").write_text(page, "utf-8")
-    print(page)
 
 
-def _stream(tok: jeton.Tokenizer, format: str) -> Callable[[], Callable[[int], Any]]:
-    return lambda: tok.parse_stream(format=format, tools=[TOOL]).push
+def _read(
+    tok: jeton.Tokenizer, format: str, ids: list[int], others: list[list[int]]
+) -> tuple[float, float, float]:
+    """The times of the first reading, of one after other answers, and of one more."""
+
+    def read(tok: jeton.Tokenizer, ids: list[int]) -> float:
+        return _nanoseconds(tok.parse_stream(format=format, tools=TOOLS), ids)
+
+    first = read(tok.replace(), ids)
+    tok = tok.replace()
+    for other in others:
+        read(tok, other)
+    return first, read(tok, ids), min(read(tok, ids) for _ in range(ROUNDS))
 
 
-def _nanoseconds(make: Callable[[], Callable[[int], Any]], ids: list[int]) -> float:
-    return min(_seconds(make, ids) for _ in range(ROUNDS)) / len(ids) * 1e9
-
-
-def _seconds(make: Callable[[], Callable[[int], Any]], ids: Iterable[int]) -> float:
-    push = make()
-    start = time.process_time()
+def _nanoseconds(stream: Any, ids: list[int]) -> float:
+    start, push = time.process_time(), stream.push
     for id in ids:
         push(id)
-    return time.process_time() - start
+    stream.finish()
+    return (time.process_time() - start) / len(ids) * 1e9
 
 
-def _harmony() -> Callable[[], Callable[[int], Any]] | None:
-    os.environ["TIKTOKEN_ENCODINGS_BASE"] = str(VOCAB)
+def _harmony(ids: list[int]) -> str:
+    os.environ["TIKTOKEN_ENCODINGS_BASE"] = str(DATA / "vocab")
     try:
         import openai_harmony
     except ImportError:
-        return None
+        return ""
     encoding = openai_harmony.load_harmony_encoding("HarmonyGptOss")
-    role = openai_harmony.Role.ASSISTANT
-    return lambda: openai_harmony.StreamableParser(encoding, role).process
+
+    class Parser(openai_harmony.StreamableParser):  # type: ignore[misc]
+        push, finish = openai_harmony.StreamableParser.process, lambda _: None
+
+    parsers = (Parser(encoding, openai_harmony.Role.ASSISTANT) for _ in range(ROUNDS))
+    return f"{min(_nanoseconds(it, ids) for it in parsers):.0f}"
 
 
 if __name__ == "__main__":

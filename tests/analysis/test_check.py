@@ -150,6 +150,22 @@ PLANTED = {
         bpe({}).replace(chat_template=_TURNS + "{{ (tools or 0) | tojson(sort_keys=true) }}"),
         set(),
     ),
+    "template-sorts, tools": (
+        bpe({}).replace(
+            chat_template=_TURNS
+            + "{% for it in (tools or [])|sort(attribute='function.name') %}{{ it.function.name }}"
+            "{% endfor %}"
+        ),
+        set(),
+    ),
+    "template-sorts, arguments": (
+        bpe({}).replace(
+            chat_template=_TURNS
+            + "{% for it in messages[-1].tool_calls %}{{ it.function.arguments|dictsort }}"
+            "{% endfor %}"
+        ),
+        set(),
+    ),
     "template-clock": (
         bpe({}).replace(chat_template="{{ strftime_now('%d %B %Y') }}" + _TURNS),
         set(),
@@ -299,7 +315,7 @@ def test_rules_can_be_chosen() -> None:
 
 def test_a_corpus_tells_what_is_never_used() -> None:
     tok = byte_level()
-    assert check(tok).skipped["never-used"] == "no corpus was given"
+    assert check(tok).skipped["never-used"] == "there is no corpus"
     health = check(tok, corpus=["the weather"])
     finding = health["never-used"]
     assert finding is not None and health.corpus == tok.usage(["the weather"]).corpus
@@ -480,10 +496,16 @@ class TestCommand:
 
 
 def test_every_rule_is_explained() -> None:
+    """The page says of each rule, and of no other, what it means and what to do."""
     page = (Path(__file__).parents[2] / "docs" / "check.md").read_text(encoding="utf-8")
+    sections = dict(re.findall(r"^### ([\w-]+)\n\n(.*?)(?=^##|\Z)", page, re.M | re.S))
+    assert sections.keys() == RULES.keys()
     for rule in RULES.values():
-        assert f"### {rule.name}\n" in page, rule.name
         assert rule.severity in ("error", "warning", "note")
+        section = sections[rule.name].replace("`", "")
+        begins = f"*{rule.severity.capitalize()}: {rule.title}.* {rule.why}"
+        assert section.startswith(begins.replace("`", "")), rule.name
+        assert rule.remedy.replace("`", "") in section, rule.name
 
 
 def test_word_pieces_are_told_by_the_stage_that_loses_them() -> None:

@@ -309,7 +309,9 @@ def test_what_is_only_observed_is_a_note() -> None:
     finding = health["unreached"]
     assert finding is not None and finding.ids == [2]
     assert (finding.severity, finding.evidence) == ("note", "observed")
-    assert finding.cases[0].told.endswith("texts were tried; the pre-tokenizer makes a│-│b of it")
+    assert finding.cases[0].told.endswith(
+        "texts were tried; the pre-tokenizer splits it into a│-│b"
+    )
     assert "unreachable-cut" not in health
 
 

@@ -152,7 +152,7 @@ class TestCommand:
     def test_wrong_lines(self, run: Run, here: Path) -> None:  # noqa: F811
         words().save("a.json")
         same = run("diff", "a.json", "a.json").stdout  # on the text that ships with jeton
-        assert "of which 0 are split otherwise" in same
+        assert "0 are split differently" in same
         run("diff", "a.json", code=2)
         missing = run("diff", "a.json", "a.json", "--corpus", "none.txt", code=1)
         assert "none.txt" in error_of(missing)

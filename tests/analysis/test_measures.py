@@ -402,12 +402,12 @@ def test_results_hold_what_they_say() -> None:
 
 
 def test_a_mapping_in_a_mapping_is_no_corpus() -> None:
-    with pytest.raises(ArgumentTypeError, match=r"corpora\['a'\] is a mapping"):
+    with pytest.raises(ArgumentTypeError, match=r"corpora\['a'\] must be texts or files"):
         evaluate(ranks(), {"a": {"b": ["the"]}})
 
 
 def test_a_corpus_and_a_language_have_names_of_their_own() -> None:
-    with pytest.raises(ArgumentError, match="'en' is a corpus, too"):
+    with pytest.raises(ArgumentError, match="'en' is also a corpus"):
         analysis.compare([ranks()], {"en": ["the"]}, parallel={"en": ["there"]})
 
 
@@ -480,8 +480,8 @@ def test_bad_input(tmp_path: Path) -> None:
         (FormatError, "line 2.*'text'", lambda: evaluate(tok, tmp_path / "bad.jsonl")),
         (FormatError, "not JSON", lambda: evaluate(tok, tmp_path / "worse.jsonl")),
         (ArgumentError, "surrogate", lambda: evaluate(tok, {"a": ["\ud800"]})),
-        (ArgumentError, "called 'all'", lambda: evaluate(tok, {"all": ["a"]})),
-        (ArgumentError, "called ''", lambda: evaluate(tok, {"": ["a"]})),
+        (ArgumentError, "named 'all'", lambda: evaluate(tok, {"all": ["a"]})),
+        (ArgumentError, "named ''", lambda: evaluate(tok, {"": ["a"]})),
         (ArgumentTypeError, r"corpora\['a'\]", lambda: evaluate(tok, {"a": 3})),
         (ArgumentTypeError, "data must be", lambda: evaluate(tok, 3)),  # type: ignore[arg-type]
         (ArgumentError, "field", lambda: evaluate(tok, ["a"], field="text")),

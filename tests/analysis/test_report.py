@@ -235,10 +235,10 @@ def test_no_star_for_what_loses_text() -> None:
 
 def test_a_ladder_of_sizes(page: str, found: Comparison) -> None:
     assert '<section id="sweep"' in page and "1,234 bytes" in page
-    assert page.count("bends here") == 3 and "up to 3 of 7 lines are not given back" in page
+    assert page.count("bends here") == 3 and "up to 3 of 7 lines are not restored" in page
     [row] = [row for row in page.split("<tr>") if "bpe</th>" in row and "bends here" in row]
     assert "fewest operations" not in row and page.count("fewest operations") == 3
-    assert page.count("⚠ 3 lines are not given back") == 3
+    assert page.count("⚠ 3 lines are not restored") == 3
     assert "bpe of 100 tokens is skipped: too few " in page
     assert 'data-v="800"' in row and 'data-v="3.5"' in row and 'data-v="16000"' in row
     assert 'id="sweep"' not in found.html()

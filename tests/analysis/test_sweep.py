@@ -220,7 +220,7 @@ def test_an_iterator_is_read_once() -> None:
         ({"held_out": 1.0}, ArgumentError, "held_out"),
         ({"held_out": None}, ArgumentTypeError, "held_out"),
         ({"held_out": ["", "\n"]}, ArgumentError, "held_out"),
-        ({"held_out": 0.999999}, ArgumentError, "all lines of the corpus were drawn"),
+        ({"held_out": 0.999999}, ArgumentError, "selects all lines of the corpus"),
         ({"errors": "ingore"}, ArgumentError, "did you mean 'ignore'"),
         ({"documents": "lines"}, ArgumentError, 'must be "file" or "line"'),
         ({"width": 0}, ArgumentError, "width"),
@@ -277,7 +277,7 @@ class TestCommand:
         output = run(*lossy).stdout
         assert "bpe of 100 tokens is skipped: " in output
         [bars] = [line for line in output.splitlines() if " ≠ " in line and "MFLOP" in line][-1:]
-        assert "█" in bars and "≠ lines that are not given back" in output
+        assert "█" in bars and "≠ lines that are not restored" in output
         rows = list(csv.DictReader(io.StringIO(run(*line, "--format", "csv").stdout)))
         assert [int(row["vocab_size"]) for row in rows] == [300, 500, 900]
         run(*line, "--format", "json", "-o", "s.json")

@@ -5,12 +5,11 @@ What is tested is `jeton.chat.loss_masks`, through the chat.
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import pytest
 
-from answer_cases import options, read_back
+from answer_cases import end_of_prompt, options, read_back
 from chat_cases import HELLO, REASONING, TOOLS, TURNS, byte_level, call, templates
 from jeton.chat import TEMPLATES, Chat
 from jeton.errors import ArgumentError, ArgumentTypeError
@@ -35,8 +34,6 @@ WRITTEN: dict[str, dict[str, Any]] = {
     ("name", "template"), [pytest.param(name, text, id=name) for name, text in templates()]
 )
 def test_all_that_follows_the_prompt_is_learnt(name: str, template: str) -> None:
-    if name == "vicuna":
-        pytest.skip("its prompt has other white space than its turns")
     tok = byte_level(template)
     for case, message in WRITTEN.items():
         for thinking in (False, True):
@@ -51,8 +48,7 @@ def test_all_that_follows_the_prompt_is_learnt(name: str, template: str) -> None
                 whole = tok.chat([*asked, message], **given)
             except ArgumentError:
                 continue  # it takes arguments as text alone
-            texts = zip(prompt.text, whole.text, strict=False)
-            shared = sum(1 for _ in itertools.takewhile(lambda it: it[0] == it[1], texts))
+            shared = end_of_prompt(prompt.text, whole.text)
             shared = len(whole.text[:shared].rstrip("<["))  # two marks may begin alike
             first = next((at for at, it in enumerate(whole.spans) if it[1] > shared), 0)
             if whole.spans[first][0] < shared or any(it.generated for it in whole.origins):
@@ -144,6 +140,44 @@ def test_masks_end_where_the_chat_would_end() -> None:
     )
     chat = byte_level(twice).chat(TURNS[:2], template=twice)
     assert text_of(chat, chat.loss_mask()).endswith("<|stop|><|end|>")
+
+
+def test_masks_hold_all_marks_that_end_a_turn_together() -> None:
+    """Those of an answer and of a call differ, and a turn of the user has neither."""
+    template = (
+        "{% for m in messages %}{% if m.tool_calls %}<|im_start|>assistant -> tool\n"
+        "{{ m.tool_calls[0].function.name }}<|im_end|><|stop|>\n{% else %}<|im_start|>{{ m.role }}\n"
+        "{{ m.content }}<|im_end|>{{ '<|end_of_turn|>' if m.role == 'assistant' }}\n{% endif %}"
+        "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant{% endif %}"
+    )
+    tok = byte_level(template)
+    call_of_tool = " -> tool\nget_weather<|im_end|><|stop|>"
+    for messages, said in (
+        (TOOLS, f"{call_of_tool}\nIt will.<|im_end|><|end_of_turn|>"),
+        (TOOLS[:2], call_of_tool),
+        ([*TOOLS, *TURNS[:1]], f"{call_of_tool}\nIt will.<|im_end|><|end_of_turn|>"),
+    ):
+        chat = tok.chat(messages, template=template)
+        assert text_of(chat, chat.loss_mask()) == said
+    # What opens the next turn is no part of it.
+    joined = template.replace("\n{% endif %}", "{% endif %}").replace("<|stop|>\n", "<|stop|>")
+    chat = byte_level(joined).chat([*TOOLS, *TOOLS], template=joined)
+    said = f"{call_of_tool}\nIt will.<|im_end|><|end_of_turn|>"
+    assert text_of(chat, chat.loss_mask()) == said + said
+
+
+def test_masks_hold_calls_without_a_header() -> None:
+    """Also if the white space in front of them is one token with that of the question."""
+    template = (
+        "{% for m in messages %}{% if m.tool_calls %}\n<tool_call>\n{{ m.tool_calls|tojson }}\n"
+        "</tool_call></s>\n{% else %}<|{{ m.role }}|>\n{{ m.content }}{{ '</s>' if m.role == "
+        "'assistant' }}\n{% endif %}{% endfor %}{% if add_generation_prompt %}<|assistant|>\n"
+        "{% endif %}"
+    )
+    tok = byte_level(template)
+    chat = tok.chat(TOOLS[:2], template=template)
+    learnt = text_of(chat, chat.loss_mask())
+    assert learnt.startswith("<tool_call>") and learnt.endswith("</tool_call></s>")
 
 
 def test_masks_go_on_to_the_end_of_text_if_that_ends_each_message() -> None:

@@ -20,11 +20,10 @@ from answer_cases import (
     random_message,
     random_text,
     read_back,
-    rewritten,
 )
 from chat_cases import HELLO, KINDS, PUBLISHED, WEATHER, byte_level, templates
 from chat_flags import FLAGS, as_published
-from guide import WRITES
+from guide import hold_table
 from jeton.chat import FORMATS, TEMPLATES, Event, Parsed, ParseStream
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError, UnsupportedError
 
@@ -418,6 +417,80 @@ def test_a_format_is_found_in_what_the_template_writes(name: str) -> None:
         assert trip.found == (trip.content, trip.reasoning, trip.calls), message
 
 
+_WITH_HEADERS = (
+    "{% for m in messages %}{% if m.role == 'user' %}<|im_start|>user\n{{ m.content }}<|im_end|>\n"
+    "{% else %}{% if m.reasoning_content %}<|im_start|>assistant/think\n{{ m.reasoning_content }}"
+    "<|im_end|>\n{% endif %}{% if m.content %}<|im_start|>assistant\n{{ m.content }}<|im_end|>"
+    "{{ '\n' if m.tool_calls else '<|endofturn|>\n' }}{% endif %}{% if m.tool_calls %}"
+    "<|im_start|>assistant -> tool/function_call\n[{% for c in m.tool_calls %}{{ ', ' if not "
+    "loop.first }}{{ c.function|tojson }}{% endfor %}]<|im_end|><|stop|>\n{% endif %}{% endif %}"
+    "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant"
+    "{% if think == 1 %}/think\n{% elif think == 0 %}/think\n<|im_end|>\n<|im_start|>assistant\n"
+    "{% endif %}{% endif %}"
+)
+SHAPES = {
+    "headers say what follows": (_WITH_HEADERS, "hyperclova", ["ids of calls"]),
+    "calls have no header": (
+        "{% for m in messages %}{% if m.content %}<|im_start|>{{ m.role }}\n{{ m.content }}"
+        "{% endif %}{% if m.tool_calls %}\n<tool_call>\n{{ m.tool_calls|tojson(indent=2) }}\n"
+        "</tool_call>{% endif %}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}"
+        "<|im_start|>assistant\n{% endif %}",
+        "hermes",
+        ["reasoning", "reasoning before a call"],
+    ),
+    "calls have nothing between them": (
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.tool_calls %}<|python_start|>"
+        "{{ m.content }}<|python_end|>{% for c in m.tool_calls %}{{ c.function|tojson }}{% endfor %}"
+        "{% else %}{{ m.content }}{% endif %}<|im_end|>{% endfor %}{% if add_generation_prompt %}"
+        "<|im_start|>assistant\n{% endif %}",
+        "llama4",
+        ["reasoning", "reasoning before a call", "ids of calls"],
+    ),
+    "words and calls run together": (
+        _TURNS.replace("CALLS", "{{ m.tool_calls|map(attribute='function')|list|tojson }}").replace(
+            "<|muse|>{{ m.reasoning_content }}<|/muse|>", ""
+        ),
+        "llama3",
+        ["reasoning", "words beside a call", "reasoning before a call", "ids of calls"],
+    ),
+}
+"""Templates that write answers in the way of published ones, their formats, and what they lose."""
+
+
+@pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
+@pytest.mark.parametrize("name", SHAPES)
+def test_shapes_of_published_templates(name: str) -> None:
+    template, format, lost = SHAPES[name]
+    tok = byte_level(template)
+    stream = tok.parse_stream(template=template)
+    stream.finish()
+    assert stream.parsed.format == format
+    assert losses(tok, template) == lost
+
+
+def test_a_prompt_may_begin_an_answer_with_a_header() -> None:
+    tok = byte_level(_WITH_HEADERS)
+    said = "So it is.<|im_end|><|endofturn|>"
+    for think, written in ((1, f"Hm.<|im_end|>\n<|im_start|>assistant\n{said}"), (0, said)):
+        prompt = tok.chat(HELLO, template=_WITH_HEADERS, add_generation_prompt=True, think=think)
+        parsed = tok.parse(tok.encode(written, special="allow"), prompt=prompt)
+        assert parsed.message["content"] == "So it is." and parsed.finish == "complete"
+        assert parsed.message.get("reasoning_content") == ("Hm." if think else None)
+
+
+def test_arguments_between_tags_with_their_names_are_refused() -> None:
+    """MiniMax-M3 writes nested values so: nothing but the name of a tag says what it closes."""
+    template = _TURNS.replace(
+        "CALLS",
+        "{% macro tags(it) %}{% if it is mapping %}{% for k, v in it.items() %}<{{ k }}>{{ tags(v) }}"
+        "</{{ k }}>{% endfor %}{% else %}{{ it }}{% endif %}{% endmacro %}<|do|>"
+        '{% for c in m.tool_calls %}<invoke name="{{ c.function.name }}">'
+        "{{ tags(c.function.arguments) }}</invoke>{% endfor %}<|done|>",
+    )
+    with pytest.raises(UnsupportedError, match="between tags with its name, as <place>"):
+        TOK.parse([], template=template)
+
+
 def test_a_format_is_found_or_refused() -> None:
     with pytest.raises(UnsupportedError, match="cannot tell in which format"):
         template = _TURNS.replace("CALLS", "{{ m.tool_calls|string|upper }}look_up Vik")
@@ -466,9 +539,8 @@ def _table() -> str:
         stream: ParseStream = tok.parse_stream(prompt=_prompt(tok, text))
         stream.finish()
         lost = losses(tok, text)
-        again = ", ".join(rewritten(tok, text))
         format = stream.parsed.format
-        rows.append(f"| {name} | `{format}` | {', '.join(lost) or 'nothing'} | {again} |\n")
+        rows.append(f"| {name} | `{format}` | {', '.join(lost) or 'nothing'} |\n")
     return "".join(rows)
 
 
@@ -481,13 +553,7 @@ def _prompt(tok: jeton.Tokenizer, template: str) -> jeton.chat.Chat:
 def test_the_page_says_what_each_template_drops() -> None:
     if not PUBLISHED.exists():
         pytest.skip("needs the published templates")
-    page = PAGE.read_text("utf-8")
-    head, begin, rest = page.partition("| --- | --- | --- | --- |\n")
-    table = rest[: rest.find("\n\n") + 1] if "\n\n" in rest else rest
-    if WRITES:
-        PAGE.write_text(head + begin + _table() + rest[len(table) :], "utf-8")
-    else:
-        assert table == _table()
+    hold_table(PAGE, "| template | format | what does not come back |", _table())
 
 
 @pytest.mark.medium

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +110,7 @@ def test_messages_are_those_of_transformers(
     name: str, has_regex: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not has_regex:
-        monkeypatch.setattr("jeton.chat.parsing.response_templates._expressions", None)
+        monkeypatch.setattr("jeton.chat.parsing.response_templates.expressions", re)
     parsing = pytest.importorskip("transformers.utils.chat_parsing")
     tok = described(DESCRIPTIONS[name], tmp_path)
     prompt = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"
@@ -170,3 +171,15 @@ def test_invalid_descriptions_are_refused(
     tok = described({**DESCRIPTIONS["hermes"], **change}, tmp_path)
     with pytest.raises(FormatError, match=message):
         tok.parse([])
+
+
+def test_a_prompt_by_ids_that_spells_the_anchor(tmp_path: Path) -> None:
+    """An answer begins behind the anchor that the template wrote, however a text spells it."""
+    tok = described(DESCRIPTIONS["hermes"], tmp_path)
+    spelled = "<|im_start|>assistant\n<think>"
+    real = tok.encode("<|im_start|>assistant\n<think>", special="allow")
+    said = tok.encode("Hm.</think>So.", special="allow")
+    for begin, text in ((real, ""), (real, "It is"), ([], "")):
+        expected = tok.parse(said, prompt=[*begin, *tok.encode(f"{text}w")]).message
+        found = tok.parse(said, prompt=[*begin, *tok.encode(f"{text}w{spelled}")]).message
+        assert {key: str(it).replace(spelled, "") for key, it in found.items()} == expected

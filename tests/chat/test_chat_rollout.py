@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from answer_cases import options, sampled
-from chat_cases import HELLO, PUBLISHED, RESULT, byte_level, call, templates
+from answer_cases import options, rendered, sampled
+from chat_cases import HELLO, PUBLISHED, RESULT, byte_level, bytes_alone, call, templates
 from chat_flags import as_published
+from guide import hold_table
 from jeton.chat import Rewritten, Rollout
-from jeton.errors import ArgumentError, ArgumentTypeError
+from jeton.errors import ArgumentError, ArgumentTypeError, JetonError, UnsupportedError
 
 AGAIN = {"role": "user", "content": "And then?"}
 TEMPLATES_AT_HAND = [pytest.param(name, text, id=name) for name, text in templates()]
@@ -83,6 +87,47 @@ def test_templates_that_rewrite_turns_are_reported() -> None:
     assert not drifted & {"NousResearch-Hermes-3-Llama-3.1-8B-tool_use", "Kimi-K2-Instruct"}
 
 
+PAGE = Path(__file__).parents[2] / "docs" / "howto" / "answers.md"
+REASONED = {"reasoning_content": "Hm, so.", "reasoning": "Hm, so."}
+SAID = {"role": "assistant", "content": "So it is."}
+CONVERSATIONS: dict[str, list[dict[str, Any]]] = {
+    "words": [*HELLO, SAID, AGAIN, SAID, AGAIN],
+    "reasoning": [*HELLO, {**SAID, **REASONED}, AGAIN, {**SAID, **REASONED}, AGAIN],
+    "a call": [*HELLO, call(), RESULT, SAID, AGAIN],
+}
+
+
+def _kept(template: str, conversation: str) -> str:
+    """Which ids of a conversation a template would change, as `keeps_prefix` says."""
+    tok, messages, given = bytes_alone(template), CONVERSATIONS[conversation], options(template)
+    wanted = {"words": "So it is.", "reasoning": "Hm, so.", "a call": "get_weather"}[conversation]
+    try:
+        answer = rendered(tok, messages[:2], **given).text.rpartition(HELLO[-1]["content"])[2]
+        chat = rendered(tok, messages, add_generation_prompt=True, **given)
+    except JetonError:
+        return "—"
+    if wanted not in answer:
+        return "—"
+    parts = {
+        "prompt" if it.prompt else "turn"
+        for it in chat.keeps_prefix.steps
+        if it.parts_at is not None
+    }
+    return ", ".join(sorted(parts)) or "kept"
+
+
+@pytest.mark.large
+@pytest.mark.filterwarnings("ignore::jeton.errors.ChatWarning")
+def test_the_page_says_which_templates_change_what_they_wrote() -> None:
+    if not PUBLISHED.exists():
+        pytest.skip("needs the published templates")
+    rows = [
+        f"| {name} | {' | '.join(_kept(template, it) for it in CONVERSATIONS)} |\n"
+        for name, template in templates()
+    ]
+    hold_table(PAGE, "| template | words | reasoning | a call |", "".join(rows))
+
+
 RESULT_OF = {
     "the name of the tool is in front of its result": (
         "openai-gpt-oss-120b", "", {},
@@ -118,6 +163,54 @@ def test_the_result_of_a_tool_follows_whole(case: str) -> None:
     assert rollout.messages[1]["content"] == words
     longer = rollout.extend(tok.encode("It will."), messages=[AGAIN])
     assert longer.ids[: len(rollout.ids)] == rollout.ids
+
+
+_IN_PARTS = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.content is string %}{{ m.content }}"
+    "{% else %}{% for it in m.content %}{% if it.type == 'image' %}<|image_pad|>{% else %}"
+    "{{ it.text }}{% endif %}{% endfor %}{% endif %}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+IMAGE = {"type": "image", "image": "cat.png"}
+AUDIO = {"type": "audio", "audio": "cat.wav"}
+SEEN = {"type": "text", "text": "And this?"}
+IN_PARTS: dict[str, tuple[str, Any, str, str]] = {
+    # a template, the content that follows, what is written of it, what the warning names
+    "text": (_IN_PARTS, [SEEN], "And this?", ""),
+    "an image": (_IN_PARTS, [SEEN, IMAGE], "And this?<|image_pad|>", ""),
+    "two images": (_IN_PARTS, [IMAGE, SEEN, IMAGE], "<|image_pad|>And this?<|image_pad|>", ""),
+    "a part that is not printed": (_IN_PARTS, [AUDIO, SEEN], "And this?", "content[0]"),
+    "an image that is not printed": (
+        _IN_PARTS.replace("<|image_pad|>", ""), [SEEN, IMAGE], "And this?", "content[1]"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("role", ["user", "tool"])
+@pytest.mark.parametrize("case", IN_PARTS)
+def test_contents_in_parts_follow(case: str, role: str, recwarn: pytest.WarningsRecorder) -> None:
+    template, content, written, lost = IN_PARTS[case]
+    tok = byte_level(_IN_PARTS)
+    asked = [{"role": "user", "content": [SEEN]}]
+    chat = tok.chat(asked, template=template, add_generation_prompt=True)
+    ids = tok.encode("A cat.<|im_end|>", special="allow")
+    rollout = chat.extend(ids, messages=[{"role": role, "content": content}])
+    before = [*chat.ids, *ids]
+    assert rollout.ids[: len(before)] == before
+    assert tok.decode(rollout.ids[len(before) :]) == (
+        f"\n<|im_start|>{role}\n{written}<|im_end|>\n<|im_start|>assistant\n"
+    )
+    pad = tok.special_tokens["<|image_pad|>"]
+    assert rollout.ids.count(pad) == written.count("<|image_pad|>")
+    said = [str(it.message) for it in recwarn]
+    assert said == [f"the chat template does not print messages[2].{lost}"] * bool(lost)
+
+
+def test_templates_of_jeton_refuse_what_they_do_not_print() -> None:
+    tok = byte_level("")
+    chat = tok.chat(HELLO, template="chatml", add_generation_prompt=True)
+    with pytest.raises(UnsupportedError, match=r"'chatml' does not print messages\[2\]"):
+        chat.extend([65], messages=[{"role": "user", "content": [IMAGE, SEEN]}])
 
 
 def test_white_space_of_a_call_stays() -> None:

@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 
-from answer_cases import _rendered, options
+from answer_cases import options, rendered
 from chat_cases import HELLO, PUBLISHED, TOOLS, TURNS, byte_level, call, templates
 from jeton.components import post_processors
 from jeton.errors import ChatWarning, JetonError
@@ -23,7 +23,7 @@ AS_DICT = [TOOLS[0], call({"city": "Bergen", "days": 3})]
 def test_arguments_as_text_are_not_escaped_again(name: str, template: str) -> None:
     tok, given = byte_level(template), options(template)
     try:
-        expected = _rendered(tok, AS_DICT, **given)
+        expected = rendered(tok, AS_DICT, **given)
     except JetonError:
         return  # it takes no calls
     chat = tok.chat(AS_TEXT, **given)
@@ -55,6 +55,31 @@ def test_what_is_no_json_stays() -> None:
     assert chat.text == '{"a": {"b": 1}}'
     place = chat.text.index("b")
     assert str(chat.origins[place]).startswith("messages[1].tool_calls[0].function.arguments")
+
+
+NO_CONTENT = {
+    "printed as text": ("{{ m.content }}", ""),
+    "asked whether it is a string": ("{{ m.content if m.content is string else '-' }}", "-"),
+    "asked whether it is none": ("{{ '-' if m['content'] is none else m['content'] + '' }}", "-"),
+    "printed as JSON": ("{{ m.content | tojson }}", "null"),
+}
+"""What a template does with a content, and what it writes of `None`: it fails on a missing one only
+in the last two, which get `None` as from transformers."""
+
+
+@pytest.mark.parametrize("case", NO_CONTENT)
+def test_a_content_may_be_none(case: str) -> None:
+    write, written = NO_CONTENT[case]
+    template = f"{{% for m in messages %}}[{write}]{{% endfor %}}"
+    message = {"role": "assistant", "content": None, "tool_calls": call()["tool_calls"]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ChatWarning)
+        chat = byte_level(template).chat([*HELLO, message], template=template)
+    assert chat.text.endswith(f"[{written}]")
+    without = {key: it for key, it in message.items() if key != "content"}
+    if written == "null":
+        with pytest.raises(JetonError, match="fails on these messages"):
+            byte_level(template).chat([*HELLO, without], template=template)
 
 
 def test_arguments_of_tools_cannot_forge_tokens() -> None:

@@ -53,7 +53,11 @@ LIBRARIES = {
 }
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize(
+    "library",
+    # xgrammar imports torch
+    [pytest.param(it, marks=[pytest.mark.large] * (it == "xgrammar")) for it in LIBRARIES],
+)
 @pytest.mark.parametrize("special", [["<|im_end|>"], ["Bergen", "<|im_end|>"]])
 def test_lines_for_a_library(library: str, special: list[str]) -> None:
     pytest.importorskip(library)

@@ -105,10 +105,10 @@ def test_json_is_kept_and_compared_with(run: Run) -> None:
     assert "nothing has changed" in run(*command, "--baseline", "now.json").stdout
     Path("news.txt").write_text("the theory", encoding="utf-8")
     told = run(*command, "--baseline", "now.json").stdout
-    assert "ranks, news: bytes 29 -> 10" in told and "news: the text is another" in told
+    assert "ranks, news: bytes 29 -> 10" in told and "news: the text has changed" in told
     other = ["compare", "other=ranks.json", "--corpus", "other=news.txt", "--baseline", "now.json"]
     told = run(*other).stdout
-    assert "no tokenizer of before" in told and "no text of before is measured: news" in told
+    assert "no earlier tokenizer" in told and "no earlier text is measured: news" in told
 
 
 @pytest.mark.usefixtures("files")

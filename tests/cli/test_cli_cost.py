@@ -102,7 +102,7 @@ def test_packed_files(run: Run) -> None:
     assert whole[0]["tokens"] == TOK.count(lines.decode())
     counted = run("count", "tok.json", *names, "--field", "text", "--total").stdout
     assert counted == f"{3 * want[1]}\n"
-    assert "is a table, and not one text" in error_of(
+    assert "a table has several texts" in error_of(
         run("inspect", "tok.json", "--file", "c.parquet", code=1)
     )
 
@@ -149,7 +149,7 @@ def test_formats(run: Run) -> None:
     assert table[0]["file"] == "a.txt" and float(table[0]["cost"]) == float(rows[0][0])
     assert (table[0]["currency"], table[0]["exact"]) == ("USD", "True")
     shown = run("cost", "mine", "a.txt", "sub", *MINE).stdout
-    assert "$2.00 a million tokens" in shown and "price of me, 2100-01-01" in shown
+    assert "$2.00 per million tokens" in shown and "price of me, 2100-01-01" in shown
     assert "total" in shown and "\x1b" not in shown
     assert "\x1b[1m" in run("cost", "mine", "a.txt", *MINE, "--color", "always").stdout
     assert "standard input" in run("cost", "mine", *MINE, input="the").stdout
@@ -225,8 +225,14 @@ def test_conversations_are_named_by_their_line(run: Run) -> None:
 
 BAD: list[tuple[tuple[str, ...], str]] = [
     (("gpt-4oo", "a.txt"), "no price is known for a model 'gpt-4oo' (did you mean 'gpt-4o'"),
-    (("claude-sonnet-5", "a.txt"), "the tokenizer of claude-sonnet-5 is not public: --tokenizer"),
-    (("other", "a.txt", *MINE), "the tokenizer of other is not known to jeton: --tokenizer"),
+    (
+        ("claude-sonnet-5", "a.txt"),
+        "the tokenizer of claude-sonnet-5 is not public: name another with --tokenizer",
+    ),
+    (
+        ("other", "a.txt", *MINE),
+        "the tokenizer of other is not known to jeton: name another with --tokenizer",
+    ),
     (("mine", "a.txt.gz", *MINE), "a.txt.gz: cannot be read: Compressed file ended"),
     (("mine", "bad.zst", *MINE), "bad.zst: cannot be read: "),
     (("mine", "bad.parquet", *MINE), "bad.parquet: not a Parquet file"),

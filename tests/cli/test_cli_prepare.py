@@ -35,7 +35,7 @@ def test_prepare(run: Run, here: Path) -> None:
     tokens = flat(rows(TOK, TEXTS))
     cut = len(tokens) * 9 // 10
     assert f"train: {cut:,} tokens" in done.stderr
-    assert f"{END} (0) parts documents; " in done.stderr
+    assert f"{END} (0) between documents; " in done.stderr
     assert tokens_of(here / "out") == tokens[:cut]
     assert tokens_of(here / "out", "val") == tokens[cut:]
     # Once more is no more work, and other options are another set.
@@ -71,7 +71,7 @@ def test_options_of_prepare(run: Run, here: Path) -> None:
         ("prepare tok.json", "Missing argument 'INPUT...'"),
         ("prepare tok.json in.txt", "Missing option '-o'"),
         ("prepare tok.json in.txt -o x --layout nanogtp", "'nanogtp' is not one of"),
-        ("prepare tok.json in.txt -o x --part 3", "'3' is not a part and how many there are"),
+        ("prepare tok.json in.txt -o x --part 3", "'3' is not PART/PARTS"),
         ("prepare tok.json in.txt -o x --shuffle -1", "is not in the range x>=0"),
         ("prepare tok.json in.txt -o x --end-of-text a --no-end-of-text", "not both"),
         ("data show x --ids --text", "not both"),
@@ -202,7 +202,7 @@ def test_a_signal_stops_it(here: Path, signal_: signal.Signals, code: int) -> No
     process.send_signal(signal_)
     told = process.communicate(timeout=60)[1].decode()
     assert process.returncode == code, told
-    assert "stopped; the same command goes on where it was" in told
+    assert "stopped; the same command resumes" in told
     assert not (here / "out" / "manifest.json").exists()
 
 
@@ -230,17 +230,15 @@ def test_conversations(run: Run, here: Path) -> None:
     done = run(*line.split(), *options.split())
     assert done.stdout == "out\n"
     told = done.stderr.splitlines()
-    assert "of 1 document" in told[0] and "tokens to be learnt, " in told[1]
+    assert "of 1 document" in told[0] and "tokens are learnt, " in told[1]
     assert "1 conversation truncated, by " in told[2]
     assert told[3] == "1 record left out: too long"
-    assert told[4] == "1 record left out: no conversations that can be learnt"
+    assert told[4] == "1 record left out: no conversation to learn from"
     assert Manifest.read(here / "out").chats is not None
     facts = run("data", "show", "out").stdout
-    assert (
-        "1; 1 truncated, 1 too long and 1 bad left out" in facts and "tokens to be learnt" in facts
-    )
+    assert "1; 1 truncated, 1 too long and 1 bad left out" in facts and "tokens are learnt" in facts
     shown = run("data", "show", "out", "--at", "1").stdout
-    assert "are to be learnt: 1-" in shown
+    assert "are learnt: 1-" in shown
     coloured = run("data", "show", "out", "--at", "1", "--color", "always").stdout
     assert "the others are pale" in coloured
     failed = run(*"prepare tok.json in.jsonl -o b --too-long drop".split(), code=2)

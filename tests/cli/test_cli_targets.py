@@ -73,7 +73,7 @@ def test_nothing_that_is_read_is_written_to(run: Run, writer: tuple[list[str], s
             forced += ["--format", "text"]
         result = CliRunner().invoke(main, forced)
         assert result.exit_code == 1
-        told = ("is one of the inputs", "the name does not tell the format", ".txt is for")
+        told = ("is one of the inputs", "the name does not say the format", ".txt is for")
         assert any(words in result.stderr for words in told), result.stderr
         assert Path(read).read_bytes() == before
 
@@ -165,7 +165,7 @@ def test_each_command_that_writes_has_force() -> None:
 @pytest.mark.parametrize("name", ["val.bin", "val", "val.np", "a.tokens"])
 def test_an_ending_that_says_no_form(run: Run, here: Path, name: str) -> None:
     message = error_of(run("encode", "tok.json", "in.txt", "-o", name, code=1))
-    assert f"{name}: the name does not say which form the ids have" in message
+    assert f"{name}: the name does not say the format of the ids" in message
     assert not (here / name).exists()
     run("encode", "tok.json", "in.txt", "-o", name, "--format", "jsonl")
     assert (here / name).read_bytes().startswith(b'{"ids":')
@@ -223,7 +223,7 @@ class TestFolders:
 
 def test_several_sizes_need_a_name(run: Run) -> None:
     command = "train in.txt --vocab-size 258 --vocab-size 259 -o ."
-    assert "several sizes need a name" in run(*command.split(), code=2).stderr
+    assert "several sizes need a file name" in run(*command.split(), code=2).stderr
 
 
 def test_a_folder_is_no_file(run: Run, here: Path) -> None:

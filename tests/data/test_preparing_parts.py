@@ -235,7 +235,7 @@ def test_progress_as_lines(
 ) -> None:
     times = iter([0.0, 0.0, 0.4, 1.2, 1.3])
     monkeypatch.setattr("jeton.cli.prepare_progress.time.monotonic", lambda: next(times))
-    with prepare_progress.showing_progress(True) as watch:
+    with prepare_progress.progress_shown(True) as watch:
         assert watch is not None
         # One a second, and the first of each phase.
         for it in (
@@ -271,7 +271,7 @@ def test_progress_as_bars(command: None, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setattr("jeton.cli.progress.ProgressBar.DELAY", 0.0)
-    with prepare_progress.showing_progress(False) as watch:
+    with prepare_progress.progress_shown(False) as watch:
         assert watch is not None
         watch(step("encoding", 40_000_000, 100_000_000))
         watch(step("shuffling", 1, 0))
@@ -283,5 +283,5 @@ def test_nothing_is_shown_where_nobody_looks(
     command: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stderr", io.StringIO())
-    with prepare_progress.showing_progress(False) as watch:
+    with prepare_progress.progress_shown(False) as watch:
         assert watch is None

@@ -336,7 +336,7 @@ def test_exercises_ask_in_a_terminal(terminal: Callable[..., Terminal]) -> None:
     there = terminal("learn", "--exercise", "1")
     there.wait_for("> ")
     there.press("w e\r")
-    there.wait_for("Not so.")
+    there.wait_for("Wrong.")
     there.press("e s\r")
     there.wait_for("Right.")
     assert there.end() == 0

@@ -19,10 +19,12 @@ __all__ = [
     "TOOL",
     "WRITTEN",
     "RoundTrip",
+    "end_of_prompt",
     "losses",
     "options",
     "random_message",
     "read_back",
+    "rendered",
 ]
 
 TOOL: dict[str, Any] = {
@@ -210,6 +212,17 @@ WRITTEN: dict[str, list[tuple[str, str, str, list[tuple[str, Any]]]]] = {
             "", "", [*_CALL, ("get_weather", {})],
         ),
         ("[get_wheat(a=1)]", "[get_wheat(a=1)]", "", []),
+        (
+            '<|python_start|>So.<|python_end|>{"name": "get_weather", "parameters": '
+            '{"city": "Bergen", "days": 3}}',
+            "So.", "", _CALL,
+        ),
+        (
+            "<|python_start|>[get_weather(city='Bergen', days=3)]<|python_end|>So.",
+            "So.", "", _CALL,
+        ),
+        ("<|python_start|>Is f (a) so?<|python_end|> No.", "Is f (a) so? No.", "", []),
+        ('{"name": "get_weather", "parameters": {"city": "Bergen", "days": 3}}', "", "", _CALL),
     ],
     "lfm2": [
         (
@@ -347,6 +360,15 @@ WRITTEN: dict[str, list[tuple[str, str, str, list[tuple[str, Any]]]]] = {
             "", "Hm.", _CALL,
         ),
     ],
+    "hyperclova": [
+        (
+            "/think\nHm.<|im_end|>\n<|im_start|>assistant\nSo.<|im_end|>\n<|im_start|>assistant "
+            '-> tool/function_call\n[{"name": "get_weather", "arguments": {"city": "Bergen", '
+            '"days": 3}}]<|im_end|><|stop|>\n',
+            "So.", "Hm.", _CALL,
+        ),
+        ("\nSo.<|im_end|><|endofturn|>\n", "So.", "", []),
+    ],
     "solar": [
         (
             "<|think|>Hm.<|end|><|begin|>assistant<|tool_calls|><|tool_call:begin|>abc"
@@ -395,6 +417,14 @@ BROKEN: dict[str, tuple[str, str, str, str]] = {
     ),
     "arguments that are a list": (
         "mistral", "[TOOL_CALLS]get_weather[ARGS][1, 2]", "malformed", "[1, 2]"
+    ),
+    "a key without a value, and a value without a key": (
+        "hunyuan",
+        "<tool_calls:opensource><tool_call:opensource>get_weather<tool_sep:opensource>"
+        "<arg_key:opensource>days</arg_key:opensource></tool_call:opensource>"
+        "<tool_call:opensource>get_weather<tool_sep:opensource><arg_value:opensource>3"
+        "</arg_value:opensource></tool_call:opensource></tool_calls:opensource>",
+        "malformed", "get_weather",
     ),
     "a type that does not fit": (
         "glm",
@@ -464,16 +494,30 @@ class RoundTrip:
         )  # fmt: skip
 
 
-def _rendered(tok: jeton.Tokenizer, messages: list[Message], **options: Any) -> jeton.chat.Chat:
+def rendered(tok: jeton.Tokenizer, messages: list[Message], **options: Any) -> jeton.chat.Chat:
+    """The chat, with arguments as text if the template takes them only so."""
     try:
         return tok.chat(messages, **options)
     except JetonError:
-        # Some templates take arguments as text alone.
         messages = copy.deepcopy(messages)
         for message in messages:
             for call in message.get("tool_calls", ()):
                 call["function"]["arguments"] = json.dumps(call["function"]["arguments"])
         return tok.chat(messages, **options)
+
+
+def end_of_prompt(prompt: str, whole: str) -> int:
+    """Where an answer begins in a conversation: behind what it shares with the prompt.
+
+    Some templates write other white space in front of a turn than in the prompt that asks for it.
+    """
+    pairs = zip(prompt, whole, strict=False)
+    shared = sum(1 for _ in itertools.takewhile(lambda it: it[0] == it[1], pairs))
+    rest = prompt[shared:].strip()
+    spaces = len(whole[shared:]) - len(whole[shared:].lstrip())
+    return (
+        shared + spaces + len(rest) if whole.startswith(rest, shared + spaces) and rest else shared
+    )
 
 
 def read_back(
@@ -484,16 +528,10 @@ def read_back(
     arguments = {**options(template), **variables}
     try:
         prompt = tok.chat(asked, add_generation_prompt=True, **arguments)
-        whole = _rendered(tok, [*asked, message], **arguments)
+        whole = rendered(tok, [*asked, message], **arguments)
     except JetonError:
         return None
-    shared = next(
-        (at for at, (a, b) in enumerate(zip(prompt.text, whole.text, strict=False)) if a != b),
-        min(len(prompt.text), len(whole.text)),
-    )
-    begins = prompt.text.split()[-1]
-    if shared < len(prompt.text) and begins in whole.text[shared:]:
-        shared = whole.text.index(begins, shared) + len(begins)
+    shared = end_of_prompt(prompt.text, whole.text)
     first = next((at for at, (_, end) in enumerate(whole.spans) if end > shared), len(whole.ids))
     is_prompt = shared == len(prompt.text) and whole.spans[first - 1][1] == shared
     parsed = tok.parse(
@@ -563,7 +601,7 @@ def sampled(
 ) -> list[int] | None:
     """The ids of an answer as a model would have written it, up to its end."""
     try:
-        whole = _rendered(tok, [*HELLO, message], **arguments)
+        whole = rendered(tok, [*HELLO, message], **arguments)
     except JetonError:
         return None
     pairs = zip(chat.text, whole.text, strict=False)
@@ -572,32 +610,6 @@ def sampled(
     ids = whole.ids[first:]
     ends = tok.parse_stream(prompt=chat).ends
     return ids[: next((at + 1 for at, id in enumerate(ids) if id in ends), len(ids))]
-
-
-def rewritten(tok: jeton.Tokenizer, template: str) -> list[str]:
-    """The parts of an answer that a template writes differently once another turn follows."""
-    arguments = options(template)
-    chat = tok.chat(HELLO, add_generation_prompt=True, **arguments)
-    found = []
-    again = {"role": "user", "content": "And then?"}
-    result = {"role": "tool", "name": "look_up", "tool_call_id": "callabc01", "content": "1"}
-    for name, message, follows in (
-        ("words", _message("So."), [again]),
-        ("reasoning", _message("So.", **_REASON), [again]),
-        ("a call", _message(**_ONE), [result, _message("So."), again]),
-    ):
-        ids = sampled(tok, chat, message, **arguments)
-        if not ids:
-            continue
-        try:
-            rollout = chat.extend(ids, messages=follows)
-        except JetonError:
-            continue  # the template refuses such a conversation
-        before = len(chat.ids) + len(ids)
-        text = tok.decode(rollout.ids[:before])
-        if not rollout.prompt.text.startswith(text):
-            found.append(name)
-    return found
 
 
 _LETTERS = "ab \n\té你🙂\"'\\{}[]<>|/:,=.&\u2028"

@@ -137,15 +137,24 @@ def control_tokens(template: str) -> list[str]:
 ROLES = {"bos": "<s>", "eos": "</s>"}
 
 
+def _of_ranks(template: str, ranks: dict[bytes, int]) -> jeton.Tokenizer:
+    tokens = {token: 1000 + n for n, token in enumerate(control_tokens(template))}
+    tok = jeton.Tokenizer.from_ranks(ranks, pattern="gpt2", special_tokens=tokens)
+    return tok.replace(roles=ROLES)
+
+
 @functools.lru_cache(maxsize=128)
 def byte_level(template: str) -> jeton.Tokenizer:
     """A byte-level tokenizer to which the control tokens of a template are special."""
     ranks = {bytes([byte]): byte for byte in range(256)}
     for number, pair in enumerate("he in th an er on ou  t  a \n\n ii <|".split(" ")):
         ranks.setdefault(pair.encode() or b"  ", 256 + number)
-    tokens = {token: 1000 + n for n, token in enumerate(control_tokens(template))}
-    tok = jeton.Tokenizer.from_ranks(ranks, pattern="gpt2", special_tokens=tokens)
-    return tok.replace(roles=ROLES)
+    return _of_ranks(template, ranks)
+
+
+def bytes_alone(template: str) -> jeton.Tokenizer:
+    """The same without merges: ids differ only where texts do."""
+    return _of_ranks(template, {bytes([byte]): byte for byte in range(256)})
 
 
 def _of_pieces(template: str, **stages: Any) -> jeton.Tokenizer:

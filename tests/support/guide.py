@@ -30,7 +30,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["FENCED", "NO_ROWS", "OPTIONS", "TABLE", "Page", "cells", "steps", "tools"]
+__all__ = [
+    "FENCED",
+    "NO_ROWS",
+    "OPTIONS",
+    "TABLE",
+    "Page",
+    "cells",
+    "hold_table",
+    "steps",
+    "tools",
+]
 
 WRITES = os.environ.get("JETON_DOCS") == "write"
 FENCED = re.compile(
@@ -205,6 +215,17 @@ def cells(table: str) -> list[list[str]]:
     """The cells of each row of a table, but for its head."""
     rows = table.splitlines()[2:]
     return [[cell.strip() for cell in row.strip("| ").split(" | ")] for row in rows]
+
+
+def hold_table(path: Path, head: str, rows: str) -> None:
+    """Holds the rows of the table of a page with this head, or writes them."""
+    page = path.read_text("utf-8")
+    start = page.index("\n", page.index(f"{head}\n") + len(head) + 1) + 1
+    end = page.find("\n\n", start) + 1 or len(page)
+    if WRITES:
+        path.write_text(page[:start] + rows + page[end:], "utf-8")
+    else:
+        assert page[start:end] == rows, f"{path.name}: JETON_DOCS=write writes the table"
 
 
 def steps(block: str) -> Iterator[tuple[str, str]]:

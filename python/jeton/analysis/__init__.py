@@ -1,7 +1,7 @@
 """Judging tokenizers: what is wrong with a vocabulary, how corpora use it, how several compare.
 
-Look here for `check`; for `compare` and `evaluate`, `diff` and `sweep`; and for what
-`Tokenizer.usage` gives.
+Look here for `check`, `compare`, `evaluate`, `diff` and `sweep`, and for the result of
+`Tokenizer.usage`.
 
 Example:
     >>> import jeton

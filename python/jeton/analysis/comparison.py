@@ -1,6 +1,6 @@
-"""Tokenizers side by side: their evaluations on the same texts, and how they are shown.
+"""Tokenizers side by side: their evaluations on the same texts, and how to show them.
 
-Look here for what `compare` gives: the table, the page, the pictures, what changed since.
+Look here for the result of `compare`: its table, page and pictures, and the changes since another.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ __all__ = ["Comparison"]
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Saved):
-    """What was measured of several tokenizers on the same texts.
+    """Measures of several tokenizers on the same texts.
 
     Attributes:
-        evaluations: The result of each, by its name.
+        evaluations: The evaluation of each tokenizer, by its name.
 
     Example:
         >>> import jeton
@@ -79,9 +79,9 @@ class Comparison(Saved):
         return names_in(it.languages for it in self.evaluations.values())
 
     def changes(self, other: Comparison) -> list[Change]:
-        """What `other`, a later result, has otherwise, in the order of this one.
+        """The values that `other`, a later result, has changed, in the order of this one.
 
-        Tokenizers, corpora and measures that only one of them has are changes from or to `None`.
+        A tokenizer, corpus or measure that only one of them has is a change from or to `None`.
 
         Example:
             >>> import jeton
@@ -116,35 +116,35 @@ class Comparison(Saved):
         lines: Mapping[str, Sequence[str]] | None = None,
         sweep: Sweep | None = None,
     ) -> str:
-        """One page to look at: it holds all it needs, works offline and can be mailed.
+        """The comparison as one self-contained HTML page, which works offline and can be mailed.
 
-        Tables that sort and filter, bars, curves, a heat map of premiums, light and dark. Texts and
-        names are escaped, and the page's policy lets no script run but its own.
+        It has tables to sort and filter, bars, curves, and a heat map of premiums, in light and
+        dark. Texts and names are escaped, and the page's policy allows no script but its own.
 
         Args:
             title: The title.
-            tokenizers: The tokenizers by name, to show how they cut lines.
+            tokenizers: The tokenizers by name, to show how they split lines.
             lines: Lines by the name of the corpus or language; one of each is shown.
-            sweep: What `jeton.analysis.sweep` gave: its curves of size are drawn, too.
+            sweep: A result of `jeton.analysis.sweep`, to draw its curves too.
 
         Raises:
-            ArgumentTypeError: Something is not what it should be.
+            ArgumentTypeError: An argument has the wrong type.
 
         Example:
             >>> import jeton
             >>> from jeton import analysis
             >>> toks = {"characters": jeton.CharTrainer().train("low lower")}
-            >>> found = analysis.compare(toks, ["low lower"])
-            >>> page = found.html("Mine", tokenizers=toks, lines={"words": ["low lower"]})
+            >>> comparison = analysis.compare(toks, ["low lower"])
+            >>> page = comparison.html("Mine", tokenizers=toks, lines={"words": ["low lower"]})
             >>> page.count("<svg") > 3, "http:" in page
             (True, False)
         """
         from jeton.analysis.report import page, sample_lines
 
         check_text("title", title)
-        for name, given in (("tokenizers", tokenizers), ("lines", lines)):
-            if given is not None:
-                check_kind(name, given, Mapping, "a mapping by names")
+        for name, argument in (("tokenizers", tokenizers), ("lines", lines)):
+            if argument is not None:
+                check_kind(name, argument, Mapping, "a mapping by names")
         if sweep is not None:
             check_kind("sweep", sweep, Sweep, "a Sweep")
         return page(self.evaluations, title, sample_lines(tokenizers or {}, lines or {}), sweep)
@@ -152,29 +152,30 @@ class Comparison(Saved):
     def pictures(
         self, folder: str | os.PathLike[str], formats: Iterable[str] = ("svg", "png")
     ) -> list[str]:
-        """Writes the pictures of the page as files of SVG (text stays text) and PNG (200 dpi).
+        """Writes the pictures of the page as SVG (text stays text) and PNG (200 dpi).
 
-        Bars by corpus and language, premiums, sizes, lengths, ranks and frequencies: those that
-        there is something to draw for.
+        Bars by corpus and language, premiums, sizes, lengths, ranks and frequencies. A picture
+        without data is left out.
 
         Args:
-            folder: Where they go; it is made if it is not there.
+            folder: The folder to write to; it is created if it does not exist.
             formats: `"svg"`, `"png"` or both.
 
         Returns:
             The names of the files.
 
         Raises:
-            ArgumentError: Another format.
+            ArgumentError: The format is another.
             UnsupportedError: matplotlib is not installed (`jeton[plots]`).
-            FileError: They cannot be written.
+            FileError: A file cannot be written.
 
         Example:
             >>> import jeton, tempfile
             >>> from jeton import analysis
-            >>> found = analysis.compare([jeton.CharTrainer().train("low lower")], ["low lower"])
+            >>> tok = jeton.CharTrainer().train("low lower")
+            >>> comparison = analysis.compare([tok], ["low lower"])
             >>> with tempfile.TemporaryDirectory() as folder:
-            ...     found.pictures(folder, ["svg"])[:2]
+            ...     comparison.pictures(folder, ["svg"])[:2]
             ['compression.svg', 'sizes.svg']
         """
         from jeton.analysis.report import write_pictures
@@ -182,7 +183,7 @@ class Comparison(Saved):
         return write_pictures(self.evaluations, folder, formats)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, for JSON."""
+        """The whole comparison as values for JSON."""
         return {
             **self._head(),
             "evaluations": {name: it.to_dict() for name, it in self.evaluations.items()},
@@ -190,10 +191,10 @@ class Comparison(Saved):
 
     @classmethod
     def from_dict(cls, record: object) -> Comparison:
-        """Undoes `to_dict`.
+        """The comparison that `to_dict` gave.
 
         Raises:
-            FormatError: It is no comparison.
+            FormatError: The record is not a comparison.
         """
         return cls._read(record, "record is not a comparison")
 
@@ -202,7 +203,7 @@ class Comparison(Saved):
         return cls({name: Evaluation.from_dict(it) for name, it in record["evaluations"].items()})
 
     def _repr_html_(self) -> str:
-        """A row a tokenizer with what matters most, for notebooks; all of it is in `html`."""
+        """A row per tokenizer with its main measures, for notebooks; `html` has all of them."""
         from jeton.analysis.report.notebook import glance
 
         return glance(repr(self).strip("<>"), self.evaluations)

@@ -1,14 +1,14 @@
-"""Where two tokenizers differ on a corpus: tokens that only one has, texts that are cut otherwise.
+"""Where two tokenizers differ on a corpus: tokens that only one has, texts split differently.
 
 Look here for what a stretch is, and for how its weight is counted.
 
-Both tokenizers give boundaries: where a token begins, in the original text. White space before a
-boundary is passed over, so that ` the` and `the` begin at the same letter. Between two boundaries
-that both have and that have none between them lies a stretch. A stretch is cut otherwise if the
-tokens of the one begin elsewhere in it, or are another number, than those of the other. Stretches
-part the text, so their differences add up to the difference in tokens.
+Each tokenizer has boundaries: the places of the original text where a token begins. A boundary
+moves past white space, so that ` the` and `the` begin at the same letter. A stretch is the text
+between two neighbouring boundaries that both tokenizers have. It is split differently if the two
+have different boundaries inside it, or different numbers of tokens. Stretches tile the text, so
+their differences add up to the difference in tokens.
 
-    A    un|happiness     Both begin a token at `un` and at `happi`, so `un` is cut alike, and
+    A    un|happiness     Both begin a token at `un` and at `happi`, so they split `un` alike, and
     B    un|happi|ness    `happiness` is a stretch: 1 token and 2. Five times, it weighs 5.
 """
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -42,7 +42,7 @@ class OnlyToken:
     Attributes:
         id: Its id.
         token: Its bytes in the middle of a text; see `Tokenizer.token_bytes`.
-        count: How often the corpus gives it.
+        count: How often it occurs in the corpus.
     """
 
     id: int
@@ -50,19 +50,19 @@ class OnlyToken:
     count: int
 
     def to_dict(self) -> dict[str, Any]:
-        """The same, for JSON: bytes as hexadecimal, and as they are shown."""
-        shown = visible(self.token)
-        return {"id": self.id, "bytes": self.token.hex(), "shown": shown, "count": self.count}
+        """The token as values for JSON: bytes as hexadecimal, and as people see them."""
+        text = visible(self.token)
+        return {"id": self.id, "bytes": self.token.hex(), "shown": text, "count": self.count}
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """A piece of text that is cut otherwise, or a whole line.
+    """A piece of text that the two split differently, or a whole line.
 
     Attributes:
         text: The text.
-        a: What the first tokenizer makes of it: the bytes of its tokens.
-        b: The same of the second.
+        a: The tokens of the first tokenizer, as bytes.
+        b: The tokens of the second.
         count: How often this occurs.
     """
 
@@ -73,11 +73,11 @@ class Stretch:
 
     @property
     def difference(self) -> int:
-        """How many tokens more the second needs for all that occur; below 0, fewer."""
+        """How many tokens more the second needs for all occurrences; below 0, fewer."""
         return self.count * (len(self.b) - len(self.a))
 
     def to_dict(self) -> dict[str, Any]:
-        """The same, for JSON."""
+        """The stretch as values for JSON."""
         return {
             "text": self.text,
             "count": self.count,
@@ -92,18 +92,18 @@ class Difference:
     """Where two tokenizers differ on a corpus.
 
     Attributes:
-        only_a: The tokens that only the first has, what occurs most first.
-        only_b: The same of the second.
-        stretches: The texts that are cut otherwise, the weightiest first: those that make the
-            largest difference in tokens, of equals those that occur most.
-        lines: The lines that make the largest difference.
-        stretches_in_all: How many different stretches there are; `stretches` holds the first.
-        lines_in_all: How many lines the corpus has.
-        lines_differing: How many of them are cut otherwise somewhere.
-        bytes: How many bytes of UTF-8 the lines have.
-        tokens: How many tokens each makes of them.
-        inexact: How many lines each does not give back byte by byte. Where this is not 0, fewer
-            tokens may come of lost text.
+        only_a: The tokens that only the first has, the most frequent first.
+        only_b: The tokens that only the second has.
+        stretches: The texts that the two split differently, ordered by difference in tokens, then
+            by frequency.
+        lines: The lines with the largest difference.
+        stretches_in_all: The number of different stretches; `stretches` holds the first.
+        lines_in_all: The number of lines of the corpus.
+        lines_differing: The number of lines that the two split differently.
+        bytes: The size of the lines in bytes of UTF-8.
+        tokens: The number of tokens of each tokenizer.
+        inexact: For each tokenizer, the number of lines that decoding does not restore byte by
+            byte. If it is not 0, lost text may be why there are fewer tokens.
         tokenizers: The digests of the two; see `Tokenizer.digest`.
         corpus: SHA-256 of the lines, in hexadecimal.
         version: The version of jeton that compared.
@@ -124,7 +124,7 @@ class Difference:
     version: str = __version__
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, for JSON."""
+        """The whole result as values for JSON."""
         return {
             "format": "jeton diff",
             "version": 1,
@@ -149,12 +149,12 @@ class Difference:
         return (
             f"<Difference: {a:,} and {b:,} tokens{share}; {len(self.only_a):,} and "
             f"{len(self.only_b):,} tokens of their own; {self.lines_differing:,} of "
-            f"{counted(self.lines_in_all, 'line')} cut otherwise>"
+            f"{counted(self.lines_in_all, 'line')} split differently>"
         )
 
 
 _LINES: Final = 50
-"""How many lines are kept, at most."""
+"""Maximum number of lines in the result."""
 
 
 def diff(
@@ -166,50 +166,50 @@ def diff(
     errors: Literal["strict", "replace", "ignore"] = "strict",
     watch: Callable[[Progress], None] | None = None,
 ) -> Difference:
-    """Where two tokenizers differ: tokens that only one has, texts that are cut otherwise.
+    """Where two tokenizers differ: tokens that only one has, texts that they split differently.
 
-    Special tokens in the text are text. The corpus is read line by line and encoded on all cores;
+    Special tokens in the text stay text. The corpus is read line by line and encoded on all cores;
     memory grows with the number of different stretches, not with the corpus.
 
     Args:
         tok_a: The first tokenizer.
         tok_b: The second.
         corpus: Texts or files, as `Tokenizer.usage` takes them; files of text are read by lines.
-        limit: How many stretches are kept, and how many lines if fewer than 50.
+        limit: The maximum number of stretches, and of lines if it is less than 50.
         errors: As for `Tokenizer.usage`.
         watch: Called with a `jeton.Progress` as the corpus is read.
 
     Raises:
-        ArgumentTypeError: Something is not what it should be.
+        ArgumentTypeError: An argument has the wrong type.
         ArgumentError: `limit` is negative.
         MissingFileError, FileError, FormatError: The corpus cannot be read.
-        EncodeError: A text that a tokenizer refuses.
+        EncodeError: A tokenizer cannot encode a text.
 
     Example:
         >>> import jeton
         >>> from jeton import analysis
         >>> before = jeton.BPETrainer(258).train(["low low lower"])
         >>> after = jeton.BPETrainer(260).train(["low low lower"])
-        >>> found = analysis.diff(before, after, ["low lower", "low"])
-        >>> found.tokens, found.lines_differing
+        >>> difference = analysis.diff(before, after, ["low lower", "low"])
+        >>> difference.tokens, difference.lines_differing
         ((6, 4), 1)
-        >>> found.stretches[0].text, found.stretches[0].a, found.stretches[0].difference
-        ('er', (b'e', b'r'), -1)
+        >>> difference.stretches[0].text, difference.stretches[0].a
+        ('er', (b'e', b'r'))
     """
     check_kind("tok_a", tok_a, Tokenizer, "a Tokenizer")
     check_kind("tok_b", tok_b, Tokenizer, "a Tokenizer")
     limit = checked_int("limit", limit, 0)
     lines = Lines(corpus, watch, errors=errors)
     sides = _Side(tok_a), _Side(tok_b)
-    found: Counter[tuple[str, tuple[int, ...], tuple[int, ...]]] = Counter()
+    counts: Counter[tuple[str, tuple[int, ...], tuple[int, ...]]] = Counter()
     most: list[tuple[int, int, str]] = []
     differing = 0
     for batch in lines:
         text = _Text(batch)
         cuts = [side.cuts(batch, text) for side in sides]
         first = lines.number - len(batch)
-        differing += _count_stretches(text, cuts[0], cuts[1], found)
-        sizes = [np.diff(cut.offsets) for cut in cuts]
+        differing += _count_stretches(text, cuts[0], cuts[1], counts)
+        sizes = [np.diff(side_cuts.offsets) for side_cuts in cuts]
         for at in np.flatnonzero(sizes[0] != sizes[1]).tolist():
             entry = (abs(int(sizes[1][at] - sizes[0][at])), -(first + at), batch[at])
             if len(most) < min(limit, _LINES):
@@ -217,7 +217,7 @@ def diff(
             elif most:
                 heapq.heappushpop(most, entry)
     order = sorted(
-        found.items(),
+        counts.items(),
         key=lambda it: (-it[1] * abs(len(it[0][2]) - len(it[0][1])), -it[1], it[0]),
     )
     a, b = sides
@@ -232,7 +232,7 @@ def diff(
             Stretch(line, a.pieces(tok_a.encode(line)), b.pieces(tok_b.encode(line)), 1)
             for _, _, line in sorted(most, reverse=True)
         ),
-        len(found),
+        len(counts),
         lines.number,
         differing,
         lines.bytes,
@@ -244,7 +244,7 @@ def diff(
 
 
 class _Text:
-    """A batch of lines as one text, and where boundaries behind white space move to."""
+    """A batch of lines as one text, and where boundaries move past white space."""
 
     def __init__(self, batch: list[str]) -> None:
         self.whole = "\n".join(batch) + "\n"
@@ -253,7 +253,7 @@ class _Text:
         self.starts = np.cumsum(lengths) - lengths
         codes = np.frombuffer(self.whole.encode("utf-32-le", "surrogatepass"), np.uint32)
         is_space = np.isin(codes, _SPACES)
-        is_space[self.starts + lengths - 1] = False  # the end of a line is passed by nothing
+        is_space[self.starts + lengths - 1] = False  # no boundary moves past the end of a line
         places = np.where(is_space, len(codes), np.arange(len(codes)))
         #: For each place, the next that is not white space.
         self.moved = np.minimum.accumulate(places[::-1])[::-1]
@@ -271,8 +271,8 @@ class _BatchCuts:
 
     Attributes:
         ids: All of them.
-        at: Where each begins in the whole, white space passed over.
-        offsets: Where the tokens of each line begin.
+        at: Where each begins in the whole, moved past white space.
+        offsets: The index of the first token of each line.
     """
 
     ids: Ints
@@ -281,7 +281,7 @@ class _BatchCuts:
 
 
 class _Side:
-    """One of the two tokenizers, and what it makes of the corpus."""
+    """One of the two tokenizers, and its counts on the corpus."""
 
     def __init__(self, tok: Tokenizer) -> None:
         self.tok = tok
@@ -300,7 +300,7 @@ class _Side:
         at = np.minimum(text.moved[spans[:, 0] + text.starts[of_line]], text.ends[of_line])
         return _BatchCuts(ids, at, offsets)
 
-    def pieces(self, ids: Any) -> tuple[bytes, ...]:
+    def pieces(self, ids: Iterable[int]) -> tuple[bytes, ...]:
         return tuple(self.tokens[int(id)] for id in ids)
 
     def only(self, other: _Side) -> tuple[OnlyToken, ...]:
@@ -317,9 +317,9 @@ def _count_stretches(
     text: _Text,
     a: _BatchCuts,
     b: _BatchCuts,
-    found: Counter[tuple[str, tuple[int, ...], tuple[int, ...]]],
+    counts: Counter[tuple[str, tuple[int, ...], tuple[int, ...]]],
 ) -> int:
-    """Counts the stretches of a batch that differ; gives how many lines have some."""
+    """Counts the stretches of a batch that differ; returns how many lines have one."""
     order_a, order_b = np.argsort(a.at, kind="stable"), np.argsort(b.at, kind="stable")
     at_a, at_b = a.at[order_a], b.at[order_b]
     has_a, has_b = (np.zeros(len(text.moved), np.bool_) for _ in range(2))
@@ -347,6 +347,6 @@ def _count_stretches(
     ):
         of_a = tuple(ids_a[in_first : in_first + n_a])
         of_b = tuple(ids_b[in_second : in_second + n_b])
-        found[text.whole[start:end].strip(), of_a, of_b] += 1
+        counts[text.whole[start:end].strip(), of_a, of_b] += 1
     lines = np.searchsorted(text.starts, common[stretches], "right") - 1
     return int(np.count_nonzero(np.diff(lines, prepend=-1)))

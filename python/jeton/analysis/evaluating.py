@@ -1,6 +1,6 @@
 """`evaluate` and `compare`: every text is read once, encoded by each tokenizer, and counted.
 
-Look here for the order of the work, and for what is measured of a sample where a corpus is large.
+Look here for the order of the work, and for what is measured on a sample of a large corpus.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -31,21 +31,22 @@ __all__ = ["compare", "evaluate"]
 
 Source: TypeAlias = "str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]]"
 Corpora: TypeAlias = "Source | Mapping[str, Source]"
+Parallel: TypeAlias = "str | os.PathLike[str] | Iterable[str]"
 
 _LINES = 1 << 18
-"""How many characters of a sample are tried line by line."""
+"""Characters of a sample that are tried line by line."""
 
 _PIVOTS = ("en", "eng", "english")
 
 _ODD = ("Élan naïve", "Straße №Ⅷ ﬁn", "a  b\tc", "東京 🙂", " x ")
-"""Lines that a tokenizer gives back, or else loses something."""
+"""Lines that a tokenizer restores only if it loses nothing."""
 
 
 def evaluate(
     tok: Tokenizer,
     corpora: Corpora = (),
     *,
-    parallel: Mapping[str, Any] | None = None,
+    parallel: Mapping[str, Parallel] | None = None,
     pivot: str | None = None,
     morphemes: Morphemes | None = None,
     name: str | None = None,
@@ -53,30 +54,30 @@ def evaluate(
     errors: Errors = "strict",
     watch: Callable[[Progress], None] | None = None,
 ) -> Evaluation:
-    """Measures a tokenizer on corpora, on all cores, as they are read.
+    """Measures a tokenizer on corpora, on all cores, while reading them.
 
-    The measures, with formulas and sources, are the functions of `jeton.analysis.measures`. Of a
-    corpus of more than 2 MiB, pairs of tokens are measured on a sample, and lines that come back on
-    262,144 characters of it; of more than 32,768 kinds of words, fertility on the common ones and a
-    part of the others. Each value says so in its `how`. Texts of more than 262,144 characters are
-    measured in parts that are cut behind lines.
+    The measures, with formulas and sources, are the functions of `jeton.analysis.measures`. If a
+    corpus has more than 2 MiB, pairs of tokens are measured on a sample, and restored lines on
+    262,144 characters of it. If it has more than 32,768 different words, fertility is measured on
+    the common ones and a part of the others. Each value says so in its `how`. A text of more than
+    262,144 characters is measured in parts that end with a line.
 
     Args:
         tok: The tokenizer.
-        corpora: Texts or files, as `Tokenizer.usage` takes them; or a mapping of names to such.
-        parallel: For each language a file, or a list of lines. Line N says the same in all.
-        pivot: The language that premiums are relative to; by default English, if it is there.
-        morphemes: For words, their morphemes: `{"unbelievable": ["un", "believ", "able"]}`.
-        name: What the tokenizer is called; by default its kind and size.
+        corpora: Texts or files, as `Tokenizer.usage` takes them; or a mapping from names to these.
+        parallel: A file or a list of lines for each language. Line N says the same in all.
+        pivot: The language that premiums are relative to; by default English, if it is among them.
+        morphemes: Words with their morphemes: `{"unbelievable": ["un", "believ", "able"]}`.
+        name: The name of the tokenizer; by default its kind and size.
         field: As for `Tokenizer.usage`.
         errors: As for `Tokenizer.usage`.
-        watch: Called with a `jeton.Progress` now and then.
+        watch: Called with a `jeton.Progress` from time to time.
 
     Raises:
-        ArgumentTypeError, ArgumentError: Data that is no corpus; lines that are not aligned; a
-            pivot that is no language.
-        MissingFileError: There is no such file.
-        FormatError: A file that is not UTF-8, or lacks the field.
+        ArgumentTypeError, ArgumentError: An argument is not a corpus, the lines of languages are
+            not aligned, or the pivot is not one of the languages.
+        MissingFileError: A file does not exist.
+        FormatError: A file is not UTF-8, or lacks the field.
         EncodeError: As `Tokenizer.encode`.
 
     Example:
@@ -88,15 +89,15 @@ def evaluate(
         (14, 4.333333333333333)
     """
     check_kind("tok", tok, Tokenizer, "a Tokenizer")
-    named = {_name_of(tok) if name is None else check_text("name", name): tok}
-    return next(iter(_run(named, corpora, parallel, pivot, morphemes, field, errors, watch)))
+    toks = {_name_of(tok) if name is None else check_text("name", name): tok}
+    return next(iter(_run(toks, corpora, parallel, pivot, morphemes, field, errors, watch)))
 
 
 def compare(
     tokenizers: Mapping[str, Tokenizer] | Iterable[Tokenizer],
     corpora: Corpora = (),
     *,
-    parallel: Mapping[str, Any] | None = None,
+    parallel: Mapping[str, Parallel] | None = None,
     pivot: str | None = None,
     morphemes: Morphemes | None = None,
     field: str | None = None,
@@ -106,11 +107,11 @@ def compare(
     """Measures several tokenizers on the same corpora, each text read once.
 
     Args:
-        tokenizers: Tokenizers by name; or several, which are called by their kinds and sizes.
-        corpora: As for `evaluate`, and so are the others.
+        tokenizers: Tokenizers by name; or several, which are named by their kinds and sizes.
+        corpora: As for `evaluate`, as are the other arguments.
 
     Raises:
-        As `evaluate`, with the name of the tokenizer; ArgumentError: No tokenizer.
+        As `evaluate`, with the name of the tokenizer; ArgumentError: There is no tokenizer.
 
     Example:
         >>> import jeton
@@ -120,41 +121,41 @@ def compare(
         >>> analysis.compare(toks, {"news": ["low lower"]})
         <Comparison of Characters 6, BPE 258 on news, all>
     """
-    named = _named(tokenizers)
-    found = _run(named, corpora, parallel, pivot, morphemes, field, errors, watch)
-    return Comparison(dict(zip(named, found, strict=True)))
+    toks = _by_name(tokenizers)
+    evaluations = _run(toks, corpora, parallel, pivot, morphemes, field, errors, watch)
+    return Comparison(dict(zip(toks, evaluations, strict=True)))
 
 
 def _name_of(tok: Tokenizer) -> str:
     return f"{tok._core.model_kind} {tok.vocab_size:,}"
 
 
-def _named(tokenizers: object) -> dict[str, Tokenizer]:
+def _by_name(tokenizers: object) -> dict[str, Tokenizer]:
     if isinstance(tokenizers, Mapping):
         check_named("tokenizers", tokenizers, Tokenizer, "a Tokenizer")
-        named = dict(tokenizers)
+        toks = dict(tokenizers)
     elif isinstance(tokenizers, (Tokenizer, str, bytes)) or not isinstance(tokenizers, Iterable):
-        told = type(tokenizers).__name__
-        raise ArgumentTypeError(f"tokenizers must be a list or a mapping of them, not {told}")
+        kind = type(tokenizers).__name__
+        raise ArgumentTypeError(f"tokenizers must be a list or a mapping of them, not {kind}")
     else:
-        named = {}
+        toks = {}
         for tok in tokenizers:
             check_kind("each of tokenizers", tok, Tokenizer, "a Tokenizer")
             name, number = _name_of(tok), 1
-            while name in named:
+            while name in toks:
                 number += 1
                 name = f"{_name_of(tok)} ({number})"
-            named[name] = tok
-    if not named:
+            toks[name] = tok
+    if not toks:
         raise ArgumentError("tokenizers: there is none to measure")
-    return named
+    return toks
 
 
 def _run(
-    named: Mapping[str, Tokenizer],
+    toks: Mapping[str, Tokenizer],
     corpora: object,
     parallel: object,
-    pivot: object,
+    pivot: str | None,
     morphemes: object,
     field: str | None,
     errors: Errors,
@@ -166,13 +167,17 @@ def _run(
     check_watch(watch)
     morphemes = checked_morphemes(morphemes)
     lines = aligned({} if parallel is None else parallel)
-    pivot = _pivot(pivot, lines)
+    if pivot is None:
+        pivot = next((name for name in lines if name.lower() in _PIVOTS), None)
+    elif check_text("pivot", pivot) not in lines:
+        names = ", ".join(lines) or "there is no parallel text"
+        raise ArgumentError(f"pivot: {pivot!r} is not one of the languages ({names})")
     texts = [_CountedCorpus(corpus) for corpus in corpora_of(corpora, field, errors)]
     languages = [_CountedCorpus(corpus) for corpus in corpora_of(lines, None, errors, "parallel")]
     for name in lines:
         if any(it.corpus.name == name for it in texts):
-            raise ArgumentError(f"parallel: {name!r} is a corpus, too; give one another name")
-    everyone = [Judged(name, tok) for name, tok in named.items()]
+            raise ArgumentError(f"parallel: {name!r} is also a corpus; rename one of them")
+    everyone = [Judged(name, tok) for name, tok in toks.items()]
     watched = Watched(watch, [it.corpus for it in (*texts, *languages)])
     for measured in texts:
         measured.read(everyone, watched)
@@ -189,17 +194,8 @@ def _run(
         return list(threads.map(evaluation, everyone, curves))
 
 
-def _pivot(pivot: object, lines: Mapping[str, Sequence[str]]) -> str | None:
-    if pivot is None:
-        return next((name for name in lines if name.lower() in _PIVOTS), None)
-    if check_text("pivot", pivot) not in lines:
-        known = ", ".join(lines) or "there is no parallel text"
-        raise ArgumentError(f"pivot: {pivot!r} is not one of the languages ({known})")
-    return str(pivot)
-
-
 class _CountedCorpus:
-    """A corpus with all that is counted of it."""
+    """A corpus with its counts."""
 
     words: WordKinds
 
@@ -212,9 +208,9 @@ class _CountedCorpus:
         """Reads the corpus once."""
         words = _core.UnicodeWords()
         place = f"corpus {self.corpus.name!r}"
-        batches = self._sampled()
-        with contextlib.closing(ahead(batches) if self.corpus.is_of_files else batches) as found:
-            for batch in found:
+        batches = self._offering_to_sample()
+        with contextlib.closing(ahead(batches) if self.corpus.is_of_files else batches) as source:
+            for batch in source:
                 count(batch, words, everyone, place)
                 watched.tell()
         self.words = WordKinds(words)
@@ -228,8 +224,8 @@ class _CountedCorpus:
             tally.sample(judged, parts)
             tally.lines(judged, lines, are_all=are_all)
 
-    def _sampled(self) -> Generator[_core.TextParts, None, None]:
-        """The batches of the corpus, which are offered to the sample."""
+    def _offering_to_sample(self) -> Generator[_core.TextParts, None, None]:
+        """The batches of the corpus; each is offered to the sample first."""
         for batch in self.corpus.batches():
             self.sample.add(batch)
             yield batch
@@ -254,14 +250,16 @@ def _evaluation(
     morphemes: Morphemes | None,
 ) -> Evaluation:
     name, size = judged.name, len(judged.ids)
-    found = {it.corpus.name: _measured(judged, it.tallies[name], [it], it.sample) for it in texts}
+    by_corpus = {
+        it.corpus.name: _measured(judged, it.tallies[name], [it], it.sample) for it in texts
+    }
     tallies = [it.tallies[name] for it in texts]
     total = CorpusTally.sum(tallies, sample, size)
-    found["all"] = _measured(judged, total, texts, sample)
-    spoken = {
+    by_corpus["all"] = _measured(judged, total, texts, sample)
+    by_language = {
         it.corpus.name: _measured(judged, it.tallies[name], [it], it.sample) for it in languages
     }
-    costs = _parallel(spoken, languages, pivot)
+    costs = _parallel(by_language, languages, pivot)
     overall = overall_values(judged.tok, morphemes)
     if languages:
         overall["gini"] = measures.gini(costs)
@@ -270,8 +268,8 @@ def _evaluation(
         judged.tok.digest,
         judged.tok._core.model_kind,
         judged.tok.vocab_size,
-        found,
-        spoken,
+        by_corpus,
+        by_language,
         Measured(overall, {}),
         _curves(judged, total, curve),
         {it.corpus.name: it.corpus.digest for it in (*texts, *languages)},
@@ -284,7 +282,7 @@ def _measured(
 ) -> Measured:
     corpora = [it.corpus for it in texts]
     counts, (_, splits) = tally.counts, judged.shapes
-    tokens, used = int(counts.sum()), int(np.count_nonzero(counts))
+    tokens, distinct = int(counts.sum()), int(np.count_nonzero(counts))
     size, words = sum(it.bytes for it in corpora), sum(it.words.total for it in texts)
     characters = sum(it.characters for it in corpora)
     unknown = 0 if judged.unknown is None else int(counts[judged.ids == judged.unknown].sum())
@@ -311,7 +309,7 @@ def _measured(
         "entropy": measures.entropy(counts),
         "bigram_entropy": measures.bigram_entropy(pairs, of_pairs),
         "conditional_entropy": measures.conditional_entropy(pairs, firsts, of_pairs),
-        "type_token_ratio": measures.type_token_ratio(used, tokens),
+        "type_token_ratio": measures.type_token_ratio(distinct, tokens),
         "unknown_rate": measures.unknown_rate(unknown, tokens),
         "exact_round_trips": measures.exact_round_trips(
             tally.lines_exact,
@@ -333,20 +331,21 @@ def _measured(
 def _of_words(tally: CorpusTally, texts: Sequence[_CountedCorpus]) -> dict[str, Value]:
     hows = {it.words.how for it in texts}
     how = hows.pop() if len(hows) == 1 else WordKinds.HOW
-    found = {
+    numbers = {
         "fertility": (tally.pieces, "tokens/word"),
         "continued_words": (tally.continued, "share of words"),
         "single_token_words": (tally.single, "share of words"),
     }
     return {
-        name: Value.ratio(number, tally.worded, unit, how) for name, (number, unit) in found.items()
+        name: Value.ratio(number, tally.worded, unit, how)
+        for name, (number, unit) in numbers.items()
     }
 
 
 def _parallel(
     spoken: Mapping[str, Measured], languages: Sequence[_CountedCorpus], pivot: str | None
 ) -> list[float]:
-    """Adds what is measured on aligned lines to each language; gives the costs of all."""
+    """Adds the measures of aligned lines to each language; returns the costs of all."""
     costs = []
     for it in languages:
         measured = spoken[it.corpus.name]
@@ -395,18 +394,18 @@ _LENGTH = f"bytes, {_LONGEST} or more as {_LONGEST}"
 
 
 def _lossy(judged: Judged, tallies: Iterable[CorpusTally]) -> tuple[str, ...]:
-    """What is lost, of the corpora and of lines that are hard to give back."""
+    """What the tokenizer loses, of the corpora and of lines that are hard to restore."""
     causes: Counter[str] = Counter()
-    tried = 0
+    lines = 0
     for tally in tallies:
         causes += tally.causes
-        tried += tally.lines_tried
-    reasons = [f"{cause} ({number:,} of {tried:,} lines)" for cause, number in causes.most_common()]
+        lines += tally.lines_tried
+    reasons = [f"{cause} ({number:,} of {lines:,} lines)" for cause, number in causes.most_common()]
     for line in _ODD:
         try:
             ids = judged.tok.encode(line)
         except EncodeError:
-            cause = "characters that it has no token for"
+            cause = "characters without a token"
         else:
             gave = judged.tok.decode(ids)
             cause = "unknown tokens" if judged.unknown in ids else cause_of(line, gave)

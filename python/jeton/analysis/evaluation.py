@@ -1,14 +1,14 @@
-"""What measuring a tokenizer on corpora gives, as data that is saved, loaded and compared.
+"""The result of measuring a tokenizer on corpora, as data to save, load and compare.
 
-Look here for the shape of a result: an `Evaluation` a tokenizer, a `Measured` a corpus, a `Value` a
-measure. Several side by side are a `Comparison`, in `comparison.py`.
+Look here for the shape of a result: an `Evaluation` per tokenizer, a `Measured` per corpus, a
+`Value` per measure. Several evaluations side by side are a `Comparison`, in `comparison.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from jeton._core import __version__
 from jeton.analysis.known_measures import MEASURES
@@ -21,24 +21,27 @@ from jeton.errors import UnknownNameError
 __all__ = ["Change", "Evaluation", "names_in"]
 
 
+T = TypeVar("T")
+
+
 @dataclass(frozen=True, repr=False)
 class Evaluation(Saved):
-    """What was measured of a tokenizer.
+    """All measures of a tokenizer.
 
     Attributes:
-        name: What the tokenizer is called.
+        name: The name of the tokenizer.
         tokenizer: The digest of the tokenizer; see `Tokenizer.digest`.
         kind: The kind of its model, such as `"BPE"`.
-        vocab_size: How many tokens it has.
-        corpora: What was measured on each corpus by its name, and on all together as `"all"`.
-        languages: What was measured on the parallel text of each language.
-        overall: What is measured on no corpus: numbers, code, variants of words, morphemes; and
-            what is about all languages together.
-        curves: Over all corpora: `"rank_frequency"`, `"type_token"`; and of the histograms,
-            `"token_lengths"` (of the vocabulary) and `"token_lengths_in_text"`.
+        vocab_size: The number of tokens.
+        corpora: The measures on each corpus by its name, and on all together as `"all"`.
+        languages: The measures on the parallel text of each language.
+        overall: The measures that need no corpus (numbers, code, variants of words, morphemes),
+            and those of all languages together.
+        curves: The curves `"rank_frequency"` and `"type_token"` over all corpora, and the
+            histograms `"token_lengths"` (of the vocabulary) and `"token_lengths_in_text"`.
         digests: SHA-256 of each corpus and language, as `Usage.corpus`.
-        lossy: Why its compression does not compare with that of others: what it loses, each in a
-            few words. Empty if nothing is lost.
+        lossy: What the tokenizer loses, each in a few words: reasons why its compression cannot be
+            compared with that of others. Empty if it loses nothing.
         version: The version of jeton that measured.
 
     Example:
@@ -79,14 +82,14 @@ class Evaluation(Saved):
 
     @property
     def is_lossy(self) -> bool:
-        """Whether text is lost, so that fewer tokens are no better compression."""
+        """Whether text is lost, so that fewer tokens do not mean better compression."""
         return bool(self.lossy)
 
     def __getitem__(self, corpus: str) -> Measured:
-        """What was measured on a corpus or, if there is none of that name, on a language.
+        """The measures on a corpus or, if there is none with that name, on a language.
 
         Raises:
-            UnknownNameError: There is neither.
+            UnknownNameError: There is neither a corpus nor a language with that name.
         """
         for measured in (self.corpora, self.languages):
             if corpus in measured:
@@ -106,14 +109,14 @@ class Evaluation(Saved):
         return corpus in self.corpora or corpus in self.languages
 
     def parts(self) -> Iterator[tuple[str, Measured]]:
-        """Everything measured with where: a corpus, `language NAME`, or `overall`."""
+        """All measures by their place: a corpus, `language NAME`, or `overall`."""
         yield from self.corpora.items()
         for language, measured in self.languages.items():
             yield f"language {language}", measured
         yield "overall", self.overall
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, for JSON."""
+        """The whole evaluation as values for JSON."""
         return {
             **self._head(),
             "jeton": self.version,
@@ -128,24 +131,28 @@ class Evaluation(Saved):
                 for name, measure in MEASURES.items()
                 if any(name in measured.values for _, measured in self.parts())
             },
-            "corpora": {name: found.to_dict() for name, found in self.corpora.items()},
-            "languages": {name: found.to_dict() for name, found in self.languages.items()},
+            "corpora": {
+                name: measured_part.to_dict() for name, measured_part in self.corpora.items()
+            },
+            "languages": {
+                name: measured_part.to_dict() for name, measured_part in self.languages.items()
+            },
             "overall": self.overall.to_dict(),
             "curves": {name: curve.to_dict() for name, curve in self.curves.items()},
         }
 
     @classmethod
     def from_dict(cls, record: object) -> Evaluation:
-        """Undoes `to_dict`.
+        """The evaluation that `to_dict` gave.
 
         Raises:
-            FormatError: It is no evaluation.
+            FormatError: The record is not an evaluation.
         """
         return cls._read(record, "record is not an evaluation")
 
     @classmethod
     def _of_record(cls, record: Any) -> Evaluation:
-        # What jeton says of the measures is what it says today; earlier results have none.
+        # The record's descriptions of measures are ignored, and earlier records have none.
         check_kind("measures", record.get("measures", {}), Mapping, "a mapping")
         return cls(
             record["name"],
@@ -163,15 +170,15 @@ class Evaluation(Saved):
 
     def __repr__(self) -> str:
         tokens = self.corpora["all"]["tokens"] if "all" in self.corpora else None
-        told = "no text" if tokens is None else counted(int(tokens), "token")
+        tokens_text = "no text" if tokens is None else counted(int(tokens), "token")
         lossy = ", lossy" if self.lossy else ""
         corpora = counted(len(self.digests), "corpus", "corpora")
-        return f"<Evaluation of {self.name}: {told} of {corpora}{lossy}>"
+        return f"<Evaluation of {self.name}: {tokens_text} of {corpora}{lossy}>"
 
 
 @dataclass(frozen=True)
 class Change:
-    """A value that is another than before.
+    """A value that has changed.
 
     Attributes:
         tokenizer: The name of the tokenizer.
@@ -196,10 +203,12 @@ class Change:
 
 
 def names_in(mappings: Iterable[Mapping[str, Measured]]) -> list[str]:
-    """The names of what was measured, `"all"` last."""
-    found = dict.fromkeys(name for mapping in mappings for name in mapping)
-    return sorted(found, key=lambda name: name == "all")
+    """The names of the corpora or languages, `"all"` last."""
+    names = dict.fromkeys(name for mapping in mappings for name in mapping)
+    return sorted(names, key=lambda name: name == "all")
 
 
-def _each(record: Any, made: Any) -> dict[str, Any]:
-    return {name: made(entry) for name, entry in record.items()}
+def _each(
+    record: Mapping[str, Mapping[str, Any]], from_dict: Callable[[Mapping[str, Any]], T]
+) -> dict[str, T]:
+    return {name: from_dict(entry) for name, entry in record.items()}

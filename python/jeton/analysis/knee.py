@@ -10,24 +10,24 @@ __all__ = ["bend"]
 
 
 def bend(points: Sequence[tuple[float, float]]) -> float | None:
-    """Where a rising curve bends: the x behind which more x gives less and less y.
+    """Where a rising curve bends: the x after which more x gives less and less y.
 
     The rule is Kneedle's (Satopää, Albrecht, Irwin and Raghavan, "Finding a 'Kneedle' in a
     Haystack: Detecting Knee Points in System Behavior", 2011), without smoothing: both axes are
-    scaled to 0 … 1, and the knee is where y - x is largest, that is, where the curve stands highest
-    above the line from its first to its last point. It is a property of the ladder, too: with other
-    ends the line is another, and the bend may be.
+    scaled to 0 … 1, and the knee is where y - x is largest, that is, where the curve is highest
+    above the line from its first to its last point. It depends on the range of x, too: other end
+    points give another line, and may give another bend.
 
     Args:
         points: Pairs of x and y.
 
     Returns:
-        The x of the bend; `None` of fewer than three different x, or of a curve that is nowhere
+        The x of the bend; `None` for fewer than three different x, or for a curve that is nowhere
         above its line.
 
     Example:
-        Of y = 0, 6, 8, 9, 10 at x = 0, 1, 2, 3, 4, scaled y - x is 0, 0.35, 0.3, 0.15, 0: it bends
-        at 1.
+        For y = 0, 6, 8, 9, 10 at x = 0, 1, 2, 3, 4, scaled y - x is 0, 0.35, 0.3, 0.15, 0: the
+        curve bends at 1.
 
         >>> bend([(0, 0), (1, 6), (2, 8), (3, 9), (4, 10)])
         1
@@ -49,7 +49,7 @@ def bend(points: Sequence[tuple[float, float]]) -> float | None:
 
 
 def _checked_points(points: object) -> dict[float, float]:
-    found: dict[float, float] = {}
+    checked_points: dict[float, float] = {}
     if isinstance(points, (str, bytes, dict)) or not isinstance(points, Iterable):
         raise ArgumentTypeError(f"points must be pairs of numbers, not {type(points).__name__}")
     for pair in points:
@@ -60,5 +60,5 @@ def _checked_points(points: object) -> dict[float, float]:
                 raise ArgumentTypeError(f"points must be pairs of numbers, not of {number!r:.40}")
             if not -1e300 < number < 1e300:
                 raise ArgumentError(f"points holds {number!r:.40}, which cannot be scaled")
-        found[pair[0]] = pair[1]
-    return found
+        checked_points[pair[0]] = pair[1]
+    return checked_points

@@ -10,15 +10,15 @@ __all__ = ["MEASURES", "Measure"]
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure, as a table names it.
+    """The description of a measure, for tables.
 
     Attributes:
         name: Its name in `Measured.values`.
-        title: What it is called where people read it.
+        title: Its name for people.
         better: Whether `"higher"` or `"lower"` is better, all else equal; `None` if neither.
-        family: The file of `jeton.analysis.measures` that it stands in, or `"counts"`.
-        formula: How it is computed, in a line; the docstring of its function says more.
-        source: Where it comes from.
+        family: The file of `jeton.analysis.measures` with its function, or `"counts"`.
+        formula: Its formula in a line; the docstring of its function says more.
+        source: The publication that it comes from.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Measure:
     source: str
 
     def to_dict(self) -> dict[str, str]:
-        """What a saved result says of it beside its values."""
+        """The description that a saved result has beside its values."""
         return {"title": self.title, "formula": self.formula, "source": self.source}
 
 
@@ -104,7 +104,7 @@ _ALL = (
     ),
     Measure(
         "tokens_per_line",
-        "tokens a line",
+        "tokens per line",
         "lower",
         "parallel",
         "tokens of all aligned lines / lines",
@@ -153,7 +153,7 @@ _ALL = (
     ),
     Measure(
         "conditional_entropy",
-        "entropy behind a token",
+        "entropy after a token",
         None,
         "distribution",
         "H(a, b) − H(a)",
@@ -196,7 +196,7 @@ _ALL = (
         "unknown tokens",
         "lower",
         "faithfulness",
-        "tokens that stand for unknown text / tokens",
+        "unknown tokens / tokens",
         "out-of-vocabulary rate",
     ),
     Measure(
@@ -241,7 +241,7 @@ _ALL = (
     ),
     Measure(
         "digits_mixed",
-        "digits grouped otherwise",
+        "digits grouped in another way",
         "lower",
         "numbers",
         "numbers in any other way / numbers",
@@ -300,7 +300,7 @@ _ALL = (
         "cost of no space before",
         "lower",
         "variants",
-        "tokens at the start of a text / tokens behind a space, mean",
+        "tokens at the start of a text / tokens after a space, mean",
         "TokEval's kind of probes",
     ),
     Measure(
@@ -308,7 +308,7 @@ _ALL = (
         "words the same before marks",
         "higher",
         "variants",
-        "words with the same tokens in front of a mark / words",
+        "words with the same tokens before a mark / words",
         "TokEval's kind of probes",
     ),
     Measure(

@@ -1,6 +1,6 @@
-"""The lines of a corpus, a batch at a time: what tokenizers are compared on side by side.
+"""The lines of a corpus in batches, on which tokenizers are compared side by side.
 
-Look here for which files are read, and for the digest of what was read.
+Look here for which files can be read, and for the digest of the lines.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class Lines:
 
     Args:
         data: Texts, or files.
-        watch: Called with a `jeton.Progress` as they are read.
-        limit: How many bytes are read at most; `None` reads all.
-        errors: Bytes of a file that are not UTF-8: `"strict"` raises, `"replace"` puts U+FFFD in
-            their place, `"ignore"` leaves them out.
-        with_ends: Whether a line keeps its end and the blank lines that follow: joined, lines are
-            the text without blank lines at its beginning.
+        watch: Called with a `jeton.Progress` while they are read.
+        limit: The maximum number of bytes to read; `None` reads all.
+        errors: What to do with bytes that are not UTF-8: `"strict"` raises, `"replace"` puts U+FFFD
+            in their place, `"ignore"` leaves them out.
+        with_ends: Whether a line keeps its end and the blank lines that follow. The lines joined
+            are then the text, except for blank lines at its beginning.
 
     Example:
         >>> lines = Lines(["one\\n\\ntwo", "three"])
@@ -70,31 +70,33 @@ class Lines:
         check_watch(watch)
         checked_errors(errors)
         if isinstance(data, Mapping):
-            raise ArgumentTypeError("corpus is a mapping, but one corpus is expected: pass one")
+            raise ArgumentTypeError(
+                "corpus must be one corpus, not a mapping: pass one of its values"
+            )
         self._paths, self._texts = paths_or_texts(data)
         self._watch, self._limit, self._errors = watch, limit, errors
         self._of = _with_ends if with_ends else _without_ends
         self._sha256 = hashlib.sha256()
         self._total = sum(map(size_of, self._paths))
-        #: How many lines, and bytes of UTF-8 in them, were given.
+        #: The number of lines so far, and of their bytes of UTF-8.
         self.number = self.bytes = 0
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the lines that were given so far, in hexadecimal."""
+        """SHA-256 of the lines so far, in hexadecimal."""
         return self._sha256.hexdigest()
 
     def __iter__(self) -> Iterator[list[str]]:
         documents = self._of_files() if self._paths else ([text] for text in self._texts)
         lines = (line for document in documents for line in self._of(document))
         for batch in batches(lines, _BATCH_CHARACTERS):
-            yield self._counted(batch)
+            yield self._with_counts(batch)
             if self._limit is not None and self.bytes >= self._limit:
                 break
         self._tell(self.bytes)
 
-    def _counted(self, batch: list[str]) -> list[str]:
-        kept = []
+    def _with_counts(self, batch: list[str]) -> list[str]:
+        lines = []
         for line in batch:
             if self._limit is not None and self.bytes >= self._limit:
                 break
@@ -103,16 +105,16 @@ class Lines:
             self._sha256.update(data)
             self.bytes += len(data)
             self.number += 1
-            kept.append(line)
+            lines.append(line)
         self._tell(max(self._total, self.bytes) if self._total else 0)
-        return kept
+        return lines
 
     def _tell(self, total: int) -> None:
         if self._watch is not None:
             self._watch(Progress("counting", self.bytes, total, self.bytes))
 
     def _of_files(self) -> Iterator[Iterable[str]]:
-        """The documents, each as texts that end where a line ends."""
+        """The documents, each as texts that end with a line."""
         for path in self._paths:
             kind = kind_of(path)
             if kind == "table":
@@ -146,18 +148,18 @@ def _lines_of(path: Path, errors: str) -> Iterator[str]:
     """The lines of a file with their ends, decompressed."""
     contents = _core.FileContents(os.fspath(path))
     decoder = codecs.getincrementaldecoder("utf-8-sig")(errors)
-    before, begun = 0, [""]
+    before, fragments = 0, [""]
     while data := contents.read(_READ):
         text = _decoded(path, decoder, data, before)
         before += len(data)
         first, *others = text.split("\n")
-        begun.append(first)
+        fragments.append(first)
         if others:
-            yield f"{''.join(begun)}\n"
+            yield f"{''.join(fragments)}\n"
             *whole, last = others
             yield from (f"{line}\n" for line in whole)
-            begun = [last]
-    if line := "".join(begun) + _decoded(path, decoder, b"", before):
+            fragments = [last]
+    if line := "".join(fragments) + _decoded(path, decoder, b"", before):
         yield line
 
 
@@ -180,6 +182,6 @@ def _of_json(path: Path, number: int, line: str) -> str:
         text = None
     if not isinstance(text, str):
         raise FormatError(
-            f"{path}, line {number}: is not a JSON object with a field 'text' of text"
+            f"{path}, line {number}: expected a JSON object whose field 'text' is a string"
         )
     return text

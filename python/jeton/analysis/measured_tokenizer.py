@@ -1,7 +1,7 @@
-"""A tokenizer while it is measured: its tokens as arrays, and what it makes of a corpus.
+"""A tokenizer while it is measured: its tokens as arrays, and its counts on a corpus.
 
-Look here for what is counted of the lines of a sample (`CorpusTally.lines`) and of the kinds of
-words (`CorpusTally.words`), and for how corpora are added up.
+Look here for what is counted on the lines of a sample (`CorpusTally.lines`) and on the different
+words (`CorpusTally.words`), and for how the counts of corpora are added up.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ __all__ = ["CorpusTally", "Judged", "WordKinds", "cause_of", "count"]
 Counts = npt.NDArray[np.int64]
 
 _SPACE_PROBES: Final = ("a", "the", "of", "x", "7")
-"""Words that tell whether a word by itself is cut as one behind a space."""
+"""Words that show whether a word alone is split as after a space."""
 
 
 class Judged:
-    """A tokenizer with what measures ask of its vocabulary.
+    """A tokenizer with the properties of its vocabulary that measures need.
 
     Attributes:
-        name: What it is called.
+        name: Its name.
         tok: The tokenizer.
-        ids: All ids that stand for a token, rising.
-        unknown: The one that stands for unknown text; `None` if none does.
+        ids: All ids that have a token, ascending.
+        unknown: The id of the unknown token; `None` without one.
         special: Whether each is a special token.
         counter: Counts tokens, in the order of the ids.
     """
@@ -52,12 +52,12 @@ class Judged:
 
     @functools.cached_property
     def shapes(self) -> tuple[Counts, npt.NDArray[np.bool_]]:
-        """The bytes that each token adds to a text; whether it begins or ends in a character."""
+        """The bytes that each token adds to a text; whether it splits a character."""
         return self.tok._core.surface_shapes(self.ids)
 
     @functools.cached_property
     def stands_behind_space(self) -> bool:
-        """Whether a word by itself is encoded as one behind a space, as SentencePiece does."""
+        """Whether a word alone is encoded as one after a space, as SentencePiece does."""
         for word in _SPACE_PROBES:
             try:
                 one, two = self.tok.encode(word), self.tok.encode(f"{word} {word}")
@@ -74,7 +74,7 @@ class Judged:
 
     @contextlib.contextmanager
     def named(self, where: str) -> Iterator[None]:
-        """Has errors say whose they are."""
+        """Makes errors name the tokenizer."""
         try:
             yield
         except JetonError as error:
@@ -87,47 +87,47 @@ class Judged:
 def count(
     texts: _core.TextParts, words: _core.UnicodeWords, everyone: Sequence[Judged], where: str
 ) -> None:
-    """Counts the words of texts, and their tokens by everyone, who share the threads."""
+    """Counts the words of texts, and their tokens by each tokenizer; these share the threads."""
     counters = [(it.tok._core, it.counter, it._at(where)) for it in everyone]
     _core.count_parts(texts, words, counters)
 
 
 class WordKinds:
-    """The kinds of words of a corpus with how often each occurs, counted once for all tokenizers.
+    """The different words of a corpus with their counts, counted once for all tokenizers.
 
     Attributes:
-        weights: How often each occurs; of those that stand for others too, with these.
-        kinds: How many kinds there are in the corpus.
-        total: How many words.
+        weights: The count of each; for words that represent others, including these.
+        kinds: The number of different words in the corpus.
+        total: The number of words.
     """
 
     MOST: ClassVar[int] = 1 << 15
-    HOW: ClassVar[str] = "over words as often as they occur, each kind encoded by itself"
+    HOW: ClassVar[str] = "over words as often as they occur, each different word encoded alone"
 
     def __init__(self, words: _core.UnicodeWords) -> None:
-        self._counted = counted = words.finish(self.MOST)
-        self.kinds, self.total = counted.kinds, counted.total
-        self.weights = counted.counts().astype(np.float64)
-        common, others = self.weights[: counted.common], self.weights[counted.common :]
+        self._counts = counts = words.finish(self.MOST)
+        self.kinds, self.total = counts.kinds, counts.total
+        self.weights = counts.counts().astype(np.float64)
+        common, others = self.weights[: counts.common], self.weights[counts.common :]
         if tail := others.sum():
             others *= (self.total - common.sum()) / tail
 
     def lengths(self, judged: Judged) -> tuple[Counts, npt.NDArray[np.bool_]]:
-        """How many tokens each has by itself, and whether all of them are known."""
+        """The number of tokens of each word alone, and whether all of them are known."""
         with judged.named("words"):
-            return self._counted.lengths(judged.tok._core, judged.stands_behind_space)
+            return self._counts.lengths(judged.tok._core, judged.stands_behind_space)
 
     @property
     def how(self) -> str:
         """How values over these words are aggregated."""
         if len(self.weights) == self.kinds:
             return self.HOW
-        return f"{self.HOW}; {len(self.weights):,} of {self.kinds:,} kinds, all the common ones"
+        return f"{self.HOW}; {len(self.weights):,} of {self.kinds:,} words, all the common ones"
 
 
 @dataclass
 class CorpusTally:
-    """What one tokenizer makes of one corpus, in numbers that add up."""
+    """The counts of one tokenizer on one corpus, which can be added to those of others."""
 
     counts: Counts
     """How often each token of the tokenizer occurs."""
@@ -144,11 +144,11 @@ class CorpusTally:
     sampled: dict[str, npt.NDArray[np.uint32]] = field(default_factory=dict)
 
     def words(self, judged: Judged, words: WordKinds) -> None:
-        """Cuts each kind of word by itself."""
-        pieces, known = words.lengths(judged)
+        """Counts the tokens of each different word alone."""
+        pieces, is_known = words.lengths(judged)
         self.pieces += float((pieces * words.weights).sum())
         self.continued += float(words.weights[pieces > 1].sum())
-        self.single += float(words.weights[(pieces == 1) & known].sum())
+        self.single += float(words.weights[(pieces == 1) & is_known].sum())
         self.worded += float(words.weights.sum())
 
     def sample(self, judged: Judged, parts: Sequence[str]) -> None:
@@ -157,15 +157,15 @@ class CorpusTally:
         self.sampled = {part: batch[row] for row, part in enumerate(parts)}
 
     def lines(self, judged: Judged, lines: Sequence[str], *, are_all: bool) -> None:
-        """Tries which lines come back, and notes the first that do not."""
+        """Counts the lines that decoding restores, and notes the first that it does not."""
         self.lines_all = are_all
         with judged.named("lines"):
-            changed = _core.changed_lines(judged.tok._core, lines)
+            differences = _core.changed_lines(judged.tok._core, lines)
         self.lines_tried += len(lines)
         self.lines_exact += len(lines)
-        for row, gave, is_known in changed:
+        for row, gave, is_known in differences:
             line = lines[row]
-            # A line may hold the character that stands for bytes which are no text.
+            # A line may itself have the character that replaces bytes that are not UTF-8.
             if line == gave:
                 continue
             self.lines_exact -= 1
@@ -176,34 +176,34 @@ class CorpusTally:
 
     @classmethod
     def sum(cls, tallies: Iterable[CorpusTally], sample: Sample, size: int) -> CorpusTally:
-        """The tally of several corpora together, of which this is the sample."""
-        joined = cls(np.zeros(size, np.int64))
-        found: dict[str, npt.NDArray[np.uint32]] = {}
+        """The tally of several corpora together, with their common sample."""
+        total = cls(np.zeros(size, np.int64))
+        samples: dict[str, npt.NDArray[np.uint32]] = {}
         for tally in tallies:
-            joined.counts += tally.counts
-            joined.causes += tally.causes
-            joined.lines_all &= tally.lines_all
+            total.counts += tally.counts
+            total.causes += tally.causes
+            total.lines_all &= tally.lines_all
             for name in ("pieces", "continued", "single", "worded", "lines_tried", "lines_exact"):
-                setattr(joined, name, getattr(joined, name) + getattr(tally, name))
+                setattr(total, name, getattr(total, name) + getattr(tally, name))
             for cause, example in tally.examples.items():
-                joined.examples.setdefault(cause, example)
-            found |= tally.sampled
-        joined.sampled = {part: found[part] for part in sample.parts()}
-        return joined
+                total.examples.setdefault(cause, example)
+            samples |= tally.sampled
+        total.sampled = {part: samples[part] for part in sample.parts()}
+        return total
 
     def pairs(self, times: Counter[str]) -> tuple[Counts, Counts]:
-        """How often each pair of neighbours occurs in the sample, and each id that is one's first.
+        """The counts of pairs of neighbours in the sample, and of the first ids of pairs.
 
         Args:
             times: How often each part of the sample occurs.
         """
         rows = [ids for part, ids in self.sampled.items() for _ in range(times[part]) if len(ids)]
         ids = np.concatenate([np.empty(0, np.uint32), *rows])
-        # In place: memory that nobody has touched yet takes longer than the numbers do.
+        # In place, because touching fresh memory takes longer than computing the numbers.
         keys = ids[:-1].astype(np.uint64)
         keys <<= np.uint64(32)
         keys |= ids[1:]
-        # Pairs of a row's end and the next one's beginning go behind all others, and away.
+        # Pairs across the border of two sequences sort last, and are removed.
         keys[np.cumsum([len(row) for row in rows[:-1]], dtype=np.int64) - 1] = _LARGEST
         keys.sort()
         keys = keys[: len(keys) - len(rows[1:])]
@@ -217,7 +217,7 @@ _LARGEST: Final = np.uint64((1 << 64) - 1)
 
 
 def _starts(numbers: npt.NDArray[np.uint64]) -> Counts:
-    """Where each of several numbers begins, in a list in order."""
+    """The index of the first of each run of equal numbers in a sorted list."""
     changes = np.empty(len(numbers), np.bool_)
     changes[:1] = True
     np.not_equal(numbers[1:], numbers[:-1], out=changes[1:])
@@ -225,7 +225,7 @@ def _starts(numbers: npt.NDArray[np.uint64]) -> Counts:
 
 
 def cause_of(line: str, gave: str) -> str:
-    """Why a text is not what it was: the mildest change that explains it.
+    """Why a text has changed: the mildest change that explains it.
 
     >>> cause_of("a  b", "a b"), cause_of("A, b", "a , b"), cause_of("é", "e"), cause_of("x", "y")
     ('white space', 'lower case', 'normalisation', 'other')
@@ -241,7 +241,7 @@ def cause_of(line: str, gave: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text without case, marks and white space, in compatible characters."""
+    """A text without case, marks and white space, in compatibility characters."""
     decomposed = unicodedata.normalize("NFKD", text).lower()
     return "".join(c for c in decomposed if not unicodedata.combining(c) and not c.isspace())
 

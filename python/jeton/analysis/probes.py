@@ -1,7 +1,7 @@
-"""How a tokenizer cuts text that is written to see it: numbers, code, words in other shapes.
+"""How a tokenizer splits text written for this test: numbers, code, variants of words.
 
-Look here for the texts of measures that need no corpus, and for how the cuts of a piece of text are
-found.
+Look here for the texts of measures that need no corpus, and for how the splits of a piece of text
+are found.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 Piece = tuple[str, int, int]
-"""A text, and where the piece of it that is looked at begins and ends."""
+"""A text, and the start and end of the piece of it that is examined."""
 
 _random = random.Random(20)
 
@@ -35,7 +35,7 @@ NUMBERS: Final = tuple(
     for digits in (5, 7, 11)
     for _ in range(40)
 )
-"""Numbers of 5, 7 and 11 digits: no group size divides these, so left and right differ."""
+"""Numbers of 5, 7 and 11 digits: no group size divides these lengths, so left and right differ."""
 
 
 def _sums() -> Iterator[tuple[str, str, str]]:
@@ -79,13 +79,13 @@ WORDS: Final = (
 
 
 class PieceCuts:
-    """Where a tokenizer cuts a piece of a text.
+    """Where a tokenizer splits a piece of a text.
 
     Attributes:
-        ids: The tokens of the piece; white space before it that is a token of its own is none.
-        inside: Where tokens begin inside the piece, in characters from its start.
-        only: Whether no token holds anything beside the piece but white space.
-        length: How many characters the piece has.
+        ids: The tokens of the piece, without tokens of white space before it.
+        inside: The places inside the piece where tokens begin, in characters from its start.
+        only: Whether the tokens hold only the piece and white space.
+        length: The length of the piece in characters.
     """
 
     def __init__(self, piece: Piece, ids: Sequence[int], spans: Sequence[Sequence[int]]) -> None:
@@ -105,12 +105,12 @@ class PieceCuts:
 
     @property
     def sizes(self) -> list[int]:
-        """How many characters each part has."""
+        """The length of each part in characters."""
         return [b - a for a, b in itertools.pairwise([0, *self.inside, self.length])]
 
 
 def cuts_of(tok: Tokenizer, pieces: Sequence[Piece]) -> list[PieceCuts]:
-    """Where a tokenizer cuts each piece."""
+    """Where a tokenizer splits each piece."""
     batch, spans = tok.encode_batch_with_spans([text for text, _, _ in pieces])
     ids, places, offsets = batch.ids.tolist(), spans.tolist(), batch.offsets.tolist()
     return [
@@ -120,5 +120,5 @@ def cuts_of(tok: Tokenizer, pieces: Sequence[Piece]) -> list[PieceCuts]:
 
 
 def within(before: str, piece: str, after: str = "") -> Piece:
-    """A piece with what stands around it."""
+    """A piece with the text around it."""
     return before + piece + after, len(before), len(before) + len(piece)

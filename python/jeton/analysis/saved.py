@@ -1,6 +1,6 @@
-"""What the results of analysis share: they are saved as JSON, whole or not at all, and loaded.
+"""The base class of results, which are saved as JSON (complete or not at all) and loaded.
 
-Look here for how a file says what it holds, and for the error about one that holds something else.
+Look here for how a file identifies its content, and for the error about a file with other content.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ Self = TypeVar("Self", bound="Saved")
 
 
 class Saved:
-    """A result that is saved and loaded."""
+    """A result that can be saved and loaded."""
 
     _NOUN: ClassVar[str]
-    """What it is called in files and in errors."""
+    """Its name in files and errors."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, for JSON."""
+        """The whole result as values for JSON."""
         raise NotImplementedError
 
     @classmethod
     def _of_record(cls: type[Self], record: object) -> Self:
-        """Undoes `to_dict`; errors of any kind say what is wrong."""
+        """The result that `to_dict` gave; raises any error if the record is wrong."""
         raise NotImplementedError
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes everything as JSON, whole or not at all.
+        """Writes the result as JSON, completely or not at all.
 
         Raises:
             FileError: The file cannot be written.
@@ -46,15 +46,15 @@ class Saved:
         """Reads what `save` wrote.
 
         Raises:
-            MissingFileError: There is no such file.
-            FormatError: It holds something else.
+            MissingFileError: The file does not exist.
+            FormatError: The file holds something else.
         """
         source, record = saved_json.read(path, f"saved {cls._NOUN}")
         return cls._read(record, f"{source} is not a saved {cls._NOUN}")
 
     @classmethod
     def _read(cls: type[Self], record: Any, complaint: str) -> Self:
-        """Undoes `to_dict`, of something that may be anything."""
+        """The result that `to_dict` gave, from an untrusted record."""
         try:
             head = cls._head()
             if any(record[name] != value for name, value in head.items()):
@@ -67,5 +67,5 @@ class Saved:
 
     @classmethod
     def _head(cls) -> dict[str, Any]:
-        """How what is saved begins."""
+        """The first fields of every saved result of this class."""
         return {"format": f"jeton {cls._NOUN}", "version": _VERSION}

@@ -1,7 +1,7 @@
-"""A ladder of vocabularies on one corpus: how much each size saves, what it costs, where it bends.
+"""A sweep of vocabulary sizes on one corpus: what each size saves and costs, and the best one.
 
-Look here for what is trained and measured. The formulas of costs stand at `Point` in `swept.py`,
-the rule for the bend in `knee.py`.
+Look here for what is trained and measured. The formulas of costs are at `Point` in `swept.py`, the
+rule for the bend in `knee.py`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, cast
 
 from jeton.analysis.lines import Corpus, Lines
 from jeton.analysis.swept import Point, SkippedSize, Sweep
@@ -33,14 +33,14 @@ from jeton.training import BPETrainer, UnigramTrainer, WordPieceTrainer
 __all__ = ["FAMILIES", "sweep"]
 
 FAMILIES: Final = ("bpe", "unigram", "wordpiece")
-"""What is trained: BPE of bytes; Unigram with byte fallback and without a normalizer, so that both
-give text back; WordPiece, which does not."""
+"""The kinds of tokenizers: BPE of bytes; Unigram with byte fallback and without a normalizer, so
+that both restore text; WordPiece, which does not."""
 
 SIZES: Final = (1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000)
-"""The sizes, unless others are given."""
+"""The default sizes."""
 
 _HELD_OUT_BYTES: Final = 20_000_000
-"""How much text is held out at most: more moves the third digit no more."""
+"""Maximum text that is held out: more does not change the third digit."""
 
 Watch: TypeAlias = Callable[[str, Progress], None]
 
@@ -69,33 +69,34 @@ def sweep(
             for each family.
         sizes: Sizes of vocabularies.
         families: Some of `FAMILIES`.
-        held_out: Text that is measured and not trained on: a share of the corpus's lines, drawn by
-            a checksum so that equal lines stay together, 20 MB at most; or another corpus.
-        pattern: How BPE cuts text into words, as `BPETrainer` takes it.
+        held_out: Text to measure on, without training on it: a share of the corpus's lines, chosen
+            by a checksum so that equal lines stay together, 20 MB at most; or another corpus.
+        pattern: How BPE splits text into words, as `BPETrainer` takes it.
         width: Numbers in the embedding of a token, for the costs; see `Point`.
         depth: Layers.
         context: Tokens in a context.
-        bytes_per_parameter: Bytes of a number: 4 of float32, 2 of bfloat16.
-        tied: Whether the output layer and the embedding are one table. The output layer's
-            operations are the same in any case.
+        bytes_per_parameter: Bytes per number: 4 for float32, 2 for bfloat16.
+        tied: Whether the output layer and the embedding are one table. The operations of the output
+            layer are the same either way.
         errors: As for `Tokenizer.usage`.
         documents: What a document of text is. `"file"`: the whole file or text, so line ends are
-            text that is trained on and measured, and blank lines stay with the line in front of
-            them. `"line"`: a line without its end.
-        folder: Where each tokenizer is kept, and `sweep.json` is written after each family's. If
-            it was interrupted, the same call goes on with what is missing.
-        watch: Called with what is being done (`"bpe"`, `"unigram 8000"`) and a `jeton.Progress`.
+            trained on and measured, and blank lines stay with the line before them. `"line"`: a
+            line without its end.
+        folder: The folder for each tokenizer and for `sweep.json`, written after each tokenizer. If
+            the sweep is interrupted, the same call resumes it.
+        watch: Called with the current work (`"bpe"`, `"unigram 8000"`) and a `jeton.Progress`.
 
     Raises:
-        ArgumentError: No size or family, one that there is not, or a share that leaves no text.
-        ArgumentTypeError: Something is not what it should be.
+        ArgumentError: There are no sizes or families, a family is unknown, or the share leaves no
+            text.
+        ArgumentTypeError: An argument has the wrong type.
         MissingFileError, FileError, FormatError: The corpus cannot be read.
         FormatError: `folder` holds a sweep of another corpus, or with other settings.
         ArgumentError, TrainingError: No family can have any of the sizes.
         FileError: `folder` cannot be written.
 
     Warns:
-        TrainingWarning: A size that a family cannot have; it is skipped, and in `Sweep.skipped`.
+        TrainingWarning: A family cannot have a size; it is skipped and listed in `Sweep.skipped`.
 
     Example:
         >>> from jeton import analysis, samples
@@ -130,29 +131,29 @@ def sweep(
 def _checked_sizes(sizes: object) -> tuple[int, ...]:
     if isinstance(sizes, (str, bytes)) or not isinstance(sizes, Iterable):
         raise ArgumentTypeError(f"sizes must be an iterable of ints, not {type(sizes).__name__}")
-    found = sorted({checked_int("each of sizes", size, 1) for size in sizes})
-    if not found:
+    checked_sizes = sorted({checked_int("each of sizes", size, 1) for size in sizes})
+    if not checked_sizes:
         raise ArgumentError("sizes holds no size")
-    return tuple(found)
+    return tuple(checked_sizes)
 
 
 def _checked_families(families: object) -> tuple[str, ...]:
     if isinstance(families, (str, bytes)) or not isinstance(families, Iterable):
-        told = type(families).__name__
-        raise ArgumentTypeError(f"families must be an iterable of names, not {told}")
-    found = tuple(dict.fromkeys(check_text("each of families", name) for name in families))
-    for name in found:
+        kind = type(families).__name__
+        raise ArgumentTypeError(f"families must be an iterable of names, not {kind}")
+    names = tuple(dict.fromkeys(check_text("each of families", name) for name in families))
+    for name in names:
         if name not in FAMILIES:
-            known = ", ".join(FAMILIES)
-            raise ArgumentError(f"families: there is no family {name!r:.40}; there are {known}")
-    if not found:
+            choices = ", ".join(FAMILIES)
+            raise ArgumentError(f"families: there is no family {name!r:.40}; there are {choices}")
+    if not names:
         raise ArgumentError("families holds no family")
-    return found
+    return names
 
 
 @dataclass
 class _SweepRun:
-    """A sweep that is being made."""
+    """A running sweep."""
 
     sizes: tuple[int, ...]
     families: tuple[str, ...]
@@ -172,7 +173,7 @@ class _SweepRun:
     skipped: dict[tuple[str, int], ArgumentError | TrainingError] = field(default_factory=dict)
 
     def split(self, corpus: Corpus, held_out: float | Corpus) -> None:
-        """Parts the corpus into what is trained on and what is measured, and looks at both."""
+        """Splits the corpus into lines to train on and lines to measure, and checks both."""
         if isinstance(held_out, bool) or held_out is None:
             raise ArgumentTypeError("held_out must be a share or a corpus, not None or a bool")
         is_given = not isinstance(held_out, (int, float))
@@ -182,7 +183,7 @@ class _SweepRun:
             corpus = list(corpus)
         self.corpus = corpus
         self.share = 0.0 if is_given else float(held_out)  # type: ignore[arg-type]
-        digest, size, drawn = hashlib.sha256(), 0, 0
+        digest, size, selected_lines = hashlib.sha256(), 0, 0
         if is_given:
             for batch in self._read(cast(Corpus, held_out), _HELD_OUT_BYTES):
                 self.held_out += batch
@@ -191,7 +192,7 @@ class _SweepRun:
             for line in batch:
                 if not self._is_held_out(line):
                     continue
-                drawn += 1
+                selected_lines += 1
                 if size < _HELD_OUT_BYTES:
                     self.held_out.append(line)
                     size += len(line.encode("utf-8", "surrogatepass"))
@@ -201,12 +202,12 @@ class _SweepRun:
         self.digest, self.held_out_digest = whole.digest, digest.hexdigest()
         if not self.held_out:
             raise ArgumentError(
-                "held_out: no line of the corpus is left to measure; give a larger share or corpus"
+                "held_out: the share selects no line of the corpus; give a larger share or corpus"
             )
-        if drawn and drawn == whole.number:
+        if selected_lines and selected_lines == whole.number:
             raise ArgumentError(
-                "held_out: all lines of the corpus were drawn to measure on (equal ones stay "
-                "together), none is left to train on; give a smaller share or more text"
+                "held_out: the share selects all lines of the corpus (equal ones stay together), "
+                "none is left to train on; give a smaller share or more text"
             )
         self.bytes = sum(len(line.encode("utf-8", "surrogatepass")) for line in self.held_out)
 
@@ -224,19 +225,20 @@ class _SweepRun:
             yield from (line for line in batch if not self._is_held_out(line))
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, str | int | float]:
         names = ("pattern", "width", "depth", "context", "bytes_per_parameter", "tied", "share")
         documents = "line" if self.by_line else "file"
         return {**{name: getattr(self, name) for name in names}, "documents": documents}
 
     def sweep(self) -> Sweep:
-        """Trains and measures what is not there yet."""
+        """Trains and measures the tokenizers that an earlier run has not."""
         if self.folder is not None:
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
-                told = f"{self.folder!s:.80}: cannot be made: {error.strerror}"
-                raise FileError(f"folder {told}") from None
+                raise FileError(
+                    f"folder {self.folder!s:.80}: cannot create it: {error.strerror}"
+                ) from None
             self._resume(self.folder / "sweep.json")
         for family in self.families:
             missing = [size for size in self.sizes if (family, size) not in self.points]
@@ -251,17 +253,17 @@ class _SweepRun:
                         ending = "model" if family == "unigram" else "json"
                         tok.save(self.folder / f"{family}-{size}.{ending}")
                         self._result(tuple(self.points.values())).save(self.folder / "sweep.json")
-        wanted = [(family, size) for family in self.families for size in self.sizes]
-        if self.skipped.keys() == {*wanted}:
-            raise self.skipped[wanted[0]]
+        keys = [(family, size) for family in self.families for size in self.sizes]
+        if self.skipped.keys() == {*keys}:
+            raise self.skipped[keys[0]]
         for (family, size), refusal in self.skipped.items():
             warn_caller(f"{family} of {size:,} tokens is skipped: {refusal}", TrainingWarning)
         if self.folder is not None and self.skipped:
             self._result(tuple(self.points.values())).save(self.folder / "sweep.json")
-        return self._result(tuple(self.points[key] for key in wanted if key in self.points))
+        return self._result(tuple(self.points[key] for key in keys if key in self.points))
 
     def _why_not(self, family: str, size: int, tok: Tokenizer) -> str | None:
-        """Why a tokenizer does not have `size` tokens; `None` if it may be shown for it."""
+        """Why a tokenizer cannot represent `size`; `None` if it can."""
         if tok.vocab_size > size:
             return f"its alphabet and special tokens alone are {tok.vocab_size:,} tokens"
         others = {it.vocab_size for it in self.points.values() if it.family == family}
@@ -297,9 +299,9 @@ class _SweepRun:
 
     def _trained(self, family: str, sizes: list[int]) -> Iterator[tuple[int, Tokenizer]]:
         if family == "bpe":
-            held = [size for size in sizes if self._trainer(family, size) is not None]
-            if held:
-                trainer = BPETrainer(held, pattern=self.pattern)
+            possible_sizes = [size for size in sizes if self._trainer(family, size) is not None]
+            if possible_sizes:
+                trainer = BPETrainer(possible_sizes, pattern=self.pattern)
                 yield from trainer.train_all(self._lines(), watch=self._phase_watch(family)).items()
             return
         counts = None
@@ -319,7 +321,7 @@ class _SweepRun:
     def _trainer(
         self, family: str, size: int
     ) -> BPETrainer | UnigramTrainer | WordPieceTrainer | None:
-        """What trains a tokenizer of one size; `None` where the family cannot have it."""
+        """The trainer for a size; `None` if the family cannot have it."""
         try:
             if family == "bpe":
                 return BPETrainer(size, pattern=self.pattern)

@@ -1,6 +1,6 @@
-"""What a sweep gave: a point a tokenizer, saved and loaded.
+"""The result of a sweep: a point per tokenizer, saved and loaded.
 
-Look here for the formulas of costs, and for what is checked of a file that was saved.
+Look here for the formulas of costs, and for how a saved file is checked.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ class Point:
 
     Attributes:
         family: One of `jeton.analysis.FAMILIES`.
-        size: How many tokens were asked for.
-        vocab_size: How many there are: fewer, where the corpus supports no more.
-        tokens: How many tokens the held-out text has.
+        size: The number of tokens that the sweep wanted.
+        vocab_size: The number of tokens that it has: fewer, if the corpus supports no more.
+        tokens: The number of tokens of the held-out text.
         bytes_per_token: Bytes of UTF-8 of the held-out text / tokens.
-        inexact: How many held-out lines do not come back byte by byte. Where there are any, fewer
-            tokens may come of lost text.
+        inexact: The number of held-out lines that decoding does not restore byte by byte. If there
+            are any, lost text may be why there are fewer tokens.
         embedding_bytes: Memory of the input embedding: vocab_size · width · bytes_per_parameter. An
             output layer that is not tied to it takes as much again.
-        context_bytes: How much text the context holds: context · bytes_per_token.
-        attention: Operations of attention for a byte of text, forward, the context full:
+        context_bytes: The text that the context holds: context · bytes_per_token.
+        attention: Operations of attention per byte of text, forward, with a full context:
             depth · 4 · context · width / bytes_per_token. (Queries by keys, and weights by values,
             are 2 · context² · width multiply-and-adds, of two operations each, in each layer.)
-        output: Operations of the output layer for a byte of text, forward:
+        output: Operations of the output layer per byte of text, forward:
             2 · vocab_size · width / bytes_per_token.
-        operations: All operations for a byte of text, forward: attention, output, and those of the
+        operations: All operations per byte of text, forward: attention, output, and those of the
             12 · width² parameters of each layer, depth · 24 · width² / bytes_per_token. (A layer
             has four projections of width², and a feed-forward part of 8 · width².)
-        share: Which share of the model's parameters the embedding is, with the output layer unless
+        share: The embedding's share of the model's parameters, including the output layer unless
             the two are one table (`tied`).
-        cache: Bytes of keys and values for a byte of text:
+        cache: Bytes of keys and values per byte of text:
             depth · 2 · width · bytes_per_parameter / bytes_per_token.
         tokenizer: The digest of the tokenizer.
     """
@@ -83,7 +83,7 @@ class SkippedSize:
 
     Attributes:
         family: One of `jeton.analysis.FAMILIES`.
-        size: How many tokens were asked for.
+        size: The number of tokens that the sweep wanted.
         reason: Why there is no such tokenizer.
     """
 
@@ -99,16 +99,16 @@ class SkippedSize:
 
 @dataclass(frozen=True, repr=False)
 class Sweep(Saved):
-    """What a ladder of vocabularies gave.
+    """The result of a sweep.
 
     Attributes:
-        points: A point for each family and size, in the order in which they were asked for.
+        points: A point for each family and size, in the order of the arguments.
         settings: The pattern, width, depth, context, bytes_per_parameter, tied, documents, and the
-            share that is held out.
-        corpus: SHA-256 of the lines that were trained on, in hexadecimal.
-        held_out: SHA-256 of the lines that were measured, in hexadecimal.
-        held_out_bytes: How many bytes of UTF-8 these have.
-        held_out_lines: How many lines these are.
+            held-out share.
+        corpus: SHA-256 of the lines to train on, in hexadecimal.
+        held_out: SHA-256 of the held-out lines, in hexadecimal.
+        held_out_bytes: The size of these lines in bytes of UTF-8.
+        held_out_lines: The number of these lines.
         version: The version of jeton.
         skipped: The sizes that a family cannot have, such as fewer than its alphabet.
     """
@@ -116,7 +116,7 @@ class Sweep(Saved):
     _NOUN: ClassVar[str] = "sweep"
 
     points: tuple[Point, ...]
-    settings: dict[str, Any]
+    settings: dict[str, str | int | float]
     corpus: str
     held_out: str
     held_out_bytes: int
@@ -126,7 +126,7 @@ class Sweep(Saved):
     bends: dict[str, int | None] = field(init=False)
     """The vocabulary size at which the curve of each family bends; see `bend`."""
     cheapest: dict[str, int | None] = field(init=False)
-    """The vocabulary size of each family with the fewest `operations` for a byte of text."""
+    """The vocabulary size of each family with the fewest `operations` per byte of text."""
 
     def __post_init__(self) -> None:
         check_kind("points", self.points, tuple, "a tuple of Point")
@@ -155,7 +155,7 @@ class Sweep(Saved):
         object.__setattr__(self, "cheapest", cheapest)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, for JSON."""
+        """The whole result as values for JSON."""
         return {
             **self._head(),
             "jeton": self.version,
@@ -171,7 +171,7 @@ class Sweep(Saved):
         }
 
     def to_csv(self) -> str:
-        """The points as a table of comma-separated values, with a line of names."""
+        """The points as comma-separated values, with a line of names."""
         out = io.StringIO()
         writer = csv.DictWriter(out, list(Point.__dataclass_fields__), lineterminator="\n")
         writer.writeheader()
@@ -192,8 +192,8 @@ class Sweep(Saved):
         )
 
     def __repr__(self) -> str:
-        told = ", ".join(
+        bends = ", ".join(
             f"{family} bends at {'no size' if at is None else f'{at:,}'}"
             for family, at in self.bends.items()
         )
-        return f"<Sweep of {len(self.points)} tokenizers: {told or 'none'}>"
+        return f"<Sweep of {len(self.points)} tokenizers: {bends or 'none'}>"

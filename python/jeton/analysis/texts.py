@@ -1,7 +1,7 @@
-"""The texts of named corpora, in batches: each is read once, however many tokenizers are measured.
+"""The texts of named corpora in batches; each is read once for all tokenizers.
 
-Look here for how long texts are cut, for which parts of a large corpus are its sample, and for what
-a file of JSON lines gives.
+Look here for how long texts are split, for which parts of a large corpus are its sample, and for
+how a file of JSON lines is read.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ __all__ = ["Corpus", "Sample", "ahead", "aligned", "corpora_of", "cut"]
 Errors = Literal["strict", "replace", "ignore"]
 
 _READ: Final = 4 << 20
-"""How many bytes of a file, or characters of texts, are taken at a time."""
+"""Bytes of a file, or characters of texts, that are read at a time."""
 
 LONGEST: Final = 1 << 18
-"""A longer text is measured in parts of about so many characters."""
+"""A longer text is measured in parts of about this many characters."""
 
 _BLOCK: Final = 1 << 14
-"""A sample is made of parts of about so many characters."""
+"""A sample consists of parts of about this many characters."""
 
 SAMPLE: Final = 2 << 20
-"""How many bytes of a corpus its sample has at most; smaller ones are in it whole."""
+"""Maximum bytes of a sample; a smaller corpus is its own sample."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def cut(text: str, longest: int) -> list[str]:
-    r"""The parts of a text, none much longer than asked for; joined, they are the text.
+    r"""Splits a text into parts of about `longest` characters at most; joined, they are the text.
 
-    A part ends with its line where that is possible, else in front of a space, else anywhere.
+    A part ends with a line if possible, otherwise before a space, otherwise anywhere.
 
     >>> cut("low low\nlower\nnew", 10)
     ['low low\n', 'lower\nnew']
@@ -58,9 +58,9 @@ def cut(text: str, longest: int) -> list[str]:
 
 @dataclass
 class Sample:
-    """Parts of a corpus, chosen by a hash of their text: whatever their order, the same ones.
+    """Parts of a corpus, chosen by a hash of their text, so that their order does not matter.
 
-    A corpus of no more than `SAMPLE` bytes is in it whole.
+    A corpus of at most `SAMPLE` bytes is its own sample.
     """
 
     bytes: int = 0
@@ -70,7 +70,7 @@ class Sample:
     _most: int = (1 << 32) - 1
 
     def add(self, texts: _core.TextParts) -> None:
-        """Offers texts, whose parts are taken or not."""
+        """Offers the parts of texts, some of which are taken."""
         for hashed, part, size in texts.hashed(_BLOCK, self._most):
             self._take(hashed, part, size)
 
@@ -90,21 +90,21 @@ class Sample:
 
     def joined(self, others: Iterable[Sample]) -> Sample:
         """The sample of several corpora together."""
-        joined, samples = Sample(), [self, *others]
+        total, samples = Sample(), [self, *others]
         for sample in samples:
-            joined.left_out |= sample.left_out
-            joined._most = min(joined._most, sample._most)
+            total.left_out |= sample.left_out
+            total._most = min(total._most, sample._most)
         for sample in samples:
             for negated, part, size in sample._heap:
-                joined._take(-negated, part, size)
-        return joined
+                total._take(-negated, part, size)
+        return total
 
 
 T = TypeVar("T")
 
 
 def ahead(batches: Iterator[T]) -> Generator[T, None, None]:
-    """The same batches; the next is made in another thread while one is being worked on.
+    """The same batches; another thread prepares the next one while the caller uses one.
 
     >>> list(ahead(iter([["low"], ["lower"]])))
     [['low'], ['lower']]
@@ -120,21 +120,21 @@ class Corpus:
     """The texts of one corpus, read once.
 
     Attributes:
-        name: What it is called.
-        digest: SHA-256 as `Usage.corpus`, once all was read.
-        documents: How many texts were read that are not empty.
+        name: Its name.
+        digest: SHA-256 as `Usage.corpus`, after everything was read.
+        documents: The number of texts so far that are not empty.
         bytes: Their bytes of UTF-8.
         characters: Their code points.
         spaced_words: Their stretches without white space.
     """
 
     def __init__(
-        self, name: str, data: Any, field: str | None, errors: Errors, taken: str = "corpora"
+        self, name: str, data: Any, field: str | None, errors: Errors, argument: str = "corpora"
     ) -> None:
         self.name, self._field, self._errors = name, field, errors
-        self._place = f"{taken}[{name!r}]"
+        self._place = f"{argument}[{name!r}]"
         if isinstance(data, Mapping):
-            raise ArgumentTypeError(f"{self._place} is a mapping, where texts or files must be")
+            raise ArgumentTypeError(f"{self._place} must be texts or files, not a mapping")
         with self._named():
             self._paths, self._texts = paths_or_texts(data)
         if field is not None and not self._paths:
@@ -153,19 +153,19 @@ class Corpus:
 
     @property
     def is_of_files(self) -> bool:
-        """Whether it is read from files, so that nobody else's code gives its texts."""
+        """Whether it is read from files, and not from an iterable of the caller."""
         return bool(self._paths)
 
     @contextlib.contextmanager
     def _named(self) -> Iterator[None]:
-        """Has errors of what was given say where it was given."""
+        """Makes errors of the caller's data name the argument."""
         try:
             yield
         except JetonError as error:
             raise type(error)(f"{self._place}: {error}") from None
 
     def _texts_of_caller(self) -> Iterator[str]:
-        """The texts, where the corpus is no files."""
+        """The texts, if the corpus is not files."""
         while True:
             with self._named():
                 text = next(self._texts, None)
@@ -174,7 +174,7 @@ class Corpus:
             yield text
 
     def batches(self) -> Iterator[_core.TextParts]:
-        """The texts, long ones in parts, some megabytes at a time."""
+        """The texts in batches of a few megabytes, long texts in parts."""
         self._batch = _core.TextParts(LONGEST)
         for _ in self._filling():
             if self._batch.bytes >= _READ:
@@ -183,14 +183,14 @@ class Corpus:
             yield self._swap_batch()
 
     def _swap_batch(self) -> _core.TextParts:
-        """The batch, in whose place there is an empty one."""
+        """Returns the batch, and begins an empty one."""
         batch, self._batch = self._batch, _core.TextParts(LONGEST)
         self.characters += batch.characters
         self.spaced_words += batch.spaced_words
         return batch
 
     def _filling(self) -> Iterator[None]:
-        """Adds one text after another, or some of one, to the batch."""
+        """Adds text by text, or part by part, to the batch."""
         for number, text in enumerate(self._texts_of_caller()):
             clean = self._clean(text, number)
             data = clean.encode()
@@ -199,7 +199,7 @@ class Corpus:
             self.read += len(data)
             self._add(clean, len(data))
             yield
-        done = 0
+        end = 0
         for path in self._paths:
             match kind_of(path, self._field):
                 case "table":
@@ -212,8 +212,8 @@ class Corpus:
             for text in texts:
                 self._add(text, len(text.encode()))
                 yield
-            done += size_of(path)
-            self.read = done
+            end += size_of(path)
+            self.read = end
 
     def _add(self, text: str, size: int) -> None:
         self._batch.add(text)
@@ -226,14 +226,14 @@ class Corpus:
         except UnicodeEncodeError:
             if self._errors == "strict":
                 raise ArgumentError(
-                    f"text {number} of {self._place} is not valid Unicode: a surrogate "
-                    'stands alone (set errors="replace" or errors="ignore")'
+                    f"text {number} of {self._place} is not valid Unicode: it has an unpaired "
+                    'surrogate (set errors="replace" or errors="ignore")'
                 ) from None
             return _SURROGATE.sub("\ufffd" if self._errors == "replace" else "", text)
         return text
 
     def _contents(self, path: Path) -> Iterator[str]:
-        """The text of a file as it is read, decompressed."""
+        """The text of a file in parts, decompressed."""
         contents = _core.FileContents(os.fspath(path))
         decoder = codecs.getincrementaldecoder("utf-8")(self._errors)
         before, is_first = 0, True
@@ -274,13 +274,13 @@ class Corpus:
             for record in lines:
                 line += 1
                 if record.strip():
-                    found = _field_of(record, name, f"{path}: line {line}")
-                    yield self._clean(found, line)
+                    content = _field_of(record, name, f"{path}: line {line}")
+                    yield self._clean(content, line)
 
     def _of_table(self, path: Path) -> Iterator[str]:
         yield from ParquetColumn(path, self._field or "text", self._errors).texts(_READ)
-        found = digest_of(path)
-        self._hash_file(found.bytes, bytes.fromhex(found.sha256))
+        file_digest = digest_of(path)
+        self._hash_file(file_digest.bytes, bytes.fromhex(file_digest.sha256))
 
     def _hash_file(self, size: int, sha256: bytes) -> None:
         self._hash.update(b"file %d %s\n" % (size, sha256.hex().encode()))
@@ -297,32 +297,33 @@ def _field_of(record: str, name: str, place: str) -> str:
 
 
 def corpora_of(
-    corpora: object, field: str | None, errors: Errors, taken: str = "corpora"
+    corpora: object, field: str | None, errors: Errors, argument: str = "corpora"
 ) -> list[Corpus]:
-    """Named corpora: those of a mapping, or one that is called `corpus`."""
+    """Named corpora: those of a mapping, or a single one with the name `corpus`."""
     if not isinstance(corpora, Mapping):
         corpora = {"corpus": corpora}
     for name in corpora:
-        check_text(f"each name of {taken}", name)
+        check_text(f"each name of {argument}", name)
         if not name or name == "all":
-            raise ArgumentError(f"{taken}: a corpus cannot be called {name!r}; give it a name")
-    return [Corpus(name, data, field, errors, taken) for name, data in corpora.items()]
+            raise ArgumentError(f"{argument}: a corpus cannot be named {name!r}; give another name")
+    return [Corpus(name, data, field, errors, argument) for name, data in corpora.items()]
 
 
 def aligned(parallel: object) -> dict[str, list[str]]:
-    """The lines of each language that none lacks.
+    """The lines of each language that are not blank in any.
 
     Raises:
-        ArgumentTypeError, ArgumentError: Lines that are none, or not as many in each language.
-        MissingFileError, FormatError: A file that is not there, or is not UTF-8.
+        ArgumentTypeError, ArgumentError: An argument is not lines, or languages differ in the
+            number of lines.
+        MissingFileError, FormatError: A file does not exist, or is not UTF-8.
     """
     if not isinstance(parallel, Mapping):
-        told = type(parallel).__name__
-        raise ArgumentTypeError(f"parallel must be a mapping of languages to lines, not {told}")
+        kind = type(parallel).__name__
+        raise ArgumentTypeError(f"parallel must be a mapping of languages to lines, not {kind}")
     lines = {
         check_text("each name of parallel", name): _lines(name, parallel[name]) for name in parallel
     }
-    numbers = {name: len(found) for name, found in lines.items()}
+    numbers = {name: len(language_lines) for name, language_lines in lines.items()}
     if len(set(numbers.values())) > 1:
         few, many = min(numbers, key=numbers.__getitem__), max(numbers, key=numbers.__getitem__)
         raise ArgumentError(
@@ -332,29 +333,32 @@ def aligned(parallel: object) -> dict[str, list[str]]:
     if not lines:
         return {}
     whole = [
-        all(row) for row in zip(*(map(str.strip, found) for found in lines.values()), strict=True)
+        all(row)
+        for row in zip(
+            *(map(str.strip, language_lines) for language_lines in lines.values()), strict=True
+        )
     ]
     return {
-        name: [line for line, kept in zip(found, whole, strict=True) if kept]
-        for name, found in lines.items()
+        name: [line for line, is_whole in zip(language_lines, whole, strict=True) if is_whole]
+        for name, language_lines in lines.items()
     }
 
 
-def _lines(name: str, given: object) -> list[str]:
-    if isinstance(given, (str, os.PathLike)):
-        path = Path(checked_path(f"parallel[{name!r}]", given)).expanduser()
+def _lines(name: str, source: object) -> list[str]:
+    if isinstance(source, (str, os.PathLike)):
+        path = Path(checked_path(f"parallel[{name!r}]", source)).expanduser()
         corpus = Corpus(name, path, None, "strict", "parallel")
         lines = "".join(corpus._contents(path)).split("\n")
         return lines[:-1] if lines[-1] == "" else lines
-    if isinstance(given, (bytes, Mapping)) or not isinstance(given, Iterable):
+    if isinstance(source, (bytes, Mapping)) or not isinstance(source, Iterable):
         raise ArgumentTypeError(
-            f"parallel[{name!r}] must be a file or a list of lines, not {type(given).__name__}"
+            f"parallel[{name!r}] must be a file or a list of lines, not {type(source).__name__}"
         )
-    return [check_text(f"each line of parallel[{name!r}]", line) for line in given]
+    return [check_text(f"each line of parallel[{name!r}]", line) for line in source]
 
 
 class Watched:
-    """Tells whoever watches how far reading has come."""
+    """Reports the progress of reading to a callback."""
 
     def __init__(self, watch: Callable[[Progress], None] | None, corpora: list[Corpus]) -> None:
         self._watch, self._corpora = watch, corpora
@@ -363,7 +367,7 @@ class Watched:
         )
 
     def tell(self, *, at_end: bool = False) -> None:
-        """Tells it."""
+        """Calls the callback."""
         if self._watch is not None:
             read = sum(corpus.read for corpus in self._corpora)
             text = sum(corpus.bytes for corpus in self._corpora)

@@ -1,4 +1,4 @@
-"""A number that was measured, or was not: its value, its unit and how it was aggregated."""
+"""Measured numbers: value, unit, and how it was aggregated; curves; all values of a corpus."""
 
 from __future__ import annotations
 
@@ -14,26 +14,28 @@ from jeton.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 __all__ = ["Curve", "Measured", "Value", "check_number"]
 
 _MOST: Final = 1e100
-"""No measure is as large; larger numbers could not be added, scaled and drawn."""
+"""No measure is this large; larger numbers could not be added, scaled and drawn."""
 
 
 def check_number(name: str, number: object, expected: str = "a number") -> None:
-    """Refuses what is no number, infinite, not a number, or too large to calculate with."""
+    """Fails unless `number` is a finite number, small enough to calculate with."""
     if isinstance(number, bool) or not isinstance(number, (int, float)):
         raise ArgumentTypeError(f"{name} must be {expected}, not {type(number).__name__}")
     if not -_MOST < number < _MOST:
-        told = "a number of so many digits" if isinstance(number, int) else number
-        raise ArgumentError(f"{name} must be finite and below 1e100, not {told}; None is unknown")
+        description = "a longer integer" if isinstance(number, int) else number
+        raise ArgumentError(
+            f"{name} must be finite and below 1e100, not {description}; None is unknown"
+        )
 
 
 @dataclass(frozen=True)
 class Value:
-    """What a measure says.
+    """The value of a measure.
 
     Attributes:
         value: The number; `None` if it was not, or could not be, measured.
         unit: Its unit, such as `bytes/token`.
-        how: What was aggregated, and how.
+        how: How it was aggregated, and over what.
 
     Example:
         >>> from jeton.analysis import Value
@@ -53,16 +55,16 @@ class Value:
 
     @classmethod
     def ratio(cls, above: float, below: float, unit: str, how: str) -> Value:
-        """A quotient; `None` where there is nothing to divide by."""
+        """A quotient; its value is `None` if the divisor is 0."""
         return cls(above / below if below else None, unit, how)
 
     def to_dict(self) -> dict[str, Any]:
-        """The same, for JSON."""
+        """The value as a dict for JSON."""
         return {"value": self.value, "unit": self.unit, "how": self.how}
 
     @classmethod
     def from_dict(cls, record: Any) -> Value:
-        """Undoes `to_dict`."""
+        """The value that `to_dict` gave."""
         return cls(record["value"], record["unit"], record["how"])
 
 
@@ -71,10 +73,10 @@ class Curve:
     """Points of a curve, or the bars of a histogram.
 
     Attributes:
-        x: Where the points are, rising.
-        y: How high each is.
-        x_unit: What `x` counts.
-        y_unit: What `y` counts.
+        x: The x of each point, ascending.
+        y: The y of each point.
+        x_unit: The unit of `x`.
+        y_unit: The unit of `y`.
     """
 
     x: tuple[float, ...]
@@ -109,15 +111,15 @@ class Curve:
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured on a corpus, on a language, or on no text but what jeton brings.
+    """The measures on a corpus, on a language, or on jeton's own texts.
 
     `measured["bytes_per_token"]` is the number of a measure, and `list(measured)` names the
     measures.
 
     Attributes:
         values: The values, by the names of the measures.
-        examples: Of what went wrong, the first: lines that did not come back, by their cause, with
-            the line and what came of it.
+        examples: The first line of each kind of loss, by the cause: the line, and what decoding
+            gave instead.
     """
 
     values: dict[str, Value]

@@ -1,4 +1,4 @@
-"""What is measured on no corpus: numbers, code, words in other shapes, given morphemes."""
+"""Measures that need no corpus: numbers, code, variants of words, morphemes of the caller."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _MARKS = ".,!?;:)"
 
 
 def overall_values(tok: Tokenizer, morphemes: Morphemes | None) -> dict[str, Value]:
-    """The values of all that can be measured; what the tokenizer has no tokens for is `None`."""
-    found: dict[str, Value] = {}
+    """The values of all measures whose texts the tokenizer can encode."""
+    values: dict[str, Value] = {}
     families: list[Callable[[], dict[str, Value]]] = [
         lambda: _numbers(tok),
         lambda: _code(tok),
@@ -40,10 +40,10 @@ def overall_values(tok: Tokenizer, morphemes: Morphemes | None) -> dict[str, Val
     if morphemes is not None:
         families.append(lambda: _morphemes(tok, morphemes))
     for family in families:
-        # A vocabulary of characters may lack one of those that are tried.
+        # A vocabulary of characters may lack a character of the test.
         with contextlib.suppress(EncodeError):
-            found |= family()
-    return found
+            values |= family()
+    return values
 
 
 def _numbers(tok: Tokenizer) -> dict[str, Value]:
@@ -62,20 +62,20 @@ def _code(tok: Tokenizer) -> dict[str, Value]:
     indents = cuts_of(tok, [within("x\n", it, "y") for it in INDENTS])
     levels = [it.count("\t") + it.count(" ") // 4 for it in INDENTS]
     names = cuts_of(tok, [within(" ", "".join(it)) for it in IDENTIFIERS])
-    met = boundaries = 0
+    hits = boundaries = 0
     for cuts, parts in zip(names, IDENTIFIERS, strict=True):
         inside, at = set(cuts.inside), 0
         for part, following in itertools.pairwise(parts):
             at += len(part)
             boundaries += 1
-            met += at in inside or (following.startswith("_") and at + 1 in inside)
+            hits += at in inside or (following.startswith("_") and at + 1 in inside)
     return {
         "whole_operators": measures.whole_operators(
             sum(len(it.ids) == 1 and it.only for it in operators), len(operators)
         ),
         "indentation_tokens": measures.indentation_tokens([len(it.ids) for it in indents], levels),
         "identifier_tokens": measures.identifier_tokens([len(it.ids) for it in names]),
-        "identifier_boundaries": measures.identifier_boundaries(met, boundaries),
+        "identifier_boundaries": measures.identifier_boundaries(hits, boundaries),
     }
 
 
@@ -84,27 +84,27 @@ def _variants(tok: Tokenizer) -> dict[str, Value]:
     capitals = cuts_of(tok, [within("a ", word.upper()) for word in WORDS])
     first = cuts_of(tok, [within("", word) for word in WORDS])
     before_marks = cuts_of(tok, [within("a ", word, mark) for mark in _MARKS for word in WORDS])
-    kept = sum(cuts.ids == ids for cuts, ids in zip(before_marks, itertools.cycle(plain)))
+    same = sum(cuts.ids == ids for cuts, ids in zip(before_marks, itertools.cycle(plain)))
     lengths = list(map(len, plain))
     return {
         "case_cost": measures.case_cost([len(it.ids) for it in capitals], lengths),
         "space_cost": measures.space_cost([len(it.ids) for it in first], lengths),
-        "punctuation_kept": measures.punctuation_kept(kept, len(before_marks)),
+        "punctuation_kept": measures.punctuation_kept(same, len(before_marks)),
     }
 
 
-def _morphemes(tok: Tokenizer, given: Morphemes) -> dict[str, Value]:
-    right = made = boundaries = 0
-    found = cuts_of(tok, [within(" ", word) for word in given])
-    for cuts, parts in zip(found, given.values(), strict=True):
-        inside, expected = set(cuts.inside), set(_ends(parts))
-        right += len(inside & expected)
-        made += len(inside)
-        boundaries += len(expected)
+def _morphemes(tok: Tokenizer, words: Morphemes) -> dict[str, Value]:
+    right = split_count = boundaries = 0
+    splits = cuts_of(tok, [within(" ", word) for word in words])
+    for cuts, parts in zip(splits, words.values(), strict=True):
+        inside, ends = set(cuts.inside), set(_ends(parts))
+        right += len(inside & ends)
+        split_count += len(inside)
+        boundaries += len(ends)
     return {
-        "morpheme_precision": measures.morpheme_precision(right, made),
+        "morpheme_precision": measures.morpheme_precision(right, split_count),
         "morpheme_recall": measures.morpheme_recall(right, boundaries),
-        "morpheme_f1": measures.morpheme_f1(right, made, boundaries),
+        "morpheme_f1": measures.morpheme_f1(right, split_count, boundaries),
     }
 
 
@@ -115,18 +115,18 @@ def _ends(parts: Sequence[str]) -> Iterator[int]:
         yield at
 
 
-def checked_morphemes(given: object) -> Morphemes | None:
-    """Words with their morphemes, which joined are the word."""
-    if given is None:
+def checked_morphemes(words: object) -> Morphemes | None:
+    """Words with their morphemes; fails unless the morphemes joined are the word."""
+    if words is None:
         return None
-    if not isinstance(given, Mapping):
-        told = type(given).__name__
-        raise ArgumentTypeError(f"morphemes must map words to their morphemes, not {told}")
-    for word, parts in given.items():
+    if not isinstance(words, Mapping):
+        kind = type(words).__name__
+        raise ArgumentTypeError(f"morphemes must map words to their morphemes, not {kind}")
+    for word, parts in words.items():
         check_text("each word of morphemes", word)
         if isinstance(parts, str) or not isinstance(parts, Sequence):
-            told = type(parts).__name__
-            raise ArgumentTypeError(f"morphemes[{word!r:.60}] must be a list of str, not {told}")
+            kind = type(parts).__name__
+            raise ArgumentTypeError(f"morphemes[{word!r:.60}] must be a list of str, not {kind}")
         if "".join(check_text(f"each of morphemes[{word!r:.60}]", part) for part in parts) != word:
             raise ArgumentError(f"morphemes[{word!r:.60}]: joined, they must be the word")
-    return given
+    return words

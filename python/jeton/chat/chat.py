@@ -95,8 +95,8 @@ class Request:
         request = dataclasses.replace(request, trust=trust)
         with questions():
             chat = Chat(request, request._values(sent, trust))
-            if self.trust is None and (losses := chat._losses()):
-                self.says(losses)
+            if self.trust is None:
+                chat.say_losses()
         if self.trust is None:
             _ = chat.ids  # text without ids is an error at once
         return chat
@@ -272,13 +272,20 @@ class Chat:
         with questions():
             return self._unprinted.all(with_media=with_media)
 
-    def _losses(self) -> str:
-        """What a model was to see and does not; an empty text if there is no such thing.
+    def say_losses(self, first: int = 0) -> None:
+        """Says what a model was to see and does not.
+
+        Args:
+            first: The first message that counts. If it is not 0, only messages do.
 
         Raises:
             UnsupportedError: The template is jeton's, which promises a format.
         """
-        losses = self._unprinted.losses(with_media=not self._request.counts_media)
+        with questions():
+            losses = self._unprinted.losses(with_media=not self._request.counts_media)
+            hints = [] if first else [*self._unprinted.hints()]
+        if first:
+            losses = [it for it in losses if it.message is not None and it.message >= first]
         name = name_of(self.template)
         if name and (refused := [it for it in losses if it.kind != "variable"]):
             raise UnprintedError(
@@ -286,7 +293,8 @@ class Chat:
                 "the text of the model's own template, as its tokenizer's folder has it"
             )
         said = [f"the chat template does not print {_listed(losses)}"] if losses else []
-        return "; ".join([*said, *self._unprinted.hints()])
+        if text := "; ".join([*said, *hints]):
+            self._request.says(text)
 
     @property
     def spans(self) -> list[tuple[int, int]]:
@@ -443,7 +451,11 @@ class Chat:
         Raises:
             ArgumentError: This chat asks for no answer; `messages` begins with an answer; the
                 template refuses the conversation.
-            UnsupportedError: The format of the template's answers cannot be found out.
+            UnsupportedError: The format of the template's answers cannot be found out; the template
+                is jeton's, and does not print all of `messages`.
+
+        Warns:
+            ChatWarning: The template does not print all of `messages`.
 
         Example:
             >>> import jeton

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from jeton.chat.call_arguments import with_parsed_arguments
@@ -19,6 +19,7 @@ from jeton.chat.probes import prints_arguments_as_text, takes_parts
 from jeton.chat.renderer import Renderer
 from jeton.chat.traced import joined
 from jeton.chat.trust import REASONING, Path
+from jeton.errors import ArgumentError
 
 __all__ = ["PLAIN", "Given"]
 
@@ -121,6 +122,32 @@ class Given:
             for at, message in enumerate(self._messages)
         ]
         write = self.renderer.answer if left_out else self.renderer.text
+        try:
+            return self._written(write, messages, gone)
+        except ArgumentError:
+            # A template that fails without a content may take `None`, as transformers passes it.
+            silent = [
+                "content" not in message and "content" in sent.fields
+                for message, sent in zip(messages, self.sent, strict=True)
+            ]
+            if not any(silent):
+                raise
+            messages = [
+                {**message, "content": None} if is_silent else message
+                for message, is_silent in zip(messages, silent, strict=True)
+            ]
+            try:
+                return self._written(write, messages, gone)
+            except ArgumentError:
+                pass
+            raise
+
+    def _written(
+        self,
+        write: Callable[..., str],
+        messages: list[dict[str, Any]],
+        gone: Mapping[tuple[str, int | None], set[Path]],
+    ) -> str:
         return write(
             self.template,
             [self._with_text(message) for message in messages],

@@ -211,10 +211,32 @@ class Answers:
             goes_on = len(closing) > 1 or self._is_text_of_template(closing[-1] + 1)
             if end is None and (part.is_call or ends_texts or goes_on):
                 end = self._end_alone(part, first, ends_texts=ends_texts)
-            ends[part] = first if end is None else end
+            end_or_first = first if end is None else end
+            ends[part] = self._with_last_marks(part, end_or_first, closing[-1])
             if end is not None or not part.is_call:
-                known.add(ids[ends[part]])
+                known.add(ids[end_or_first])
         return ends
+
+    def _with_last_marks(self, part: _MessagePart, end: int, last: int) -> int:
+        """The last of the control tokens that end a turn together: `<|im_end|><|endofturn|>`.
+
+        No other turn has the further ones, and they end the chat that ends with the answer, too.
+        """
+        ids, spans, text = self._chat.ids, self._chat.spans, self._chat.text
+        if end >= last or ids[end] == self._end or ids[end + 1] in self._behind_questions:
+            return end
+        alone = self._alone(part.message)
+        if alone is None:
+            return end
+        said = max((stop for _, stop, _ in alone.stretches()), default=0)
+        behind, start = alone.chat.text[said:], self._said_until(part)
+        while (
+            end < last
+            and ids[end + 1] not in self._behind_questions
+            and behind.startswith(text[start : spans[end + 1][1]])
+        ):
+            end += 1
+        return end
 
     def _is_text_of_template(self, at: int) -> bool:
         """Whether the template wrote this token, and it is neither white space nor control."""
@@ -356,7 +378,9 @@ class Answers:
             # What differs begins with the bracket, or the token, that both may begin alike.
             begin = len(_shared(text[:start], answered.text).rstrip("<[{("))
             token = bisect.bisect_right(spans, begin, key=operator.itemgetter(0)) - 1
-            if spans[token][0] >= len(question.text):
+            if spans[token][0] < len(question.text):
+                token += 1  # white space of the question and of the answer may be one token
+            if spans[token][0] < start:
                 return text[spans[token][0] : start]
         elif text[:start].startswith(question.text):
             # The template puts a generation prompt behind every question.
@@ -425,6 +449,21 @@ class Answers:
             if shared:
                 return shared[-1]
         return next((id for id in behind if id in self._control), -1)
+
+    @functools.cached_property
+    def _behind_questions(self) -> frozenset[int]:
+        """The control tokens behind the end of the first question, with a prompt or without."""
+        found = set[int]()
+        for prompt in (False, True):
+            asked = self._first_question(prompt=prompt)
+            if asked is None:
+                continue
+            last = max((at for at, it in enumerate(asked.origins) if it.role == "user"), default=-1)
+            behind = asked.ids[last + 1 :]
+            if self._end_of_user in behind:
+                behind = behind[behind.index(self._end_of_user) + 1 :]
+            found.update(id for id in behind if id in self._control)
+        return frozenset(found)
 
     @functools.cached_property
     def _first_asked(self) -> int | None:

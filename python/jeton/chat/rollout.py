@@ -52,6 +52,8 @@ class _RolloutChat(Protocol):
     @property
     def tokenizer(self) -> BaseTokenizer: ...
 
+    def say_losses(self, first: int = 0) -> None: ...
+
 
 ChatOf = Callable[[list[Any], bool], _RolloutChat]
 
@@ -147,6 +149,8 @@ class Rollout:
         if not new:
             add_generation_prompt = False
         said, chat, place = self._continued(answer, new, add_generation_prompt)
+        if new:
+            chat.say_losses(len(said))
         cut, is_ended = _behind_answer(chat, place, written, answer)
         longer.sampled = [*self.sampled, (start, start + len(written))]
         longer.answers = [*self.answers, answer]

@@ -1,7 +1,7 @@
 """The command line: `jeton train`, `encode`, `decode`, `count`, `inspect`, `convert`, `list` …
 
-One file per command. What they share: `command.py` for errors and colour, `documents.py` for what
-they read, `token_files.py` for ids in files, `terminal.py` for what they show.
+One file per command. They share `command.py` (errors and colour), `documents.py` (what they read),
+`token_files.py` (ids in files) and `terminal.py` (what they show).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ GROUPS = {
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 
 _FILES = {"list": "list_names"}
-"""The files that have another name than their command: a module `list` would hide Python's own."""
+"""Commands whose file has another name: a module `list` would hide Python's own."""
 
 HELP = """Tokenizers: text to token ids and back.
 
@@ -79,8 +79,8 @@ class Commands(Group):
             tell("jeton: interrupted")
             return exit_code(stop if isinstance(stop, KeyboardInterrupt) else stop.__cause__)
         except SystemExit:
-            # What click makes of a reader that leaves before a command begins, as of --help: it
-            # puts something in the place of the streams.
+            # If the reader of a pipe leaves before a command begins (as with --help), click
+            # replaces the streams and exits.
             if sys.stdout is not stdout:
                 return BROKEN_PIPE
             raise

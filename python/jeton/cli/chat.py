@@ -39,18 +39,20 @@ Examples:
 """
 
 
-def variables_of(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[str, Any]:
+def variables_of(
+    _: click.Context, __: click.Parameter, values: tuple[str, ...]
+) -> dict[str, object]:
     """The variables of `--set NAME=VALUE`."""
-    given: dict[str, Any] = {}
+    variables: dict[str, object] = {}
     for value in values:
         name, equals, text = value.partition("=")
         if not (equals and name.isidentifier()):
             raise click.BadParameter(f"{value!r} is not NAME=VALUE, as in enable_thinking=false")
         try:
-            given[name] = json.loads(text)
+            variables[name] = json.loads(text)
         except ValueError:
-            given[name] = text
-    return given
+            variables[name] = text
+    return variables
 
 
 @click.command(cls=Command, help=HELP, short_help="Show a chat as ids, and who wrote what.")
@@ -96,32 +98,32 @@ def chat(
     form: str,
 ) -> None:
     check_inputs([messages])
-    given = _read(messages)
+    conversation = _read(messages)
     text = template_text(template)
-    made = source.load().chat(
-        given.pop("messages"),
+    result = source.load().chat(
+        conversation.pop("messages"),
         template=text,
-        tools=given.get("tools"),
-        documents=given.get("documents"),
+        tools=conversation.get("tools"),
+        documents=conversation.get("documents"),
         add_generation_prompt=add_generation_prompt,
         continue_final_message=continue_final_message,
         trusted=trusted,
         **variables,
     )
     if form == "text":
-        put(made.text, end="")
+        put(result.text, end="")
     elif form == "ids":
-        say(" ".join(map(str, made.ids)))
+        say(" ".join(map(str, result.ids)))
     elif form == "json":
         record = {
-            "text": made.text,
-            "ids": made.ids,
-            "spans": made.spans,
-            "origins": [str(origin) for origin in made.origins],
+            "text": result.text,
+            "ids": result.ids,
+            "spans": result.spans,
+            "origins": [str(origin) for origin in result.origins],
         }
         say(saved_json.dumps(record))
     else:
-        _show(made)
+        _show(result)
 
 
 def _read(path: str) -> dict[str, Any]:
@@ -145,20 +147,20 @@ def _read(path: str) -> dict[str, Any]:
 
 
 def conversation_of(data: str | bytes, name: str, if_lines: str) -> dict[str, Any]:
-    """The messages that JSON holds, with what is beside them.
+    """The messages in a JSON text, and the fields beside them.
 
     Args:
         data: The JSON.
-        name: What errors call it.
-        if_lines: What to do about JSON lines, each a conversation.
+        name: How errors name the text.
+        if_lines: What the error advises if the text is JSON lines, each a conversation.
 
     Raises:
-        FormatError: It is no conversation.
+        FormatError: The text is not a conversation.
     """
     try:
         value = json.loads(data)
     except json.JSONDecodeError as error:
-        # That which is a line of a file is named by its place there.
+        # `name` already says which line of a file it is.
         place = f"line {error.lineno} " if "\n" in error.doc.strip() else ""
         hint = f"; {if_lines}" if error.msg == "Extra data" else ""
         raise FormatError(
@@ -174,7 +176,7 @@ def conversation_of(data: str | bytes, name: str, if_lines: str) -> dict[str, An
 
 
 def template_text(name: str | None) -> str | None:
-    """The text of a template in a file; a name as it is."""
+    """The text of a template, if `name` is a file; otherwise `name` itself."""
     if name is None or not (name.endswith((".jinja", ".jinja2", ".j2", ".txt")) or "/" in name):
         return name
     try:
@@ -191,14 +193,14 @@ def template_text(name: str | None) -> str | None:
         raise FormatError(f"{name}: not UTF-8: {error.reason} at byte {error.start}") from None
 
 
-def _show(made: Chat) -> None:
+def _show(chat: Chat) -> None:
     if use_colour(sys.stdout):
-        show(made)
+        show(chat)
     else:
         rows = []
-        for start, end, origin in made.segments:
-            rows.append((str(origin), repr(made.text[start:end])))
+        for start, end, origin in chat.segments:
+            rows.append((str(origin), repr(chat.text[start:end])))
         say(table(rows, "<<"))
-    counts = Counter(origin.role or origin.kind for origin in made.origins)
+    counts = Counter(origin.role or origin.kind for origin in chat.origins)
     parts = ", ".join(f"{who} {count:,}" for who, count in counts.most_common())
-    echo_note(f"{len(made.ids):,} tokens: {parts}")
+    echo_note(f"{len(chat.ids):,} tokens: {parts}")

@@ -44,8 +44,8 @@ Examples:
 """
 
 
-def _list_rules(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted and not ctx.resilient_parsing:
+def _list_rules(ctx: click.Context, _: click.Parameter, is_set: bool) -> None:
+    if is_set and not ctx.resilient_parsing:
         say(rules_table())
         ctx.exit()
 
@@ -136,7 +136,7 @@ def check(
         raise click.UsageError("--tensor goes with --embeddings.")
     inputs = [*source.files, *corpus, *filter(None, (embeddings, baseline))]
     check_target(output, inputs=inputs, force=force, stream=True)
-    known = None if baseline is None else Health.load(baseline)
+    earlier = None if baseline is None else Health.load(baseline)
     tok = source.load()
     usage = None
     if corpus:
@@ -146,14 +146,16 @@ def check(
     health = check_health(
         tok, corpus=usage, embeddings=embeddings, tensor=tensor, only=only, ignore=ignore
     )
-    new = health if known is None else health.since(known)
-    text = _written(new, source.name, form, everything, known is not None)
+    new = health if earlier is None else health.since(earlier)
+    text = _formatted(new, source.name, form, everything, earlier is not None)
     give(text, output, force=force)
-    if _fails(new, fail_on):
-        raise click.exceptions.Exit(1)
+    if fail_on != "never":
+        failing = SEVERITIES[: SEVERITIES.index(cast(Severity, fail_on)) + 1]
+        if any(finding.severity in failing for finding in new):
+            raise click.exceptions.Exit(1)
 
 
-def _written(health: Health, name: str, form: str, everything: bool, of_new: bool) -> str:
+def _formatted(health: Health, name: str, form: str, everything: bool, of_new: bool) -> str:
     if form == "json":
         return saved_json.dumps(health.to_dict(), indent=1)
     if form == "sarif":
@@ -163,10 +165,3 @@ def _written(health: Health, name: str, form: str, everything: bool, of_new: boo
     if form == "plain":
         return plain(health, name, everything)
     return findings_table(health, name, everything, of_new)
-
-
-def _fails(health: Health, fail_on: str) -> bool:
-    if fail_on == "never":
-        return False
-    places = {name: place for place, name in enumerate(SEVERITIES)}
-    return any(places[finding.severity] <= places[cast(Severity, fail_on)] for finding in health)

@@ -1,4 +1,4 @@
-"""Tokens one after another, in their colours; without colour, `│` stands between them.
+"""Tokens one after another, in their colours; without colour, with `│` between them.
 
 Look here for how a text is laid out in tokens; `jeton.display.human_readable` makes a single one
 visible.
@@ -29,35 +29,35 @@ class ColouredToken:
     pale: bool = False
 
 
-def paint(shown: str, piece: ColouredToken, hue: int) -> str:
-    """A token in its hue, or in the colours of a special token or of one that is not learnt."""
-    shown = isolated(shown)
+def paint(text: str, piece: ColouredToken, hue: int) -> str:
+    """A token in its hue; special tokens and tokens that are not learnt have other colours."""
+    text = isolated(text)
     if piece.pale:
-        return styled(shown, fg=240, bg=255 if hue % 2 else 253, bold=piece.special)
+        return styled(text, fg=240, bg=255 if hue % 2 else 253, bold=piece.special)
     if piece.special:
-        return styled(shown, fg=231, bg=61, bold=True)
-    return styled(shown, fg=16, bg=TERMINAL[hue])
+        return styled(text, fg=231, bg=61, bold=True)
+    return styled(text, fg=16, bg=TERMINAL[hue])
 
 
 def flow(pieces: Iterable[ColouredToken], width: int, colour: bool, indent: str = "  ") -> str:
     """Tokens one after another, broken into lines of `width` columns and after line ends."""
     lines = [indent]
-    used = len(indent)
+    filled = len(indent)
     fresh = True
     pieces = list(pieces)
     texts = visible_pieces([piece.data for piece in pieces])
     colours = hues(piece.id for piece in pieces)
-    for piece, shown, hue in zip(pieces, texts, colours, strict=True):
+    for piece, text, hue in zip(pieces, texts, colours, strict=True):
         separator = "" if colour or fresh else "│"
-        needed = width_of(separator + shown)
-        if used + needed > width and not fresh:
+        columns = width_of(separator + text)
+        if filled + columns > width and not fresh:
             lines.append(indent)
-            used, separator = len(indent), ""
-            needed = width_of(shown)
-        lines[-1] += separator + (paint(shown, piece, hue) if colour else isolated(shown))
-        used += needed
+            filled, separator = len(indent), ""
+            columns = width_of(text)
+        lines[-1] += separator + (paint(text, piece, hue) if colour else isolated(text))
+        filled += columns
         fresh = False
         if piece.data.endswith(b"\n"):
             lines.append(indent)
-            used, fresh = len(indent), True
+            filled, fresh = len(indent), True
     return "\n".join(line for line in lines if line != indent) or indent

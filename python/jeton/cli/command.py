@@ -1,8 +1,7 @@
-"""What every command shares: how errors end, what `--quiet`, `--color` and `--debug` do.
+"""What every command shares: how errors are printed, what `--quiet`, `--color` and `--debug` do.
 
-Look here for exit codes: 0 when all went well, 1 for an error told in one line, 2 for a command
-line that makes no sense, 130 after Ctrl-C, 143 after SIGTERM, 141 when the reader of a pipe has
-gone.
+Look here for exit codes: 0 for success, 1 for an error (printed in one line), 2 for a wrong
+command line, 130 after Ctrl-C, 143 after SIGTERM, 141 if the reader of a pipe has gone.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _RENAMED = {
     "--jsonl": [["--format", "jsonl"]],
     "--json": [["--progress", "json"], ["--save"], ["--format", "json"]],
 }
-"""Old names of options, and what replaces each: the first that a command has."""
+"""Old names of options, and their replacements; the first that a command has is used."""
 
 _HYPHEN = "\u2011"
 """Replaces hyphens while a help text is wrapped, so that no line ends inside a word."""
@@ -98,14 +97,14 @@ class Command(click.Command):
 
     def _with_new_names(self, args: list[str]) -> Iterator[str]:
         """The arguments with old names of options replaced, and a note about each."""
-        known = {name for param in self.params for name in param.opts}
+        names = {name for param in self.params for name in param.opts}
         for number, argument in enumerate(args):
             if argument == "--":
                 yield from args[number:]
                 return
             name, sign, value = argument.partition("=")
-            new = next((it for it in _RENAMED.get(name, []) if it[0] in known), None)
-            if name in known or new is None:
+            new = next((it for it in _RENAMED.get(name, []) if it[0] in names), None)
+            if name in names or new is None:
                 yield argument
                 continue
             tell(f"note: {name} is written {' '.join(new)} now")
@@ -113,7 +112,7 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            with _warnings_told():
+            with _warnings_as_notes():
                 return super().invoke(ctx)
         except BrokenPipeError:
             raise click.exceptions.Exit(BROKEN_PIPE) from None
@@ -127,11 +126,11 @@ class Command(click.Command):
             if ctx.meta.get(f"{_COMMON}.debug"):
                 tell(traceback.format_exc().rstrip("\n"))
                 raise click.exceptions.Exit(1) from None
-            _end(ctx, _of_options(ctx.command, _one_line(error)), 1)
+            _end(ctx, _in_terms_of_options(ctx.command, _one_line(error)), 1)
 
 
 @contextlib.contextmanager
-def _warnings_told() -> Iterator[None]:
+def _warnings_as_notes() -> Iterator[None]:
     """Shows jeton's warnings as notes, and others as Python does."""
     ours = (ChatWarning, FormatWarning, TrainingWarning)
     with warnings.catch_warnings():
@@ -173,7 +172,7 @@ def _one_line(error: Exception) -> str:
     return f"{type(error).__name__}: {error} (a mistake in jeton; --debug shows where)"
 
 
-_OF_OPTIONS = (
+_OPTION_PHRASES = (
     ('set errors="replace" or errors="ignore"', "--invalid", "--invalid replace goes on"),
     (
         "give tokens_per_part= what each such part has",
@@ -190,13 +189,13 @@ _OF_OPTIONS = (
     ("; jeton.names()", None, "; jeton list has all"),
     ("with folder= or JETON_DATA_DIR", None, "in JETON_DATA_DIR"),
 )
-"""What errors say of Python's arguments, the option that it stands for, what is said instead."""
+"""Phrases of errors about Python's arguments; for each the option, and the phrase that names it."""
 
 
-def _of_options(command: click.Command, message: str) -> str:
-    """What an error says of arguments, said of the command's options; of those that it has."""
+def _in_terms_of_options(command: click.Command, message: str) -> str:
+    """An error about Python's arguments, rewritten for the options that the command has."""
     own = {name for parameter in command.params for name in parameter.opts}
-    for of_python, option, instead in _OF_OPTIONS:
+    for of_python, option, instead in _OPTION_PHRASES:
         if option is None or option in own:
             message = message.replace(of_python, instead)
     return re.sub(r"^(?:corpora|parallel)\[[^]]*\]: ", "", message)
@@ -241,18 +240,18 @@ def is_quiet() -> bool:
 
 
 def decorated(function: object, decorators: Iterable[Callable[[Any], Any]]) -> Any:
-    """A function with options, which its help lists in this order."""
+    """The function with these options; its help lists them in this order."""
     for decorator in reversed(list(decorators)):
         function = decorator(function)
     return function
 
 
 def echo_note(message: str) -> None:
-    """Says something about the work, rather than its result: on standard error."""
+    """Prints a note about the work, not its result, on standard error."""
     if not is_quiet():
         tell(styled(_in_one_line(message), dim=True))
 
 
 def _in_one_line(message: str) -> str:
-    """A message whose lines are parted by spaces: no name in it begins a line of its own."""
+    """The message with spaces for line ends, so that no name in it can begin a line of its own."""
     return " ".join(message.split("\n"))

@@ -93,15 +93,15 @@ def compare(
         raise click.UsageError("give text to measure on: --corpus or --parallel.")
     if baseline is not None and form != "table":
         raise click.UsageError("--baseline adds to a table; leave out --format.")
-    named, texts = tokenizers_by_name(tokenizers), corpora_by_name(corpora)
+    paths, texts = tokenizers_by_name(tokenizers), corpora_by_name(corpora)
     languages = languages_by_name(parallel)
-    read = [*named.values(), *texts.values(), *languages.values()]
+    read = [*paths.values(), *texts.values(), *languages.values()]
     read += filter(None, (morphemes, baseline))
     check_target(output, inputs=read, force=force, stream=True)
     before = None if baseline is None else Comparison.load(baseline)
-    toks = {name: jeton.load(path) for name, path in named.items()}
+    toks = {name: jeton.load(path) for name, path in paths.items()}
     with ProgressBar("measuring", None) as progress:
-        found = measure(
+        comparison = measure(
             toks,
             {name: Path(path) for name, path in texts.items()},
             parallel={name: Path(path) for name, path in languages.items()},
@@ -111,18 +111,15 @@ def compare(
             errors=invalid,
             watch=progress.follow,
         )
-    text = _written(found, form)
-    if before is not None and form == "table":
-        text += "\n" + changed(before, found)
-    give(text, output, force=force)
-
-
-def _written(found: Comparison, form: str) -> str:
     if form == "json":
-        return saved_json.dumps(found.to_dict(), indent=1)
-    if form == "csv":
-        return to_csv(found).rstrip("\n")
-    return to_markdown(found) if form == "markdown" else measure_tables(found)
+        text = saved_json.dumps(comparison.to_dict(), indent=1)
+    elif form == "csv":
+        text = to_csv(comparison).rstrip("\n")
+    else:
+        text = to_markdown(comparison) if form == "markdown" else measure_tables(comparison)
+    if before is not None and form == "table":
+        text += "\n" + changed(before, comparison)
+    give(text, output, force=force)
 
 
 def _morphemes(path: str) -> dict[str, list[str]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import warnings
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -88,8 +87,8 @@ def convert(
         differing = [check for check in checks if check.differing]
         if differing:
             raise UnsupportedError(_refusal(path, differing[0]))
-        written = publish(folder, path, inputs=inputs, force=force)
-    for file in written:
+        files = publish(folder, path, inputs=inputs, force=force)
+    for file in files:
         put(f"{file}")
     rows = [
         (f"{check.texts:,} texts", f"{check.tokens:,} tokens", "0 differences", check.against)
@@ -97,7 +96,7 @@ def convert(
     ]
     say(table(rows, ">>><"))
     if refused := checks[0].refused:
-        echo_note(f"{refused:,} of the texts hold what the alphabet lacks, and are refused alike")
+        echo_note(f"{refused:,} texts have characters outside the alphabet: both sides refuse them")
     if approximate:
         texts = sample_texts(list(original.special_tokens))
         check = compare("the original", original.encode, tok.encode, texts)
@@ -108,11 +107,11 @@ def convert(
         )
         left_out = _left_out(original, tok)
         if left_out:
-            echo_note(f"left out, for which the format has no place: {', '.join(left_out)}")
+            echo_note(f"left out, because the format has no place for it: {', '.join(left_out)}")
 
 
 def _left_out(original: jeton.Tokenizer, tok: jeton.Tokenizer) -> list[str]:
-    """What is around a text in a `tokenizer.json` and not in its approximation."""
+    """What the `tokenizer.json` adds around a text, and the approximation does not."""
     if not isinstance(tok.model, models.SentencePiece) or isinstance(
         original.model, models.SentencePiece
     ):
@@ -122,24 +121,25 @@ def _left_out(original: jeton.Tokenizer, tok: jeton.Tokenizer) -> list[str]:
     return [name.replace("_", "-") for name in names if before[name] is not None]
 
 
-def _verify(tok: jeton.Tokenizer, written: Path) -> list[Check]:
+def _verify(tok: jeton.Tokenizer, path: Path) -> list[Check]:
     specials = tok.special_tokens
     texts = sample_texts(list(specials))
     pattern = pattern_of(tok)
-    name = written.name.lower()
-    left_open: dict[str, Any] = {}
-    if name.endswith((".tiktoken", ".model")) and pattern is not None:
-        left_open = {"pattern": pattern, "special_tokens": specials}
-    elif name.endswith(("vocab.json", "encoder.json")):
-        left_open = {"special_tokens": specials}
+    name = path.name.lower()
+    is_ranks = name.endswith((".tiktoken", ".model")) and pattern is not None
+    has_no_specials = is_ranks or name.endswith(("vocab.json", "encoder.json"))
     with warnings.catch_warnings():
-        # Warnings about the source were given when that was read.
+        # Reading the source has already given these warnings.
         warnings.simplefilter("ignore", FormatWarning)
-        again = jeton.load(written, **left_open)
+        again = jeton.load(
+            path,
+            pattern=pattern if is_ranks else None,
+            special_tokens=specials if has_no_specials else None,
+        )
     checks = [
         compare("read back", tok.encode, again.encode, texts),
     ]
-    # llama.cpp puts a space behind each special token in text; a warning has said so.
+    # llama.cpp puts a space after each special token in text; a warning has said so.
     if not (name.endswith(".gguf") and isinstance(again.model, models.SentencePiece)):
         checks.append(
             compare(
@@ -149,7 +149,7 @@ def _verify(tok: jeton.Tokenizer, written: Path) -> list[Check]:
                 texts,
             )
         )
-    library = library_of(written, tok)
+    library = library_of(path, tok)
     if library is not None:
         special: SpecialPolicy = "allow" if library.finds_special else "ignore"
         checks.append(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -29,6 +29,9 @@ from jeton.cost.estimating import amounts, estimate, is_private, tokenizer_of
 from jeton.cost.prices import Price, Prices, money, places_of
 from jeton.errors import ArgumentError, JetonError
 from jeton.loading import registry
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 __all__ = ["cost"]
 
@@ -55,33 +58,33 @@ Examples:
 
 @dataclass
 class RequestTally:
-    """The tokens of some requests: of those at the usual prices, and of those with long prompts."""
+    """The tokens of some requests, at the usual price and at the price of long prompts."""
 
     documents: int = 0
     usual: list[int] = field(default_factory=lambda: [0, 0, 0])
-    """Tokens of prompts, those of them that are cached, and tokens of answers."""
+    """Tokens of prompts, how many of them are cached, and tokens of answers."""
     long: list[int] = field(default_factory=lambda: [0, 0, 0])
 
-    def request(self, price: Price, tokens: int, cached: int, written: int) -> None:
+    def request(self, price: Price, tokens: int, cached: int, output: int) -> None:
         """Adds a request."""
         is_long = price.above is not None and tokens > price.above.tokens
         self.documents += 1
         sums = self.long if is_long else self.usual
-        for at, number in enumerate((tokens, cached, written)):
+        for at, number in enumerate((tokens, cached, output)):
             sums[at] += number
 
     def add(self, other: RequestTally) -> None:
-        """Adds what was counted elsewhere."""
+        """Adds another tally."""
         self.documents += other.documents
         self.usual = [a + b for a, b in zip(self.usual, other.usual, strict=True)]
         self.long = [a + b for a, b in zip(self.long, other.long, strict=True)]
 
     def tokens(self) -> list[int]:
-        """Tokens of prompts, those of them that are cached, and tokens of answers."""
+        """Tokens of prompts, how many of them are cached, and tokens of answers."""
         return [a + b for a, b in zip(self.usual, self.long, strict=True)]
 
     def amounts(self, price: Price) -> list[Decimal]:
-        """What the rest of the prompts, the cached tokens and the answers cost."""
+        """The cost of uncached prompt tokens, of cached ones and of answers."""
         usual = amounts(price, *self.usual)
         if price.above is None:
             return list(usual)
@@ -90,7 +93,7 @@ class RequestTally:
 
 @dataclass
 class Bill:
-    """Everything that is shown."""
+    """The result that is printed."""
 
     model: str
     price: Price
@@ -169,58 +172,54 @@ def cost(
     if tokens_per_part is not None and not messages:
         raise click.UsageError("--tokens-per-part goes with --messages.")
     table = None if prices is None else Prices.load(prices)
-    asked = estimate(model, cached_tokens, cached_tokens=cached_tokens,
+    pricing = estimate(model, cached_tokens, cached_tokens=cached_tokens,
                      output_tokens=output_tokens, prices=table)  # fmt: skip
-    files = _files(paths)
+    on_disk = [Path(path) for path in paths if path != STDIN]
+    files = [STDIN] if STDIN in paths else []
+    files += map(os.fspath, corpus.files_of(on_disk) or []) if on_disk else []
     check_inputs(files)
     own = tokenizer_of(model, prices=table)
     tok, name = _tokenizer(model, own, tokenizer)
     bill = Bill(
-        model, asked.price, name, {path: RequestTally() for path in files}, list(asked.notes)
+        model, pricing.price, name, {path: RequestTally() for path in files}, list(pricing.notes)
     )
     if own is None or not (name == own or has_encoding(tok, own)):
         bill.exact = False
         whose = "not public" if is_private(model) else own or "not known"
         bill.notes.append(f"estimated: counted with {name}; the tokenizer of {model} is {whose}")
-    elif is_fine_tuned(model) and asked.price.tokenizer is None:
+    elif is_fine_tuned(model) and pricing.price.tokenizer is None:
         bill.exact = False
-        bill.notes.append(f"estimated: the tokenizer of {model} is taken for {own}")
-    lengths = _of_messages(tok, model, bill, tokens_per_part) if messages else _of_texts(tok)
+        bill.notes.append(f"estimated: the tokenizer of {model} is assumed to be {own}")
+    lengths = (
+        _of_messages(tok, model, bill, tokens_per_part)
+        if messages
+        else lambda group: tok.count_batch([document.text for document in group])
+    )
     with ProgressBar("counting", input_size(files)) as progress:
         for group in batches(reader.documents(files, progress)):
             if messages:
                 group = [document for document in group if document.text.strip()]
             for document, tokens in zip(group, lengths(group), strict=True):
                 if 0 < tokens < cached_tokens:
-                    raise _too_many_cached(document, tokens, cached_tokens)
+                    text = document.text
+                    raise ArgumentError(
+                        f"--cached-tokens is {cached_tokens:,}, more than the {tokens:,} of a "
+                        f"request in {document.place}: "
+                        f"{text if len(text) <= 40 else text[:39] + '…'!r}"
+                    )
                 cached = cached_tokens if tokens else 0
                 tally = bill.tallies[document.source]
-                tally.request(asked.price, tokens, cached, output_tokens)
+                tally.request(pricing.price, tokens, cached, output_tokens)
     several = any(tally.documents > 1 for tally in bill.tallies.values())
     _WRITERS[form](bill, reader.by_line or several)
 
 
-def _too_many_cached(document: InputDocument, tokens: int, cached: int) -> ArgumentError:
-    said = document.text if len(document.text) <= 40 else document.text[:39] + "…"
-    return ArgumentError(
-        f"--cached-tokens is {cached:,}, more than the {tokens:,} of a request in "
-        f"{document.place}: {said!r}"
-    )
-
-
-def _files(paths: tuple[str, ...]) -> list[str]:
-    """The files that paths, folders and patterns name, each once."""
-    named = [Path(path) for path in paths if path != STDIN]
-    found = [os.fspath(path) for path in corpus.files_of(named) or []] if named else []
-    return ([STDIN] if STDIN in paths else []) + found
-
-
-def _tokenizer(model: str, own: str | None, given: str | None) -> tuple[jeton.Tokenizer, str]:
-    name = given or own
+def _tokenizer(model: str, own: str | None, option: str | None) -> tuple[jeton.Tokenizer, str]:
+    name = option or own
     if name is None:
         why = "is not public" if is_private(model) else "is not known to jeton"
         raise ArgumentError(
-            f"the tokenizer of {model} {why}: --tokenizer says which one counts, for an estimate "
+            f"the tokenizer of {model} {why}: name another with --tokenizer, for an estimate "
             "(as --tokenizer o200k_base)"
         )
     return jeton.load(name), name
@@ -229,24 +228,20 @@ def _tokenizer(model: str, own: str | None, given: str | None) -> tuple[jeton.To
 Lengths = Callable[[list[InputDocument]], Iterable[int]]
 
 
-def _of_texts(tok: jeton.Tokenizer) -> Lengths:
-    return lambda group: tok.count_batch([document.text for document in group])
-
-
 def _of_messages(
     tok: jeton.Tokenizer, model: str, bill: Bill, tokens_per_part: int | None
 ) -> Lengths:
     by_name = registry.name_for_model(model.lower()) is not None or is_private(model)
 
     def length(document: InputDocument) -> int:
-        given = conversation_of(
+        conversation = conversation_of(
             document.text, document.place, "--lines reads each line as a conversation"
         )
         try:
             count = tok.count_messages(
-                given["messages"],
+                conversation["messages"],
                 model=model if by_name else None,
-                tools=given.get("tools"),
+                tools=conversation.get("tools"),
                 tokens_per_part=tokens_per_part,
             )
         except JetonError as error:
@@ -277,10 +272,12 @@ def _write_table(bill: Bill, by_line: bool) -> None:
     def add(title: str, footer: str, style: str | None = None) -> None:
         table.add_column(title, footer, justify="right", style=style, no_wrap=True)
 
-    shown = [True, bool(tokens[1]), bool(tokens[2])]
+    columns = [True, bool(tokens[1]), bool(tokens[2])]
     if by_line:
         add("requests", f"{everything.documents:,}")
-    for title, number, is_shown in zip(("tokens", "cached", "output"), tokens, shown, strict=True):
+    for title, number, is_shown in zip(
+        ("tokens", "cached", "output"), tokens, columns, strict=True
+    ):
         if is_shown:
             add(title, f"{about if title != 'output' else ''}{number:,}")
     add("cost", cost_of(everything), "bold")
@@ -290,20 +287,20 @@ def _write_table(bill: Bill, by_line: bool) -> None:
         row += [
             f"{about if at < 2 else ''}{number:,}"
             for at, number in enumerate(tally.tokens())
-            if shown[at]
+            if columns[at]
         ]
         table.add_row(*row, cost_of(tally), Text("standard input" if path == STDIN else path))
     notes = [Text(f"! {note}", "yellow") for note in bill.notes]
-    # A name is never cut where a program may read it.
+    # Names are not shortened where a program may read them.
     is_wide = not (sys.stdout.isatty() or use_colour(sys.stdout))
     show(*_heading(bill), table, *notes, width=1_000 if is_wide else None)
 
 
-def _heading(bill: Bill) -> Iterator[Any]:
+def _heading(bill: Bill) -> Iterator[Text]:
     from rich.text import Text
 
     price = bill.price
-    parts = [f"{money(price.input, price.currency)} a million tokens"]
+    parts = [f"{money(price.input, price.currency)} per million tokens"]
     if price.cached is not None:
         parts.append(f"{money(price.cached, price.currency)} cached")
     if price.output is not None:
@@ -318,14 +315,14 @@ def _total(bill: Bill, tally: RequestTally) -> Decimal:
     return sum(tally.amounts(bill.price), Decimal())
 
 
-def _record(bill: Bill, tally: RequestTally) -> dict[str, Any]:
-    tokens, cached, written = tally.tokens()
+def _record(bill: Bill, tally: RequestTally) -> dict[str, int | float]:
+    tokens, cached, output = tally.tokens()
     parts = tally.amounts(bill.price)
     return {
         "requests": tally.documents,
         "tokens": tokens,
         "cached_tokens": cached,
-        "output_tokens": written,
+        "output_tokens": output,
         "input_cost": float(parts[0]),
         "cached_cost": float(parts[1]),
         "output_cost": float(parts[2]),

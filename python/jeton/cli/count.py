@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Any
 
 import click
 
@@ -16,6 +15,7 @@ from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import check_inputs
 from jeton.cli.terminal import table
 from jeton.cli.tokenizers import (
+    EncodingOptions,
     TokenizerSource,
     encoding_options,
     note_on_special_tokens,
@@ -40,21 +40,21 @@ Examples:
 
 @dataclass
 class FileTally:
-    """What was counted in one file."""
+    """The counts of one file."""
 
     documents: int = 0
     tokens: int = 0
     bytes: int = 0
 
     def add(self, other: FileTally) -> None:
-        """Adds what was counted elsewhere."""
+        """Adds another tally."""
         self.documents += other.documents
         self.tokens += other.tokens
         self.bytes += other.bytes
 
     @property
     def bytes_per_token(self) -> float | None:
-        """The compression, where there is anything."""
+        """The compression; `None` if there are no tokens."""
         return self.bytes / self.tokens if self.tokens else None
 
 
@@ -71,7 +71,7 @@ def count(
     source: TokenizerSource,
     paths: tuple[str, ...],
     reader: Reader,
-    options: dict[str, Any],
+    options: EncodingOptions,
     total: bool,
     each: bool,
     form: str,
@@ -122,7 +122,7 @@ def _row(name: str, tally: FileTally) -> tuple[str, ...]:
     )
 
 
-def _record(path: str, tally: FileTally) -> dict[str, Any]:
+def _record(path: str, tally: FileTally) -> dict[str, object]:
     return {
         "file": path,
         "documents": tally.documents,

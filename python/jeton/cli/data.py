@@ -1,10 +1,9 @@
-"""`jeton data`: what can be done with a token set: `verify`, `show`, `merge`."""
+"""`jeton data`: verify, show and merge token sets."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,15 +11,12 @@ import jeton
 from jeton.cli.colours import LEGEND, ColouredToken, flow
 from jeton.cli.command import Command, Group
 from jeton.cli.prepare import folder_option, say_set
-from jeton.cli.prepare_progress import saying_it_goes_on, showing_progress
+from jeton.cli.prepare_progress import note_on_resuming, progress_shown
 from jeton.cli.printing import put, say, styled, use_colour
 from jeton.cli.progress import ProgressBar, progress_option
 from jeton.cli.targets import FilePath
 from jeton.cli.terminal import columns, heading, human_bytes, shorten, table
 from jeton.errors import FormatError
-
-if TYPE_CHECKING:
-    from jeton.data import Manifest
 
 __all__ = ["data"]
 
@@ -99,10 +95,11 @@ def show(
     if at is None:
         _show_set(folder)
         return
-    from jeton.data import TokenDataset
+    from jeton.data import Manifest, TokenDataset
+    from jeton.data.manifest_defaults import tokenizer_of
 
-    given = None if tokenizer is None else jeton.load(tokenizer)
-    dataset = TokenDataset(folder, split=split, tokenizer=given)
+    option = None if tokenizer is None else jeton.load(tokenizer)
+    dataset = TokenDataset(folder, split=split, tokenizer=option)
     if not -len(dataset) <= at < len(dataset):
         raise click.UsageError(f"--at {at}: {split} has {len(dataset):,} tokens.")
     at %= len(dataset)
@@ -111,15 +108,15 @@ def show(
     if ids:
         say(" ".join(map(str, window.tolist())))
         return
-    tok = _tokenizer(folder) if given is None else given
+    tok = tokenizer_of(folder, Manifest.read(folder)) if option is None else option
     if text:
         put(tok.decode(window), end="")
         return
     specials = set(tok.special_tokens.values())
-    learnt = [True] * len(window) if mask is None else mask
+    is_learnt = [True] * len(window) if mask is None else mask
     pieces = [
         ColouredToken(tok.token_spelling(id), id, id in specials, not on)
-        for id, on in zip(window.tolist(), learnt, strict=True)
+        for id, on in zip(window.tolist(), is_learnt, strict=True)
     ]
     last = f"{at + len(window) - 1:,}"
     say(heading(f"{split} · tokens {at:,} to {last} of {len(dataset):,}"))
@@ -128,13 +125,13 @@ def show(
     say()
     say(styled(f"  {shorten(LEGEND, columns() - 2)}", dim=True))
     if mask is not None:
-        told = f"{sum(mask):,} of {len(mask):,} are to be learnt"
-        told += "; the others are pale" if use_colour(sys.stdout) else f": {_runs(mask, at)}"
-        say(styled(f"  {told}", dim=True))
+        note = f"{sum(mask):,} of {len(mask):,} are learnt"
+        note += "; the others are pale" if use_colour(sys.stdout) else f": {_runs(mask, at)}"
+        say(styled(f"  {note}", dim=True))
 
 
 def _runs(mask: list[bool], first: int) -> str:
-    """Which tokens are to be learnt, as `3-8, 12-14`."""
+    """Which tokens are learnt, as `3-8, 12-14`."""
     edges = [
         at
         for at in range(len(mask) + 1)
@@ -142,13 +139,6 @@ def _runs(mask: list[bool], first: int) -> str:
     ]
     runs = zip(edges[::2], edges[1::2], strict=True)
     return ", ".join(f"{first + begin:,}-{first + end - 1:,}" for begin, end in runs)
-
-
-def _tokenizer(folder: Path) -> jeton.Tokenizer:
-    from jeton.data import Manifest
-    from jeton.data.manifest_defaults import tokenizer_of
-
-    return tokenizer_of(folder, Manifest.read(folder))
 
 
 def _show_set(folder: Path) -> None:
@@ -159,17 +149,18 @@ def _show_set(folder: Path) -> None:
     part = "" if manifest.part is None else f" · part {manifest.part[0]} of {manifest.part[1]}"
     say(heading(f"{folder} · {manifest.layout}{part}"))
     say()
-    ends = "no token parts documents"
+    ends = "no token between documents"
     if end is not None:
         ends = f"{end['token']} ({end['id']}) {end['place']} each document"
+    bad = f" and {manifest.bad_documents:,} bad" * bool(manifest.bad_documents)
     facts = [
         ("tokenizer", f"{manifest.tokenizer.get('name', '')} {manifest.tokenizer['digest'][:16]}"),
         ("vocabulary", f"{manifest.tokenizer['vocab_size']:,} tokens, as {manifest.dtype}"),
         ("end of text", ends),
-        ("documents", _documents(manifest)),
+        ("documents", f"{manifest.documents:,}, and {manifest.empty_documents:,} empty{bad}"),
         ("text", human_bytes(manifest.bytes)),
         ("tokens", f"{manifest.tokens:,}"),
-        ("made of", f"{len(manifest.inputs):,} inputs, by jeton {manifest.jeton}"),
+        ("prepared", f"from {len(manifest.inputs):,} inputs, by jeton {manifest.jeton}"),
     ]
     if manifest.chats is not None:
         counts = manifest.chats
@@ -178,7 +169,7 @@ def _show_set(folder: Path) -> None:
             f"{manifest.documents:,}; {counts['truncated']:,} truncated, "
             f"{counts['too_long']:,} too long and {counts['bad']:,} bad left out",
         )
-        facts.insert(-1, ("loss mask", f"{counts['learnt_tokens']:,} tokens to be learnt"))
+        facts.insert(-1, ("loss mask", f"{counts['learnt_tokens']:,} tokens are learnt"))
     rows = [(styled(name, dim=True), value.strip()) for name, value in facts]
     say(table(rows, "<<"))
     say()
@@ -188,11 +179,6 @@ def _show_set(folder: Path) -> None:
         for name, split in manifest.splits.items()
     ]
     say(table([header, *splits], "<>>>"))
-
-
-def _documents(manifest: Manifest) -> str:
-    bad = f" and {manifest.bad_documents:,} bad" * bool(manifest.bad_documents)
-    return f"{manifest.documents:,}, and {manifest.empty_documents:,} empty{bad}"
 
 
 MERGE = """Merge the parts of a token set, after verifying each.
@@ -224,6 +210,6 @@ def merge(
     from jeton import data
 
     tok = None if tokenizer is None else jeton.load(tokenizer)
-    with saying_it_goes_on(), showing_progress(progress == "json") as watch:
+    with note_on_resuming(), progress_shown(progress == "json") as watch:
         manifest = data.merge(parts, folder, tokenizer=tok, memory=memory, watch=watch)
     say_set(folder, manifest)

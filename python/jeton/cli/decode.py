@@ -134,10 +134,10 @@ def _documents(paths: Iterable[str], offsets: str | None) -> Iterator[npt.NDArra
             if starts is None:
                 yield ids
             else:
-                yield from _cut(ids, starts, f"{offsets}, of {path}")
+                yield from _split(ids, starts, f"{offsets}, of {path}")
 
 
-def _cut(
+def _split(
     ids: npt.NDArray[np.uint32], starts: npt.NDArray[np.integer], place: str
 ) -> Iterator[npt.NDArray[np.uint32]]:
     if len(starts) == 0 or starts[0] != 0 or starts[-1] != len(ids) or np.any(np.diff(starts) < 0):

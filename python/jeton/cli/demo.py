@@ -1,4 +1,4 @@
-"""`jeton demo`: the whole road on text that ships with jeton, told as it goes.
+"""`jeton demo`: all steps on text that ships with jeton, with explanations.
 
 Look here for the main job end to end: train a tokenizer, encode and decode with it, compare it
 with bytes and characters, write the tokenizer and the token file.
@@ -49,7 +49,7 @@ WORD = " counting"
 END = "<|endoftext|>"
 
 FILES = ("tokenizer.json", "tokens.npy")
-"""What is written."""
+"""The files that the demo writes."""
 
 WIDEST_BAR = 34
 """The columns of the widest bar."""
@@ -57,7 +57,7 @@ WIDEST_BAR = 34
 
 @dataclass(frozen=True)
 class SampleResult:
-    """What one sample became."""
+    """The sizes of one sample."""
 
     name: str
     characters: int
@@ -95,7 +95,7 @@ def demo(vocab_size: int, out: str, force: bool) -> None:
     _section("1", "Some text")
     _say(
         f"{len(texts)} files come with jeton, {human_bytes(size)} in all: stories, recipes, code, "
-        "thirty languages. A model reads none of it. It reads numbers."
+        "thirty languages. A model cannot read text. It reads numbers."
     )
 
     _section("2", "Training: which pieces deserve a number?")
@@ -124,11 +124,11 @@ def demo(vocab_size: int, out: str, force: bool) -> None:
             raise jeton.JetonError(f"{name} did not survive the round trip; please report this")
     _say("Every sample was encoded and decoded again. All came back, byte for byte.")
     say()
-    measured = [
+    results = [
         SampleResult(name, len(text), len(text.encode()), len(encoded[name]))
         for name, text in texts.items()
     ]
-    _comparison(measured)
+    _comparison(results)
 
     _section("6", "To keep")
     _write(tok, texts, encoded, folder)
@@ -155,7 +155,7 @@ def _section(number: str, title: str) -> None:
 
 
 def _say(text: str) -> None:
-    """A short paragraph, broken to the width of the terminal."""
+    """Prints a short paragraph, wrapped to the width of the terminal."""
     line = " "
     for word in text.split():
         if width_of(line) + 1 + width_of(word) > columns():
@@ -171,9 +171,9 @@ def _merges_of_note(tok: jeton.Tokenizer) -> str:
     rows: list[tuple[str, ...]] = []
     for number in (1, 2, 3, 4, 5, 10, 50, 200, 1_000, 2_000, last):
         if number <= last and (not rows or rows[-1][0] != f"{number:,}"):
-            left, right = merges[number - 1]
+            first, second = merges[number - 1]
             rows.append(
-                (f"{number:,}", visible(left), "+", visible(right), "→", visible(left + right))
+                (f"{number:,}", visible(first), "+", visible(second), "→", visible(first + second))
             )
     return table([("merge", "", "", "", "", ""), *rows], "><<<<<", gap=" ", indent="  ")
 
@@ -211,24 +211,24 @@ def _sentence(tok: jeton.Tokenizer) -> None:
     say()
     size = len(SENTENCE.encode())
     _say(
-        f"{len(SENTENCE)} characters, {size} bytes, {len(ids)} tokens. What is common is one "
-        "token; what is rare is spelled out, at worst byte by byte. Nothing is ever unknown."
+        f"{len(SENTENCE)} characters, {size} bytes, {len(ids)} tokens. A common word is one "
+        "token; a rare one is spelled out, at worst byte by byte. No text is unknown."
     )
 
 
-def _comparison(measured: list[SampleResult]) -> None:
+def _comparison(results: list[SampleResult]) -> None:
     """Bytes, characters and tokens of each sample, with bars on one scale."""
     total = SampleResult(
         "all",
-        sum(sample.characters for sample in measured),
-        sum(sample.bytes for sample in measured),
-        sum(sample.tokens for sample in measured),
+        sum(sample.characters for sample in results),
+        sum(sample.bytes for sample in results),
+        sum(sample.tokens for sample in results),
     )
     room = max(8, min(WIDEST_BAR, columns() - 58))
     rows: list[tuple[str, ...]] = [("", "bytes", "characters", "tokens", "bytes/token", "")]
-    for sample in [*measured, total]:
+    for sample in [*results, total]:
         share = sample.bytes / sample.tokens
-        best = max(row.bytes / row.tokens for row in measured)
+        best = max(row.bytes / row.tokens for row in results)
         rows.append(
             (
                 sample.name,

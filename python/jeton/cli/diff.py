@@ -10,7 +10,7 @@ import click
 
 import jeton
 from jeton import samples, saved_json
-from jeton.analysis import Difference, OnlyToken, Stretch
+from jeton.analysis import Difference, Stretch
 from jeton.analysis import diff as compare
 from jeton.cli.command import Command, format_option
 from jeton.cli.documents import invalid_option
@@ -72,7 +72,7 @@ def diff(
     tok_a, tok_b = jeton.load(a), jeton.load(b)
     lines = [line for text in samples.read_all().values() for line in text.splitlines()]
     with ProgressBar("comparing", None) as progress:
-        found = compare(
+        difference = compare(
             tok_a,
             tok_b,
             [Path(path) for path in corpus] or lines,
@@ -81,60 +81,64 @@ def diff(
             watch=progress.follow,
         )
     if form == "json":
-        text = saved_json.dumps(found.to_dict(), indent=1)
+        text = saved_json.dumps(difference.to_dict(), indent=1)
     else:
-        text = "\n".join(_summary_lines(found, a, b, limit))
+        text = "\n".join(_summary_lines(difference, a, b, limit))
     give(text, output, force=force)
 
 
-def _summary_lines(found: Difference, a: str, b: str, limit: int) -> Iterator[str]:
-    names = _names(a, b)
+def _summary_lines(difference: Difference, a: str, b: str, limit: int) -> Iterator[str]:
+    names = Path(a).name or a, Path(b).name or b
+    if names[0] == names[1]:
+        names = a, b
     yield heading(f"{names[0]} and {names[1]}")
-    rows = [("", *names), ("tokens", *(f"{number:,}" for number in found.tokens))]
+    rows = [("", *names), ("tokens", *(f"{number:,}" for number in difference.tokens))]
     rows.append(
         (
             "bytes per token",
-            *(f"{found.bytes / number:.2f}" if number else "-" for number in found.tokens),
+            *(
+                f"{difference.bytes / number:.2f}" if number else "-"
+                for number in difference.tokens
+            ),
         )
     )
-    own = [len(found.only_a), len(found.only_b)]
+    own = [len(difference.only_a), len(difference.only_b)]
     rows.append(("tokens of its own", *(f"{number:,}" for number in own)))
-    if any(found.inexact):
-        rows.append(("lines not given back", *(f"{number:,}" for number in found.inexact)))
+    if any(difference.inexact):
+        rows.append(("lines not restored", *(f"{number:,}" for number in difference.inexact)))
     yield table(rows, "<>>")
     yield (
-        f"  {human_bytes(found.bytes)}, {found.lines_in_all:,} lines, of which "
-        f"{found.lines_differing:,} are split otherwise"
+        f"  {human_bytes(difference.bytes)}, {difference.lines_in_all:,} lines; "
+        f"{difference.lines_differing:,} are split differently"
     )
     yield "  line ends are left out, as in jeton count --lines; whole files have more tokens"
-    for name, number in zip(names, found.inexact, strict=True):
+    for name, number in zip(names, difference.inexact, strict=True):
         if number:
-            yield f"  {name} loses text: fewer tokens may come of that"
-    for name, tokens in zip(names, (found.only_a, found.only_b), strict=True):
+            yield f"  {name} loses text, which may be why it has fewer tokens"
+    for name, tokens in zip(names, (difference.only_a, difference.only_b), strict=True):
         if tokens and limit:
             yield ""
             yield heading(f"Only in {name}: {counted(len(tokens), 'token')}")
-            yield _tokens(tokens[:limit])
-    if found.stretches:
+            rows = [("times", "id", "token")]
+            rows += [
+                (f"{it.count:,}", str(it.id), shorten(visible(it.token), 40))
+                for it in tokens[:limit]
+            ]
+            yield table(rows, ">><")
+    if difference.stretches:
         yield ""
-        yield heading(f"Split otherwise: {counted(found.stretches_in_all, 'text')}")
-        yield _stretches(found.stretches, names)
-    if found.lines:
+        yield heading(f"Split differently: {counted(difference.stretches_in_all, 'text')}")
+        yield _stretches(difference.stretches, names)
+    if difference.lines:
         yield ""
         yield heading("Lines that differ most")
-        yield _lines(found.lines[:limit], names)
-
-
-def _names(a: str, b: str) -> tuple[str, str]:
-    """Short names of the two that are not the same."""
-    short = Path(a).name or a, Path(b).name or b
-    return (a, b) if short[0] == short[1] else short
-
-
-def _tokens(tokens: Sequence[OnlyToken]) -> str:
-    rows = [("times", "id", "token")]
-    rows += [(f"{it.count:,}", str(it.id), shorten(visible(it.token), 40)) for it in tokens]
-    return table(rows, ">><")
+        rows = [(*(shorten(name, 12) for name in names), "line")]
+        room = columns() - 32
+        rows += [
+            (f"{len(it.a):,}", f"{len(it.b):,}", shorten(visible(it.text.encode()), room))
+            for it in difference.lines[:limit]
+        ]
+        yield table(rows, ">><")
 
 
 def _stretches(stretches: Sequence[Stretch], names: Sequence[str]) -> str:
@@ -150,15 +154,6 @@ def _stretches(stretches: Sequence[Stretch], names: Sequence[str]) -> str:
         for it in stretches
     ]
     return table(rows, ">><<")
-
-
-def _lines(lines: Sequence[Stretch], names: Sequence[str]) -> str:
-    rows = [(*(shorten(name, 12) for name in names), "line")]
-    rows += [
-        (f"{len(it.a):,}", f"{len(it.b):,}", shorten(visible(it.text.encode()), columns() - 32))
-        for it in lines
-    ]
-    return table(rows, ">><")
 
 
 def _pieces(tokens: Sequence[bytes]) -> str:

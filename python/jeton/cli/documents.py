@@ -1,8 +1,7 @@
 """Documents: what the commands read, from files and standard input.
 
-Look here for what a document is (a file, a line, a field of a JSON object, a row of a table), for
-what becomes of compressed files and of bytes that are not UTF-8, and for how much is held in
-memory: one batch of documents.
+Look here for what a document is (a file, a line, a field of a JSON object, a row of a table), and
+for how compressed files and bytes that are not UTF-8 are read. Memory holds one batch of documents.
 """
 
 from __future__ import annotations
@@ -51,10 +50,10 @@ BATCH_DOCUMENTS = 16_384
 
 MOST_OF_A_LINE = 68_000_000
 MOST_OF_A_DOCUMENT = 537_000_000
-"""How many bytes a line and a document of a compressed file may have: few bytes can hold many."""
+"""Maximum bytes of a line and of a document in a compressed file, which may expand enormously."""
 
 _PACKED = (".gz", ".zst", ".parquet")
-"""What says that a file holds more than its size."""
+"""Endings of files that hold more text than their size says."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -73,7 +72,7 @@ class InputDocument:
 
     @property
     def place(self) -> str:
-        """What errors call it."""
+        """How errors name it."""
         source = "standard input" if self.source == STDIN else self.source
         return source if self.line is None else f"{source}:{self.line}"
 
@@ -100,7 +99,11 @@ class Reader:
         """
         for path in paths:
             if path != STDIN and is_table(Path(path)):
-                yield from self._of_table(path, progress)
+                table = ParquetColumn(Path(path), self.field or "text", self.errors)
+                for text in table.texts(BATCH_BYTES):
+                    size = len(text.encode("utf-8", "surrogatepass"))
+                    progress.advance(size)
+                    yield InputDocument(text, path, size)
                 continue
             with _opened(path) as (file, is_compressed):
                 if self.by_line:
@@ -118,12 +121,6 @@ class Reader:
                     data = _whole(path, file, is_compressed)
                     yield InputDocument(self._text(data, path), path, len(data))
                     progress.advance(len(data))
-
-    def _of_table(self, path: str, progress: ProgressBar) -> Iterator[InputDocument]:
-        for text in ParquetColumn(Path(path), self.field or "text", self.errors).texts(BATCH_BYTES):
-            size = len(text.encode("utf-8", "surrogatepass"))
-            progress.advance(size)
-            yield InputDocument(text, path, size)
 
     def _text(self, data: bytes, place: str) -> str:
         try:
@@ -170,8 +167,8 @@ def _opened(path: str) -> Iterator[tuple[BinaryIO, bool]]:
         try:
             yield cast(BinaryIO, content), True
         except DAMAGED as error:
-            told = " ".join(str(error).split())
-            raise FormatError(f"{path}: cannot be read: {told}") from None
+            reason = " ".join(str(error).split())
+            raise FormatError(f"{path}: cannot be read: {reason}") from None
 
 
 def _lines(path: str, file: BinaryIO, is_compressed: bool) -> Iterator[bytes]:
@@ -194,19 +191,19 @@ def _whole(path: str, file: BinaryIO, is_compressed: bool) -> bytes:
 
 
 def only_document(path: str, progress: ProgressBar) -> InputDocument:
-    """The text of a file, whatever bytes it holds.
+    """The text of a file; bytes that are not UTF-8 become U+FFFD.
 
     Raises:
-        FormatError: It is a table, which holds several.
+        FormatError: The file is a table, which has several texts.
     """
     if path != STDIN and is_table(Path(path)):
-        raise FormatError(f"{path}: is a table, and not one text")
+        raise FormatError(f"{path}: a table has several texts, and this reads one")
     (document,) = Reader(errors="replace").documents([path], progress)
     return document
 
 
 def input_size(paths: Iterable[str]) -> int | None:
-    """How many bytes there are to read, where that can be known."""
+    """How many bytes there are to read, if that is known before reading."""
     total = 0
     for path in paths:
         if path == STDIN or path.lower().endswith(_PACKED) or not Path(path).is_file():
@@ -231,7 +228,7 @@ def batches(documents: Iterable[InputDocument]) -> Iterator[list[InputDocument]]
 
 @contextlib.contextmanager
 def named_by_place(group: Sequence[InputDocument]) -> Iterator[None]:
-    """Errors of a call on texts of `group` name the file and the line of a text, not its number."""
+    """Makes errors of a call on `group` name the file and line of a text instead of its number."""
     try:
         yield
     except JetonError as error:
@@ -262,7 +259,7 @@ documents_option = click.option(
 
 
 def say_what_documents_are(inputs: Iterable[Path], field: str | None, documents: str) -> None:
-    """Says what documents of text are, unless an option does."""
+    """Notes whether a file or a line is a document, unless the user passed `--documents`."""
     source = click.get_current_context().get_parameter_source("documents")
     if source is click.core.ParameterSource.COMMANDLINE:
         return

@@ -66,7 +66,7 @@ def edit() -> None: ...
 
 
 def _target_options(function: F) -> F:
-    """Where the result goes; the command gives an `Edited` and the files that it read."""
+    """The options of the result; the command returns an `Edited`."""
 
     @functools.wraps(function)
     def command(
@@ -92,12 +92,9 @@ def _target_options(function: F) -> F:
         edited: Edited = function(tok=tok, **others)
         if model is not None:
             with ProgressBar("writing", None) as progress:
-                done = 0
 
-                def told(written: int, _: int) -> None:
-                    nonlocal done
-                    progress.advance(written - done)
-                    done = written
+                def watch(written: int, _: int) -> None:
+                    progress.advance(written - progress.done)
 
                 rewrite_checkpoint(
                     model,
@@ -106,22 +103,26 @@ def _target_options(function: F) -> F:
                     init=cast(Any, init),
                     multiple_of=multiple_of,
                     drop_padding=drop_padding,
-                    watch=told,
+                    watch=watch,
                 )
-            written = [target]
+            files = [target]
             _save_map(edited, map_path, force=force)
         else:
             with workshop(target) as folder:
                 edited.tok.save(folder / target.name)
-                _refuse_map_among(moves(folder, target), map_path)
+                finals = {os.path.realpath(final) for _, final in moves(folder, target)}
+                if map_path is not None and os.path.realpath(map_path) in finals:
+                    raise FileError(
+                        f"{map_path}: the tokenizer goes there (name another file for the map)"
+                    )
                 with undisturbed():
-                    written = list(publish(folder, target, inputs=inputs, force=force))
+                    files = list(publish(folder, target, inputs=inputs, force=force))
                     _save_map(edited, map_path, force=force)
-        for file in written:
+        for file in files:
             put(f"{file}")
-        _tell(tok, edited)
+        _say_changes(tok, edited)
 
-    decorators: list[Callable[..., Any]] = [
+    decorators: list[Callable[[F], F]] = [
         click.option(
             "-o",
             "--output",
@@ -162,17 +163,11 @@ def _target_options(function: F) -> F:
 
 def _save_map(edited: Edited, path: str | None, *, force: bool) -> None:
     if path is not None:
-        check_target(path, force=force)  # it may be there since the command began
+        check_target(path, force=force)  # another program may have made it meanwhile
         edited.id_map.save(path)
 
 
-def _refuse_map_among(files: list[tuple[Path, Path]], path: str | None) -> None:
-    finals = {os.path.realpath(final) for _, final in files}
-    if path is not None and os.path.realpath(path) in finals:
-        raise FileError(f"{path}: the tokenizer goes there (name another file for the map)")
-
-
-def _tell(tok: jeton.Tokenizer, edited: Edited) -> None:
+def _say_changes(tok: jeton.Tokenizer, edited: Edited) -> None:
     rows = [
         ("tokens before", f"{tok.vocab_size:,}"),
         ("tokens after", f"{edited.tok.vocab_size:,}"),
@@ -182,7 +177,7 @@ def _tell(tok: jeton.Tokenizer, edited: Edited) -> None:
     if edited.renamed:
         rows.append(("renamed", f"{len(edited.renamed):,}"))
     if edited.left_out:
-        rows.append(("never reached, so left out", f"{len(edited.left_out):,}"))
+        rows.append(("unreachable, so left out", f"{len(edited.left_out):,}"))
     say(table(rows, "<>"))
 
 
@@ -213,11 +208,10 @@ def _prune(
     drop: tuple[str, ...],
     keep: tuple[str, ...],
 ) -> Edited:
-    """Take tokens away: those that FILES use least, or by name or script.
+    """Remove tokens: those that FILES use least, or by name or script.
 
-    With --size and no FILES, tokens learned last go first. In a byte pair encoding only tokens go
-    that no kept one is merged from; bytes, special tokens and what stands for the unknown always
-    stay.
+    With --size and no FILES, the tokens learned last are removed. Byte pair encoding keeps every
+    token that a kept one is merged from. Bytes, special tokens and the unknown token always stay.
     """
     counted = paths != ("-",) or not (size or scripts or drop)
     if counted:
@@ -263,7 +257,7 @@ def _merge(tok: jeton.Tokenizer, other: str) -> Edited:
     """Keep TOKENIZER, and add the tokens that only OTHER has."""
     edited = merge(tok, jeton.load(other))
     if edited.left_out:
-        echo_note("tokens that the merges of the first never let arise are left out")
+        echo_note("tokens that the merges of TOKENIZER make unreachable are left out")
     return edited
 
 
@@ -281,7 +275,7 @@ def _add(tok: jeton.Tokenizer, tokens: tuple[str, ...]) -> Edited:
 @click.argument("names", nargs=-1, required=True, metavar="OLD NEW...")
 @_target_options
 def _rename(tok: jeton.Tokenizer, names: tuple[str, ...]) -> Edited:
-    """Give special tokens other names, each OLD the NEW behind it. Ids and weights stay."""
+    """Rename special tokens, each OLD to the NEW after it. Ids and weights stay."""
     if len(names) % 2:
         raise click.UsageError("each OLD name needs a NEW one after it")
     return rename(tok, dict(zip(names[::2], names[1::2], strict=True)))

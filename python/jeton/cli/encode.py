@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
 import click
@@ -25,6 +25,7 @@ from jeton.cli.progress import ProgressBar
 from jeton.cli.targets import FilePath, check_inputs, check_target, force_option
 from jeton.cli.token_files import FORMS, Form, NpyWriter, dtype_for, form_for, output
 from jeton.cli.tokenizers import (
+    EncodingOptions,
     TokenizerSource,
     encoding_options,
     note_on_special_tokens,
@@ -93,7 +94,7 @@ def encode(
     source: TokenizerSource,
     paths: tuple[str, ...],
     reader: Reader,
-    options: dict[str, Any],
+    options: EncodingOptions,
     text: str | None,
     target: str | None,
     form: Form | None,
@@ -108,7 +109,7 @@ def encode(
         raise click.UsageError("--spans needs --format jsonl.")
     if offsets and form != "npy":
         raise click.UsageError(
-            "--offsets needs --format npy; the other forms keep documents apart."
+            "--offsets needs --format npy; the other formats separate documents themselves."
         )
     check_inputs(paths)
     inputs = [*paths, *source.files]
@@ -129,15 +130,23 @@ def encode(
         )
         groups = batches(documents)
         file = stack.enter_context(output(target, force=force))
+        rows = count = 0
         if form == "npy":
             starts = stack.enter_context(output(offsets, force=force)) if offsets else None
             dtype = dtype_for(tok.max_id)
             rows, count = _write_npy(tok, groups, options, NpyWriter(file, dtype), starts)
             detail = f" as {np.dtype(dtype)} (the largest id possible is {tok.max_id:,})"
         else:
-            records = (_records_with_spans if spans else _records)(tok, groups, options)
-            rows, count = _write_lines(records, file, _text_line if form == "text" else _json_line)
             detail = ""
+            for record in (_records_with_spans if spans else _records)(tok, groups, options):
+                line = (
+                    " ".join(map(str, record["ids"]))
+                    if form == "text"
+                    else json.dumps(record, separators=(",", ":"))
+                )
+                file.write(line.encode() + b"\n")
+                rows += 1
+                count += len(record["ids"])
     if target not in (None, "-"):
         echo_note(f"{target}: {count:,} ids of {counted(rows, 'document')}{detail}")
 
@@ -145,7 +154,7 @@ def encode(
 def _write_npy(
     tok: jeton.Tokenizer,
     groups: Iterable[list[InputDocument]],
-    options: dict[str, Any],
+    options: EncodingOptions,
     ids: NpyWriter,
     starts: BinaryIO | None,
 ) -> tuple[int, int]:
@@ -170,7 +179,7 @@ Record = dict[str, list[Any]]
 
 
 def _records(
-    tok: jeton.Tokenizer, groups: Iterable[list[InputDocument]], options: dict[str, Any]
+    tok: jeton.Tokenizer, groups: Iterable[list[InputDocument]], options: EncodingOptions
 ) -> Iterator[Record]:
     for group in groups:
         with named_by_place(group):
@@ -180,29 +189,10 @@ def _records(
 
 
 def _records_with_spans(
-    tok: jeton.Tokenizer, groups: Iterable[list[InputDocument]], options: dict[str, Any]
+    tok: jeton.Tokenizer, groups: Iterable[list[InputDocument]], options: EncodingOptions
 ) -> Iterator[Record]:
     for group in groups:
         for document in group:
             with named_by_place([document]):
                 encoding = tok.encode_with_spans(document.text, **options)
             yield {"ids": encoding.ids, "spans": encoding.spans}
-
-
-def _write_lines(
-    records: Iterable[Record], file: BinaryIO, line: Callable[[Record], str]
-) -> tuple[int, int]:
-    rows = count = 0
-    for record in records:
-        file.write(line(record).encode() + b"\n")
-        rows += 1
-        count += len(record["ids"])
-    return rows, count
-
-
-def _text_line(record: Record) -> str:
-    return " ".join(map(str, record["ids"]))
-
-
-def _json_line(record: Record) -> str:
-    return json.dumps(record, separators=(",", ":"))

@@ -1,4 +1,4 @@
-"""`jeton fetch`: the files of tokenizers, fetched before they are needed."""
+"""`jeton fetch`: downloads the files of tokenizers before they are needed."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ __all__ = ["fetch"]
 HELP = """Download tokenizers in advance, and say where their files are.
 
 NAME is a known name (gpt2, o200k_base …, as `jeton list` has them), the name of a model that uses
-one, or a repository of the Hugging Face hub (organisation/name). Files that
-are here already are not downloaded again.
+one, or a repository of the Hugging Face hub (organisation/name). Files that are already on this
+machine are not downloaded again.
 
 For a machine without a network, --folder writes copies into a folder. Copy that folder to the
 machine, and set the environment variable JETON_DATA_DIR to it.
@@ -42,21 +42,21 @@ Examples:
 )
 @force_option
 def fetch(names: tuple[str, ...], folder: str | None, force: bool) -> None:
-    found = [item for name in names for item in sources.fetched(name).items()]
+    files = [item for name in names for item in sources.fetched(name).items()]
     if folder is not None:
-        found = [(name, _copy(path, Path(folder) / name, force)) for name, path in found]
-    for _, path in found:
+        files = [(name, _copy(path, Path(folder) / name, force)) for name, path in files]
+    for _, path in files:
         put(f"{path}")
 
 
 def _copy(path: Path, target: Path, force: bool) -> Path:
     if path.is_dir():
-        raise ArgumentError(f"--folder goes with known names, and {path} is of a repository")
+        raise ArgumentError(f"--folder goes with known names, and {path} is from a repository")
     folder = target.parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"{folder}: cannot be made: {error.strerror}") from None
+        raise FileError(f"{folder}: cannot create it: {error.strerror}") from None
     if target.is_file() and sha256_of(target) == sha256_of(path):
         return target
     check_target(target, inputs=[path], force=force)

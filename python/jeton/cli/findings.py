@@ -20,7 +20,7 @@ __all__ = ["findings_table", "plain", "rules_table"]
 
 _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 _EXAMPLES = 3
-"""How many cases of a finding a table shows, unless all are asked for."""
+"""How many cases of a finding a table shows without `--all`."""
 
 
 def rules_table() -> str:
@@ -63,7 +63,14 @@ def findings_table(health: Health, name: str, everything: bool, of_new: bool) ->
     lines = lines_of([grid], columns())[:-1]
     title = heading(f"{name} · {_summary(health, of_new)}")
     body = ["", *lines, ""] if len(health) else []
-    return "\n".join([title, *body, *_footer(health)])
+    skipped: dict[str, list[str]] = {}
+    for rule, why in health.skipped.items():
+        skipped.setdefault(why, []).append(rule)
+    footer = [
+        styled(shorten(f"  not checked: {', '.join(rules)} ({why})", columns()), dim=True)
+        for why, rules in skipped.items()
+    ]
+    return "\n".join([title, *body, *footer])
 
 
 def _summary(health: Health, of_new: bool) -> str:
@@ -75,15 +82,6 @@ def _summary(health: Health, of_new: bool) -> str:
     new = " that are new" if of_new and counts else ""
     nothing = "nothing new" if of_new else "nothing found"
     return f"{health.vocab_size:,} tokens · {', '.join(counts) or nothing}{new}"
-
-
-def _footer(health: Health) -> Iterator[str]:
-    told: dict[str, list[str]] = {}
-    for rule, why in health.skipped.items():
-        told.setdefault(why, []).append(rule)
-    for why, rules in told.items():
-        line = shorten(f"  not checked: {', '.join(rules)} ({why})", columns())
-        yield styled(line, dim=True)
 
 
 def _about(finding: Finding, everything: bool) -> RenderableType:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -20,6 +20,7 @@ from jeton.cli.terminal import columns, heading, shorten, show, table
 from jeton.cli.token_use import token_use
 from jeton.cli.tokenizer_summary import tokenizer_summary
 from jeton.cli.tokenizers import (
+    EncodingOptions,
     TokenizerSource,
     encoding_options,
     note_on_special_tokens,
@@ -44,7 +45,7 @@ never do.
 
 With a text: its tokens in alternating colours, with white space visible, and a table of ids,
 tokens and bytes. With --gotchas: what in the text leads to unexpected tokens, such as spaces at
-its ends, capitals, numbers, special tokens, look-alikes, invisible characters, and what is lost.
+its ends, capitals, numbers, special tokens, look-alikes, invisible characters, and lost text.
 
 \b
 Examples:
@@ -89,7 +90,7 @@ def inspect(
     rows: int,
     gotchas: bool,
     form: str,
-    options: dict[str, Any],
+    options: EncodingOptions,
 ) -> None:
     if text is not None and file is not None:
         raise click.UsageError("give TEXT or --file, not both.")
@@ -118,36 +119,40 @@ def inspect(
         _show_text(tok, text, options, rows)
 
 
-def _show_gotchas(found: Gotchas, form: str) -> None:
+def _show_gotchas(gotchas: Gotchas, form: str) -> None:
     if form == "json":
         record = {
-            "characters": len(found.text),
-            "gotchas": [dataclasses.asdict(gotcha) for gotcha in found],
-            "left_out": found.left_out,
+            "characters": len(gotchas.text),
+            "gotchas": [dataclasses.asdict(gotcha) for gotcha in gotchas],
+            "left_out": gotchas.left_out,
         }
         # A text may hold surrogates, and JSON in UTF-8 cannot.
         say(json.dumps(record, ensure_ascii=True))
         return
-    size = counted(len(found.text), "character")
-    say(heading(f"{counted(len(found), 'gotcha')} · {size}"))
+    size = counted(len(gotchas.text), "character")
+    say(heading(f"{counted(len(gotchas), 'gotcha')} · {size}"))
     say()
-    show(found)
+    show(gotchas)
 
 
-def _show_text(tok: jeton.Tokenizer, text: str, options: dict[str, Any], limit: int) -> None:
+def _show_text(tok: jeton.Tokenizer, text: str, options: EncodingOptions, limit: int) -> None:
     encoding = tok.encode_with_spans(text, **options)
     most = max(limit, _MOST_SHOWN)
     ids, spans = encoding.ids[:most], encoding.spans[:most]
     specials = set(tok.special_tokens.values())
     tokens = [tok.token_spelling(id) for id in ids]
-    # What no text shows, such as a control piece, is shown by its name.
+    # A token without text, such as a control piece, is shown by its name.
     pieces = [
         ColouredToken(token if id in specials else tok.token_bytes(id) or token, id, id in specials)
         for id, token in zip(ids, tokens, strict=True)
     ]
     colour = use_colour(sys.stdout)
     count = len(encoding.ids)
-    say(_summary(text, count))
+    size = len(text.encode("utf-8", "surrogatepass"))
+    sizes = [counted(count, "token"), counted(len(text), "character"), counted(size, "byte")]
+    if count:
+        sizes.append(f"{size / count:.2f} bytes per token")
+    say(heading(" · ".join(sizes)))
     if not pieces:
         return
     say()
@@ -162,14 +167,6 @@ def _show_text(tok: jeton.Tokenizer, text: str, options: dict[str, Any], limit: 
     say(styled(f"  {shorten(LEGEND, columns() - 2)}", dim=True))
 
 
-def _summary(text: str, tokens: int) -> str:
-    size = len(text.encode("utf-8", "surrogatepass"))
-    parts = [counted(tokens, "token"), counted(len(text), "character"), counted(size, "byte")]
-    if tokens:
-        parts.append(f"{size / tokens:.2f} bytes per token")
-    return heading(" · ".join(parts))
-
-
 def _rows(
     ids: list[int],
     tokens: list[bytes],
@@ -179,20 +176,20 @@ def _rows(
 ) -> str:
     """The table: number, id, token as the vocabulary spells it, span, and its bytes in text.
 
-    What does not fit a narrow terminal is shortened.
+    On a narrow terminal, cells are shortened and the last columns left out.
     """
     header = ("", "id", "token", "span", "bytes")
     rows = [tuple(styled(name, dim=True) for name in header)]
     colours = hues(ids)
     for number, (token_id, span) in enumerate(zip(ids, spans, strict=False)):
         piece = pieces[number]
-        shown = shorten(visible(tokens[number]), max(12, width // 3))
+        token = shorten(visible(tokens[number]), max(12, width // 3))
         start, end = span
         rows.append(
             (
                 styled(str(number), dim=True),
                 str(token_id),
-                paint(shown, piece, colours[number]),
+                paint(token, piece, colours[number]),
                 f"{start}–{end}",
                 styled(shorten(piece.data.hex(" "), max(11, width // 3)), dim=True),
             )

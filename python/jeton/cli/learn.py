@@ -10,6 +10,7 @@ from jeton.cli.command import Command, Group, decorated
 from jeton.cli.learn_views import View, read_text, view_options
 from jeton.cli.targets import FilePath, force_option
 from jeton.cli.tokenizers import (
+    EncodingOptions,
     TokenizerSource,
     encoding_options,
     note_on_special_tokens,
@@ -57,27 +58,31 @@ _MERGES = click.IntRange(0, 200)
 )
 @click.option("--exercises", "is_list", is_flag=True, help="List the exercises.")
 @click.option(
-    "--grade", "graded", type=FilePath(), metavar="FILE", help="Grade your own functions."
+    "--grade", "path_to_grade", type=FilePath(), metavar="FILE", help="Grade your own functions."
 )
 @click.option(
     "--new", type=FilePath(), metavar="FILE", help="Write a file of empty functions to fill in."
 )
 @click.pass_context
 def learn(
-    ctx: click.Context, number: int | None, is_list: bool, graded: str | None, new: str | None
+    ctx: click.Context,
+    number: int | None,
+    is_list: bool,
+    path_to_grade: str | None,
+    new: str | None,
 ) -> None:
-    chosen = [number is not None, is_list, graded is not None, new is not None]
-    if sum(chosen) + (ctx.invoked_subcommand is not None) > 1:
+    choices = [number is not None, is_list, path_to_grade is not None, new is not None]
+    if sum(choices) + (ctx.invoked_subcommand is not None) > 1:
         raise click.UsageError(
             "--exercise, --exercises, --grade, --new and a command exclude each other."
         )
     if ctx.invoked_subcommand is not None:
         return
-    if graded is not None:
-        _run(ctx, grade, graded)
+    if path_to_grade is not None:
+        _run(ctx, grade, path_to_grade)
     elif new is not None:
         _run(ctx, begin, new)
-    elif any(chosen):
+    elif any(choices):
         _run(ctx, exercise, *([] if number is None else [str(number)]))
     else:
         _run(ctx, menu)
@@ -174,22 +179,22 @@ def _words(
     """The words with their counts.
 
     Raises:
-        click.UsageError: There are none; or counts that are none.
+        click.UsageError: There are no words, or a count is not a number.
     """
     from jeton.learn.textbook import word_counts
 
-    given = read_text(text, file)
-    if given is None:
+    content = read_text(text, file)
+    if content is None:
         return dict(example)
-    words = word_counts(given)
+    words = word_counts(content)
     if counts:
-        words = dict(_counted(word) for word in given.split())
+        words = dict(_word_with_count(word) for word in content.split())
     if not words:
         raise click.UsageError("there are no words in the text.")
     return words
 
 
-def _counted(word: str) -> tuple[str, int]:
+def _word_with_count(word: str) -> tuple[str, int]:
     name, colon, count = word.rpartition(":")
     if not (name and colon and count.isascii() and count.isdigit() and 0 < int(count[:10]) < 10**9):
         raise click.UsageError(f"{word!r} is not WORD:COUNT, as in hug:10.")
@@ -242,8 +247,8 @@ def bpe(
         merges = _merges_for(vocab_size, {symbol for row, _ in start for symbol in row})
     steps = list(watch_bpe(words, merges, end=mark, tie_break=tie_break))
     on_training = (
-        "jeton train takes the pair with the smallest ids of equals, unless "
-        f"--set tie_break={tie_break}."
+        "Of equally frequent pairs, jeton train takes the one with the smallest ids; "
+        f"--set tie_break={tie_break} makes it take this one."
     )
     frames = frames_of_merging(start, steps, on_training=on_training)
     view.show(frames, _title("BPE", words))
@@ -297,17 +302,17 @@ def wordpiece(
     words = _words(text, file, counts, textbook.HUG_COUNTS)
     steps = list(watch_wordpiece(words, merges, rule=rule))
     tok = textbook.wordpiece(words, len({step.made for step in steps}), rule=rule)
-    told = tok.explain(" ".join(list(words)[:6]))
+    explanation = tok.explain(" ".join(list(words)[:6]))
     on_training = (
-        "jeton train --kind wordpiece has this rule, too."
+        "jeton train --kind wordpiece uses this rule too."
         if rule == "released"
-        else "This is the published rule. jeton train --kind wordpiece takes the released one, "
-        "the most frequent pair, unless --rule published."
+        else "This is the published rule. jeton train --kind wordpiece uses the released one, "
+        "the most frequent pair; --rule published changes that."
     )
     merging = frames_of_merging(
         marked_rows(words), steps, longest_match=True, on_training=on_training
     )
-    frames = [*merging, *frames_of_pieces(told.model)]
+    frames = [*merging, *frames_of_pieces(explanation.model)]
     view.show(frames, _title("WordPiece", words))
 
 
@@ -364,10 +369,10 @@ def bytes_(text: tuple[str, ...], file: str | None, view: View) -> None:
     from jeton.learn.byte_alphabet import frames_of_bytes
 
     view.check(_read(file))
-    given = read_text(text, file)
-    if given == "":
+    content = read_text(text, file)
+    if content == "":
         raise click.UsageError("the text is empty: it has no bytes to show.")
-    frames = frames_of_bytes("un café 🙂" if given is None else given)
+    frames = frames_of_bytes("un café 🙂" if content is None else content)
     view.show(frames, "Bytes")
 
 
@@ -391,19 +396,21 @@ def encode(
     source: TokenizerSource,
     text: tuple[str, ...],
     file: str | None,
-    options: dict[str, Any],
+    options: EncodingOptions,
     view: View,
 ) -> None:
     from jeton.encoding.explaining.view_frames import frames_of_encoding
 
     view.check([*source.files, *_read(file)])
-    given = read_text(text, file)
-    if given is None:
+    content = read_text(text, file)
+    if content is None:
         raise click.UsageError('give a text, as in "How is this split?", or --file.')
     tok = source.load()
     note_on_special_tokens(tok, options)
-    told = tok.explain(given, **options)
-    view.show(frames_of_encoding(told.text, told.steps), f"Encoding with {source.name}")
+    explanation = tok.explain(content, **options)
+    view.show(
+        frames_of_encoding(explanation.text, explanation.steps), f"Encoding with {source.name}"
+    )
 
 
 def _read(file: str | None) -> list[str]:
@@ -411,5 +418,7 @@ def _read(file: str | None) -> list[str]:
 
 
 def _title(kind: str, words: dict[str, int]) -> str:
-    shown = " ".join(list(words)[:5])
-    return f"{kind}: {shown if len(shown) <= 60 else shown[:59]}" + " …" * (len(words) > 5)
+    first_words = " ".join(list(words)[:5])
+    return f"{kind}: {first_words if len(first_words) <= 60 else first_words[:59]}" + " …" * (
+        len(words) > 5
+    )

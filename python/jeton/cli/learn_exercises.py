@@ -1,6 +1,6 @@
-"""What `jeton learn --exercise` asks, reads and says.
+"""The dialogue of `jeton learn --exercise`.
 
-Look here for exit codes: 0 where the answer was right in the end, 1 where it never was.
+Look here for exit codes: 0 if an answer was right, 1 if none was.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TRIES = 5
 
 
 def list_exercises() -> None:
-    """All exercises, with the example that each is on."""
+    """Lists all exercises, with the example of each."""
     rows = [
         (str(number), styled(make().title, bold=True), example)
         for number, (example, make) in enumerate(EXERCISES, 1)
@@ -35,47 +35,43 @@ def list_exercises() -> None:
 
 
 def ask(number: int) -> None:
-    """Asks one, until the answer is right, or there are no more.
+    """Asks an exercise until the answer is right, or the tries are used up.
 
     Raises:
-        ArgumentError: There is none of that number.
+        ArgumentError: There is no exercise with that number.
     """
-    asked = exercise(number)
-    say(heading(f"Exercise {number}: {asked.title}"))
-    _say(asked.question)
-    _say(f"{asked.form} ? gives a hint; an empty line gives up.", dim=True)
-    left = _TRIES
+    question = exercise(number)
+    say(heading(f"Exercise {number}: {question.title}"))
+    _say(question.question)
+    _say(f"{question.form} ? gives a hint; an empty line gives up.", dim=True)
+    tries = _TRIES
     while True:
-        answer = _read_answer()
-        if answer is None:
-            _end(asked, "No answer came.")
+        if sys.stdin.isatty():
+            put("> ", end="")
+        line = sys.stdin.readline()
+        if not line:
+            _end(question, "The input has ended.")
+        answer = line.strip()
         if answer == "?":
-            _say(asked.hint)
+            _say(question.hint)
             continue
         if not answer:
-            _end(asked, "Given up.")
-        verdict = asked.check(answer)
+            _end(question, "You gave up.")
+        verdict = question.check(answer)
         if verdict.right:
             _say(verdict.told, styled("Right. ", fg="green", bold=True))
-            _show_steps(asked)
-            _say_next(number)
+            _show_steps(question)
+            if number < len(EXERCISES):
+                say(styled(f"\nThe next: jeton learn --exercise {number + 1}", dim=True))
             return
-        _say(verdict.told, styled("Not so. ", fg="red", bold=True))
-        left -= 1
-        if left == 0:
-            _end(asked, "That was the last try.")
-
-
-def _read_answer() -> str | None:
-    """The next line; `None` at the end of the input."""
-    if sys.stdin.isatty():
-        put("> ", end="")
-    line = sys.stdin.readline()
-    return line.strip() if line else None
+        _say(verdict.told, styled("Wrong. ", fg="red", bold=True))
+        tries -= 1
+        if tries == 0:
+            _end(question, "That was the last try.")
 
 
 def _say(text: str, start: str = "", *, dim: bool = False) -> None:
-    """Lines of text, broken where the terminal ends; a line that is indented stays as it is."""
+    """Prints a text wrapped to the terminal; an indented line stays as it is."""
     for number, line in enumerate(map(without_controls, text.split("\n"))):
         first = start if number == 0 else ""
         if line.startswith(" "):
@@ -86,20 +82,15 @@ def _say(text: str, start: str = "", *, dim: bool = False) -> None:
             say((first if at == 0 else "") + styled(part, dim=dim))
 
 
-def _end(asked: Exercise, told: str) -> NoReturn:
-    _say(f"{told} The answer is {' '.join(asked.answer)}. {asked.why}")
-    _show_steps(asked)
+def _end(question: Exercise, reason: str) -> NoReturn:
+    _say(f"{reason} The answer is {' '.join(question.answer)}. {question.why}")
+    _show_steps(question)
     raise click.exceptions.Exit(1)
 
 
-def _show_steps(asked: Exercise) -> None:
-    """The steps that lead to the answer, without the note, which has been said."""
-    frames = [dataclasses.replace(frame, note="") for frame in asked.frames()]
+def _show_steps(question: Exercise) -> None:
+    """Prints the steps that lead to the answer, without their note, which is printed already."""
+    frames = [dataclasses.replace(frame, note="") for frame in question.frames()]
     if frames:
         say()
         print_steps(frames, use_colour(sys.stdout), place="")
-
-
-def _say_next(number: int) -> None:
-    if number < len(EXERCISES):
-        say(styled(f"\nThe next: jeton learn --exercise {number + 1}", dim=True))

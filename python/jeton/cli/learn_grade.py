@@ -1,6 +1,6 @@
-"""`jeton learn --grade`, which grades a file of functions, and `--new`, which begins one.
+"""`jeton learn --grade` grades a file of functions; `--new` writes an empty one.
 
-Look here for exit codes: 0 where every function that is written is right, 1 where one is not.
+Look here for exit codes: 0 if every function that is filled in is right, 1 otherwise.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ def show_grades(path: str) -> None:
     say()
     if wrong:
         name = wrong[0].task.name
-        say(paragraph(f"Mend {name} first; its page: docs/exercises/{name}.md"))
+        say(paragraph(f"Fix {name} first; its page: docs/exercises/{name}.md"))
         raise click.exceptions.Exit(1)
     if missing is not None:
         say(paragraph(f"Next: {missing.name}. {missing.goal}"))
         say(paragraph(f"def {missing.name}{missing.signature}:"))
         return
-    say(paragraph("All right: that is a tokenizer. jeton.learn.reference has ours, to compare."))
+    say(paragraph("All right: that is a tokenizer. Compare it with ours, jeton.learn.reference."))
 
 
 def _show(it: Grade) -> None:

@@ -12,20 +12,20 @@ from jeton.cli.printing import put, say, styled, use_colour
 from jeton.cli.terminal import heading, paragraph
 from jeton.display.human_readable import counted
 from jeton.display.views.frames import Chip, Frame, Row, Rows
-from jeton.learn.merging import MergeStep, frames_of_merging, watch_bpe
+from jeton.learn.merging import frames_of_merging, watch_bpe
 
 __all__ = ["play"]
 
 _WORDS = 4
 _MERGES = 3
-"""Merges to guess before there are other words."""
+"""Merges to guess in a round, before the next round brings other words."""
 
 _ENDINGS = ("ing", "er", "est", "ed", "ly", "and", "out", "ight")
 """Words of a round share one of these, so that some pairs occur more often than others."""
 
 
 def play(start: int | None) -> None:
-    """Asks until an empty line, or the end of the input."""
+    """Asks until the user types an empty line, or the input ends."""
     seed = random.randrange(10_000) if start is None else start
     numbers = random.Random(seed)
     streak = longest = guesses = right = 0
@@ -37,7 +37,9 @@ def play(start: int | None) -> None:
         counts = _round(words, numbers)
         for step in watch_bpe(counts, _MERGES, end=None):
             say()
-            _show(step)
+            rows = tuple(Row(tuple(map(Chip, row)), f"{count} ×") for row, count in step.before)
+            frame = Frame(f"Merge {step.number}", "", (Rows(rows),))
+            print_steps([frame], use_colour(sys.stdout), place="")
             put("> ", end="")
             line = sys.stdin.readline()
             if not line.strip():
@@ -53,23 +55,16 @@ def play(start: int | None) -> None:
                 verdict, colour = "Right.", "green"
             else:
                 streak = 0
-                verdict, colour = "Not so.", "red"
+                verdict, colour = "Wrong.", "red"
             note = frames_of_merging(step.before, [step])[1].note
             text = f"{verdict} {note}" + (f" Streak: {streak}." if streak > 1 else "")
-            said = paragraph(text)
-            say(said.replace(verdict, styled(verdict, fg=colour, bold=True), 1))
+            say(paragraph(text).replace(verdict, styled(verdict, fg=colour, bold=True), 1))
 
 
 def _round(words: list[str], numbers: random.Random) -> dict[str, int]:
     """A few words with counts, most of which share an ending."""
     ending = numbers.choice(_ENDINGS)
     alike = [word for word in words if word.endswith(ending)]
-    chosen = numbers.sample(alike, min(len(alike), _WORDS - 1))
-    chosen += [word for word in numbers.sample(words, _WORDS) if word not in chosen]
-    return {word: numbers.randint(1, 6) for word in chosen[:_WORDS]}
-
-
-def _show(step: MergeStep) -> None:
-    rows = tuple(Row(tuple(map(Chip, row)), f"{count} ×") for row, count in step.before)
-    frame = Frame(f"Merge {step.number}", "", (Rows(rows),))
-    print_steps([frame], use_colour(sys.stdout), place="")
+    sample = numbers.sample(alike, min(len(alike), _WORDS - 1))
+    sample += [word for word in numbers.sample(words, _WORDS) if word not in sample]
+    return {word: numbers.randint(1, 6) for word in sample[:_WORDS]}

@@ -1,6 +1,6 @@
-"""How `jeton learn` shows steps: by keys, printed, or written as a page.
+"""How `jeton learn` shows steps: with keys in a terminal, printed, or as a page.
 
-Look here for which of these it is, and for where the texts come from.
+Look here for how it chooses one of these, and for where its texts come from.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["View", "print_steps", "read_text", "view_options"]
 F = TypeVar("F", bound=Callable[..., object])
 
 _MOST_CHARACTERS = 20_000
-"""Beyond this nobody reads the steps, and they take too long: they are made in plain Python."""
+"""A longer text has more steps than anybody reads, and plain Python takes too long over them."""
 
 
 def view_options(function: F) -> F:
@@ -46,7 +46,7 @@ def view_options(function: F) -> F:
             raise click.UsageError("--all, --step and --html are three ways; give one.")
         return function(view=View(print_all, step, html, force), **others)
 
-    decorators: list[Callable[[Any], Any]] = [
+    decorators: list[Callable[[F], F]] = [
         click.option("--all", "print_all", is_flag=True, help="Print all steps, without keys."),
         click.option("--step", type=click.IntRange(1), metavar="N", help="Print one step."),
         click.option(
@@ -62,7 +62,7 @@ def view_options(function: F) -> F:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How steps are shown: by keys in a terminal, else printed; or one of them; or as a page."""
+    """How steps are shown: with keys in a terminal, printed (all or one), or as a page."""
 
     print_all: bool
     step: int | None
@@ -70,7 +70,7 @@ class View:
     force: bool
 
     def check(self, inputs: Sequence[str] = ()) -> None:
-        """Refuses, before any work, a page that cannot be written."""
+        """Fails before any work if the page cannot be written."""
         if self.html is not None:
             check_target(self.html, inputs=inputs, force=self.force)
 
@@ -109,13 +109,13 @@ def print_steps(frames: Sequence[Frame], colour: bool, place: str | None = None)
     Args:
         frames: The steps.
         colour: Whether in colour.
-        place: What stands before each title; by default which it is of how many.
+        place: The text before each title; by default the number of the step and of all steps.
     """
     from rich.console import Console
 
     from jeton.display.views.printed import print_frames
 
-    # By way of a `str`, so that a reader who leaves is met where all commands meet one.
+    # Through a `str`, so that `say` alone handles a reader who leaves.
     stream = io.StringIO()
     console = Console(
         file=stream,
@@ -130,10 +130,10 @@ def print_steps(frames: Sequence[Frame], colour: bool, place: str | None = None)
 
 
 def read_text(words: Sequence[str], file: str | None) -> str | None:
-    """The text of the command line, of a file, or of standard input (`-`); `None` if none is given.
+    """The text of the command line, a file, or standard input (`-`); `None` without any.
 
     Raises:
-        click.UsageError: Two of them; a text that is too long to watch.
+        click.UsageError: There are both a text and a file, or the text is too long to watch.
     """
     if words and file is not None:
         raise click.UsageError("give TEXT or --file, not both.")
@@ -154,7 +154,7 @@ def read_text(words: Sequence[str], file: str | None) -> str | None:
 
 
 def _valid(text: str) -> str:
-    """A text as valid Unicode: bytes of the command line that the locale did not read are UTF-8."""
+    """A text as valid Unicode; bytes that the locale could not decode are read as UTF-8."""
     try:
         return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     except UnicodeEncodeError:

@@ -41,18 +41,18 @@ def list(kind: str | None, form: str) -> None:
     if form == "json":
         say(saved_json.dumps({kind: _RECORDS[kind]() for kind in kinds}))
         return
-    for number, shown in enumerate(kinds):
+    for number, name in enumerate(kinds):
         if number:
             say()
-        say(heading(_TITLES[shown]))
-        rows = [*_ROWS[shown]()]
-        say(table(rows, _ALIGN.get(shown, "<" * len(rows[0]))))
+        say(heading(_TITLES[name]))
+        rows = [*_ROWS[name]()]
+        say(table(rows, _ALIGN.get(name, "<" * len(rows[0]))))
 
 
 def _tokenizers() -> dict[str, dict[str, object]]:
     return {
-        name: {"what": known.what, "here": registry.is_here(name)}
-        for name, known in registry.KNOWN.items()
+        name: {"what": tokenizer.what, "here": registry.is_here(name)}
+        for name, tokenizer in registry.KNOWN.items()
     }
 
 
@@ -61,18 +61,20 @@ def _patterns() -> dict[str, dict[str, object]]:
 
 
 def _tokenizer_rows() -> Iterator[tuple[str, str, str]]:
-    for name, known in registry.KNOWN.items():
-        is_public = all(source.url is not None for source in known.files)
-        where = "here" if registry.is_here(name) else "to be fetched" if is_public else "licensed"
-        yield styled(name, bold=True), known.what, styled(where, dim=True)
+    for name, tokenizer in registry.KNOWN.items():
+        is_public = all(source.url is not None for source in tokenizer.files)
+        where = "here" if registry.is_here(name) else "to download" if is_public else "licensed"
+        yield styled(name, bold=True), tokenizer.what, styled(where, dim=True)
 
 
 def _model_rows() -> Iterator[tuple[str, str]]:
-    """The models of each tokenizer, in as many lines as they take."""
+    """The models of each tokenizer, on one or more lines."""
     width = columns() - 20
     for name in registry.KNOWN:
-        models = [model for model, known in registry.MODELS.items() if known == name]
-        models += [f"{family}*" for family, known in registry.FAMILIES.items() if known == name]
+        models = [model for model, tokenizer in registry.MODELS.items() if tokenizer == name]
+        models += [
+            f"{family}*" for family, tokenizer in registry.FAMILIES.items() if tokenizer == name
+        ]
         line, label = "", styled(name, bold=True)
         for model in models:
             if line and len(line) + len(model) + 2 > width:
@@ -112,16 +114,16 @@ def _price_rows() -> Iterator[tuple[str, ...]]:
     yield tuple(styled(name, dim=True) for name in names)
     for model, price in cost.shipped().items():
         amounts = (price.input, price.cached, price.output)
-        shown = ["–" if amount is None else f"{amount:.3f}" for amount in amounts]
+        cells = ["–" if amount is None else f"{amount:.3f}" for amount in amounts]
         source = price.source.partition(",")[0]
-        yield styled(model, bold=True), *shown, str(price.date), source
+        yield styled(model, bold=True), *cells, str(price.date), source
 
 
 _TITLES = {
     "tokenizers": "Tokenizers",
     "models": "Models, by tokenizer",
     "patterns": "Patterns, for --pattern",
-    "prices": "Prices of a million tokens, in US dollars",
+    "prices": "Prices per million tokens, in US dollars",
 }
 _ROWS = {
     "tokenizers": _tokenizer_rows,

@@ -1,7 +1,7 @@
 """Arguments that may have a name, `NAME=PATH`: tokenizers, corpora and languages of a comparison.
 
-Look here for what each is called where no name was given: a result must have the names of an
-earlier one to be compared with it. The options that take such values stand here, too.
+Look here for the name of an argument that has none: a result can be compared with an earlier one
+only if the names are the same. The options that take such values are here too.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ pivot_option = click.option(
 
 
 def tokenizers_by_name(values: Sequence[str]) -> dict[str, str]:
-    """Tokenizers; without a name, by the last part of the path without its ending."""
+    """Tokenizers by name; without one, by the last part of the path without its ending."""
 
     def short(path: str) -> str:
         parts = Path(path.rstrip("/"))
@@ -53,7 +53,7 @@ def tokenizers_by_name(values: Sequence[str]) -> dict[str, str]:
 
 
 def corpora_by_name(values: Sequence[str]) -> dict[str, str]:
-    """Corpora; without a name, by the last part of the path; `all` are all of them together."""
+    """Corpora by name; without one, by the last part of the path (`all` is reserved)."""
 
     def short(path: str) -> str:
         name = Path(path).name
@@ -63,7 +63,7 @@ def corpora_by_name(values: Sequence[str]) -> dict[str, str]:
 
 
 def languages_by_name(values: Sequence[str]) -> dict[str, str]:
-    """Files of parallel text, which must have a name."""
+    """Files of parallel text by language, which each must name."""
     for value in values:
         if not _parted(value)[0]:
             raise click.UsageError(
@@ -74,15 +74,15 @@ def languages_by_name(values: Sequence[str]) -> dict[str, str]:
 
 def _by_name(values: Sequence[str], what: str, short: Callable[[str], str]) -> dict[str, str]:
     times = Counter(name or short(path) for name, path in map(_parted, values))
-    found: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for name, path in map(_parted, values):
-        own = name or short(path) or path
-        if not name and times[own] > 1:
-            own = path
-        if own in found:
-            raise click.UsageError(f"{what}: {own!r} is there twice; name one, as in NAME={path}")
-        found[own] = path
-    return found
+        key = name or short(path) or path
+        if not name and times[key] > 1:
+            key = path
+        if key in paths:
+            raise click.UsageError(f"{what}: {key!r} is there twice; name one, as in NAME={path}")
+        paths[key] = path
+    return paths
 
 
 def _parted(value: str) -> tuple[str, str]:

@@ -67,7 +67,7 @@ def play(tokenizers: tuple[str, ...], file: str | None, port: int, host: str, op
         echo_note("anyone who knows this address and can reach this machine can use the page")
     echo_note("Ctrl-C ends it")
     if opens:
-        # A browser in the terminal returns only when the user leaves it.
+        # A browser inside the terminal returns only when the user quits it.
         threading.Thread(target=webbrowser.open, args=[page.url], daemon=True).start()
     with contextlib.suppress(KeyboardInterrupt):
         page.serve()

@@ -1,4 +1,4 @@
-"""`jeton prepare`: from files of text to files that a training loop reads."""
+"""`jeton prepare`: turns files of text into files that a training loop reads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 from jeton.cli.chat import template_text, variables_of
 from jeton.cli.command import Command, echo_note
 from jeton.cli.documents import documents_option, say_what_documents_are
-from jeton.cli.prepare_progress import saying_it_goes_on, showing_progress
+from jeton.cli.prepare_progress import note_on_resuming, progress_shown
 from jeton.cli.printing import put
 from jeton.cli.progress import progress_option
 from jeton.cli.targets import FilePath, check_target
@@ -71,13 +71,13 @@ def _part(_: click.Context, __: click.Parameter, value: str | None) -> tuple[int
         return None
     number, slash, parts = value.partition("/")
     if not (slash and number.isascii() and number.isdigit() and parts.isdigit()):
-        raise click.BadParameter(f"{value!r} is not a part and how many there are, as in 3/8")
+        raise click.BadParameter(f"{value!r} is not PART/PARTS, as in 3/8")
     return int(number), int(parts)
 
 
 def _folder(_: click.Context, __: click.Parameter, value: str) -> Path:
     if value == "-":
-        raise click.BadParameter("a set is a folder, not a stream; ./- is a folder")
+        raise click.BadParameter("a set is a folder, not a stream; ./- names a folder")
     return Path(value)
 
 
@@ -94,8 +94,10 @@ def folder_option(function: F) -> F:
     )(function)
 
 
-def _validation(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> Any:
-    """One number is a share; anything else is files."""
+def _validation(
+    _: click.Context, __: click.Parameter, values: tuple[str, ...]
+) -> float | list[Path] | None:
+    """A single number is a share; anything else names files."""
     if not values:
         return None
     if "" in values:
@@ -149,7 +151,7 @@ def _validation(_: click.Context, __: click.Parameter, values: tuple[str, ...]) 
 @click.option(
     "--frame",
     is_flag=True,
-    help="Add what the tokenizer's post-processor adds, instead of that token.",
+    help="Add the tokens of the tokenizer's post-processor instead of that token.",
 )
 @click.option(
     "--validation",
@@ -198,14 +200,14 @@ def _validation(_: click.Context, __: click.Parameter, values: tuple[str, ...]) 
 @click.option(
     "--too-long",
     type=click.Choice(["truncate", "drop", "error"]),
-    help="Longer conversations lose their oldest turns, are left out, or are an error.  "
+    help="For longer conversations: remove the oldest turns, leave them out, or fail.  "
     "[default: truncate]",
 )
 @click.option(
     "--bad-records",
     type=click.Choice(["error", "drop"]),
-    help="Records that cannot be read or encoded, or are not conversations, are an error, or "
-    "left out.  [default: error]",
+    help="For records that cannot be read or encoded, or are not conversations: fail, or leave "
+    "them out.  [default: error]",
 )
 @click.option("--date", metavar="YYYY-MM-DD", help="The date, for templates that use it.")
 @click.option(
@@ -232,14 +234,14 @@ def prepare(
     too_long: str | None,
     bad_records: str | None,
     date: str | None,
-    variables: dict[str, Any],
+    variables: dict[str, object],
     **options: Any,
 ) -> None:
     if no_end_of_text and end_of_text is not None:
         raise click.UsageError("give --end-of-text or --no-end-of-text, not both.")
     from jeton import data
 
-    asked = {
+    conversation_options = {
         "tools": tools,
         "template": template_text(template),
         "roles": roles,
@@ -248,34 +250,35 @@ def prepare(
         "date": date,
         "variables": variables,
     }
-    given: dict[str, Any] = {
-        name: value for name, value in asked.items() if value not in (None, (), {})
+    chosen_options: dict[str, Any] = {
+        name: value for name, value in conversation_options.items() if value not in (None, (), {})
     }
-    if given and messages is None:
-        name = next(iter(given)).replace("_", "-").replace("variables", "set")
+    if chosen_options and messages is None:
+        name = next(iter(chosen_options)).replace("_", "-").replace("variables", "set")
         raise click.UsageError(f"--{name} is for conversations: give --messages too.")
     if bad_records is not None:
-        (options if messages is None else given)["bad_records"] = bad_records
+        (options if messages is None else chosen_options)["bad_records"] = bad_records
     check_target(None, inputs=inputs, force=False)
     tok = source.load()
-    end: Any = data.AUTO if end_of_text is None else end_of_text
     paths = [Path(path) for path in inputs]
-    with saying_it_goes_on(), showing_progress(progress == "json") as watch:
+    with note_on_resuming(), progress_shown(progress == "json") as watch:
         manifest = data.prepare(
             paths[0] if len(paths) == 1 else paths,
             tok,
             folder,
-            end_of_text=None if no_end_of_text else end,
-            # A path may be no UTF-8, and a manifest has to be.
+            end_of_text=None if no_end_of_text else end_of_text or data.AUTO,
+            # A path need not be UTF-8, but a manifest must be.
             name=os.fsencode(source.name).decode(errors="replace"),
-            messages=None if messages is None else data.Conversations(messages, **given),
+            messages=None if messages is None else data.Conversations(messages, **chosen_options),
             watch=watch,
             **options,
         )
     if messages is None:
         say_what_documents_are(paths, options["field"], options["documents"])
         if not options["frame"] and tok._core.frame(True) not in (None, ([], [])):
-            echo_note("what the tokenizer's post-processor adds is left out (--frame writes it)")
+            echo_note(
+                "the tokens of the tokenizer's post-processor are left out (--frame adds them)"
+            )
     say_set(folder, manifest)
 
 
@@ -284,7 +287,7 @@ def _many(number: int, noun: str) -> str:
 
 
 def say_set(folder: Path, manifest: Manifest) -> None:
-    """Says what a set is, when it is whole."""
+    """Prints the sizes of a finished set."""
     for name, split in manifest.splits.items():
         documents, files = _many(split.documents, "document"), _many(len(split.shards), "file")
         echo_note(f"{name}: {split.tokens:,} tokens of {documents}, {files}")
@@ -293,7 +296,7 @@ def say_set(folder: Path, manifest: Manifest) -> None:
         between = "nothing" if end is None else f"{end['token']} ({end['id']})"
         empty = f"; {manifest.empty_documents:,} empty ones left out"
         echo_note(
-            f"{human_bytes(manifest.bytes)} of text; {between} parts documents"
+            f"{human_bytes(manifest.bytes)} of text; {between} between documents"
             + empty * bool(manifest.empty_documents)
         )
         if manifest.bad_documents:
@@ -305,13 +308,13 @@ def say_set(folder: Path, manifest: Manifest) -> None:
 
 
 def _say_chats(counts: Mapping[str, int], tokens: int) -> None:
-    learnt = counts["learnt_tokens"] / max(1, tokens)
-    echo_note(f"{counts['learnt_tokens']:,} tokens to be learnt, {learnt:.1%} of all")
+    share = counts["learnt_tokens"] / max(1, tokens)
+    echo_note(f"{counts['learnt_tokens']:,} tokens are learnt, {share:.1%} of all")
     if counts["truncated"]:
         echo_note(
             f"{_many(counts['truncated'], 'conversation')} truncated, by "
             f"{_many(counts['messages_left_out'], 'message')}"
         )
-    for why, words in (("too_long", "too long"), ("bad", "no conversations that can be learnt")):
+    for why, words in (("too_long", "too long"), ("bad", "no conversation to learn from")):
         if counts[why]:
             echo_note(f"{_many(counts[why], 'record')} left out: {words}")

@@ -1,4 +1,4 @@
-"""How far preparing is: a bar with an estimate, or JSON lines; and what is said of a stop."""
+"""The progress of preparing, as a bar or as JSON lines, and the note when it is stopped."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from jeton.cli.progress import ProgressBar
 if TYPE_CHECKING:
     from jeton.data import PrepareProgress
 
-__all__ = ["saying_it_goes_on", "showing_progress"]
+__all__ = ["note_on_resuming", "progress_shown"]
 
 Watch = Callable[["PrepareProgress"], None]
 
 
 @contextlib.contextmanager
-def showing_progress(as_json: bool) -> Iterator[Watch | None]:
-    """What shows the progress, while it lasts."""
+def progress_shown(as_json: bool) -> Iterator[Watch | None]:
+    """A function that shows the progress; `None` if nothing is to be shown."""
     if is_quiet() or not (as_json or sys.stderr.isatty()):
         yield None
     elif as_json:
@@ -34,17 +34,17 @@ def showing_progress(as_json: bool) -> Iterator[Watch | None]:
 
 
 @contextlib.contextmanager
-def saying_it_goes_on() -> Iterator[None]:
-    """Says, where a signal stops the work, that it is not lost."""
+def note_on_resuming() -> Iterator[None]:
+    """Says, if a signal stops the work, that the same command resumes."""
     try:
         yield
     except KeyboardInterrupt:
-        echo_note("stopped; the same command goes on where it was")
+        echo_note("stopped; the same command resumes")
         raise
 
 
 class _PrepareJsonLines:
-    """JSON lines on standard error, one a second."""
+    """JSON lines on standard error, one per second."""
 
     def __init__(self) -> None:
         self._start, self._next, self._phase = time.monotonic(), 0.0, ""
@@ -54,7 +54,7 @@ class _PrepareJsonLines:
         if step.phase == self._phase and now < self._next:
             return
         self._next, self._phase = now + 1.0, step.phase
-        told = {
+        record = {
             "phase": step.phase,
             "done": step.done,
             "total": step.total,
@@ -62,7 +62,7 @@ class _PrepareJsonLines:
             "tokens": step.tokens,
             "seconds": round(now - self._start, 1),
         }
-        say(json.dumps(told), err=True)
+        say(json.dumps(record), err=True)
 
 
 class _PhaseBars:
@@ -80,6 +80,6 @@ class _PhaseBars:
         self._bar.advance(step.done - self._bar.done)
 
     def close(self) -> None:
-        """Takes the bar away."""
+        """Removes the bar."""
         if self._bar is not None:
             self._bar.close()

@@ -1,12 +1,12 @@
-"""What commands print, and what becomes of characters that would command the terminal.
+"""How commands print, without letting text control the terminal.
 
-Look here before printing: `say` is for people, `put` for what a program reads, `styled` colours.
-Names of files, tokens and messages may be a stranger's: whatever would move the cursor, change a
-colour, set the clipboard or turn text around is printed as a sign for it.
+Look here before printing: `say` prints for people, `put` for programs, `styled` adds colour. Names
+of files, tokens and messages can come from strangers: a character that would move the cursor,
+change a colour, set the clipboard or reverse text is printed as a visible sign instead.
 
-Colours of our own are told from a stranger's by a number that is drawn when the process starts and
-is part of every sequence that `styled` makes; `say` takes it out again. So text may be put together
-from coloured and plain parts, in any way, and only our own colours arrive.
+To know its own colours, jeton draws a random number when the process starts. `styled` puts it into
+every sequence, and `say` removes it. So code can join coloured and plain parts freely, and only
+jeton's own colours take effect.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import re
 import secrets
 import sys
 import unicodedata
-from typing import Any, Final, TextIO
+from typing import Final, TextIO
 
 import click
 
@@ -46,20 +46,28 @@ def use_colour(stream: TextIO) -> bool:
     return stream.isatty() if colour is None else colour
 
 
-def styled(text: str, **how: Any) -> str:
-    """A text in a style of `click.style`, for `say`."""
-    return own_colours(click.style("", reset=False, **how)) + text + own_colours("\x1b[0m")
+def styled(
+    text: str,
+    *,
+    fg: str | int | None = None,
+    bg: int | None = None,
+    bold: bool | None = None,
+    dim: bool | None = None,
+) -> str:
+    """The text in a style of `click.style`, to be printed by `say`."""
+    start = click.style("", fg=fg, bg=bg, bold=bold, dim=dim, reset=False)
+    return own_colours(start) + text + own_colours("\x1b[0m")
 
 
 def own_colours(sequences: str) -> str:
-    """Sequences of colours as `say` lets them pass; they must hold nothing of a stranger's."""
+    """Marks colour sequences as jeton's own, so that `say` keeps them; only for trusted text."""
     return sequences.replace("\x1b[", f"\x1b[{_NUMBER};")
 
 
 def isolated(text: str) -> str:
-    """The text, marked for a terminal to lay out apart if it has right-to-left characters.
+    """The text; if it has right-to-left characters, with marks that isolate it from its neighbours.
 
-    Without the marks, numbers and tokens beside it would be drawn out of order.
+    Without the marks, the terminal would reorder numbers and tokens beside it.
     """
     if not any(unicodedata.bidirectional(character) in ("R", "AL", "AN") for character in text):
         return text
@@ -67,13 +75,13 @@ def isolated(text: str) -> str:
 
 
 def terminal_text(text: str, *, colour: bool, lines: bool = True, isolates: bool = False) -> str:
-    r"""A text as a terminal may have it.
+    r"""A text that is safe to print on a terminal.
 
     Args:
-        text: With sequences of `styled`, and with anything else.
-        colour: Whether styles become colours; else they are left out.
-        lines: Whether line ends and tabs stay; else they are signs too.
-        isolates: Whether the marks of `isolated` take effect; else they are left out.
+        text: Any text; it may have sequences of `styled`.
+        colour: Whether to turn styles into colours; otherwise they are removed.
+        lines: Whether to keep line ends and tabs; otherwise they become visible signs too.
+        isolates: Whether to keep the marks of `isolated`; otherwise they are removed.
 
     >>> terminal_text(styled("a\x1b[2J", bold=True) + "\x1b[1mb\n", colour=True)
     '\x1b[1ma␛[2J\x1b[0m␛[1mb\n'
@@ -97,18 +105,18 @@ def say(text: str = "", *, end: str = "\n", err: bool = False) -> None:
 
 
 def put(text: str, *, end: str = "\n") -> None:
-    """Prints what a program may read: for a terminal as `say` does, for anything else exactly."""
+    """Prints a text that a program may read: exactly, or as `say` does if a terminal shows it."""
     sys.stdout.write((printable(text) if _is_for_terminal() else text) + end)
     sys.stdout.flush()
 
 
 def for_terminal(data: bytes) -> bytes:
-    """Bytes for standard output: exactly these, but for a terminal as `say` prints them."""
+    """Bytes for standard output: unchanged, or as `say` prints them if a terminal shows them."""
     if not _is_for_terminal():
         return data
     return printable(data.decode("utf-8", "surrogateescape")).encode()
 
 
 def _is_for_terminal() -> bool:
-    """Whether a terminal shows what is printed; where colour is forced, a pager hands it on."""
+    """Whether a terminal shows the output; with forced colour, a pager passes it on to one."""
     return sys.stdout.isatty() or use_colour(sys.stdout)

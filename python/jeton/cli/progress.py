@@ -1,6 +1,6 @@
-"""How far work has come: a bar on standard error, drawn by rich.
+"""A progress bar on standard error, drawn by rich.
 
-Look here for when it appears, and for what stands beside the bar.
+Look here for when it appears, and for the text beside the bar.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ progress_option = click.option(
 
 
 class ProgressBar:
-    """A bar on standard error that says how far the work has come.
+    """A progress bar on standard error.
 
-    It appears after half a second, only on a terminal and not under `--quiet`, and is gone when
+    It appears after half a second, only on a terminal and without `--quiet`, and disappears when
     the work is done.
 
     Args:
-        label: What is done.
-        total: How much there is to do; `None` where nobody knows.
-        unit: An amount as people say it.
-        done: What an earlier run has done, which says nothing of the speed of this one.
+        label: The name of the work.
+        total: The amount of work; `None` if unknown.
+        unit: Formats an amount for people.
+        done: The amount that an earlier run has done, which does not count towards the speed.
     """
 
     DELAY = 0.5
@@ -66,7 +66,7 @@ class ProgressBar:
         self.total = total
         self.unit = unit
         self.done = done
-        #: What else is told, behind the speed.
+        #: Further text, after the speed.
         self.note = ""
         self._first = done
         self._active = sys.stderr.isatty() and not is_quiet()
@@ -79,19 +79,19 @@ class ProgressBar:
         return self
 
     def advance(self, amount: int) -> None:
-        """Adds so much to what has been done."""
+        """Adds to the amount done."""
         self.done += amount
         if self._active and (now := time.monotonic()) >= self._next:
             self._next = now + self.INTERVAL
             self._draw(now - self._start)
 
     def follow(self, step: Step) -> None:
-        """Shows how far a step of the work has come."""
+        """Shows the progress that `step` reports."""
         self.total = step.total or None
         self.advance(step.done - self.done)
 
     def close(self) -> None:
-        """Takes the bar away."""
+        """Removes the bar."""
         if self._bars is not None:
             self._bars.stop()
             self._bars = None
@@ -133,7 +133,7 @@ def _bars() -> Bars:
     from rich.progress import BarColumn, TextColumn
     from rich.progress import Progress as Bars
 
-    # Results go to standard output as ever, and no thread draws: a signal finds one at work.
+    # Standard output stays as it is, and no second thread draws, so a signal interrupts only one.
     return Bars(
         TextColumn("{task.description}"),
         BarColumn(bar_width=ProgressBar.BAR),

@@ -51,7 +51,7 @@ Examples:
 """
 
 _LINES = 200
-"""How many lines of each text are looked at for one to show."""
+"""Lines of each text among which the page finds one to show."""
 
 _READ = 200_000
 """Bytes of each text that are read for these lines."""
@@ -112,8 +112,8 @@ def report(
     if bool(tokenizers) == (saved is not None):
         raise click.UsageError("give tokenizers, or --from with a saved comparison.")
     texts, languages = corpora_by_name(corpora), languages_by_name(parallel)
-    named = tokenizers_by_name(tokenizers)
-    inputs = [*named.values(), *texts.values(), *languages.values(), *filter(None, (saved, swept))]
+    paths = tokenizers_by_name(tokenizers)
+    inputs = [*paths.values(), *texts.values(), *languages.values(), *filter(None, (saved, swept))]
     for target in filter(None, (output, target_of_values)):
         check_target(target, inputs=inputs, force=force)
     if target_of_values is not None and os.path.realpath(target_of_values) == os.path.realpath(
@@ -128,19 +128,22 @@ def report(
             raise click.UsageError(
                 "--from has measurements already; leave out --corpus and --parallel."
             )
-        found = Comparison.load(saved)
-        text = found.html(title, sweep=sweep)
+        comparison = Comparison.load(saved)
+        text = comparison.html(title, sweep=sweep)
     else:
         if not corpora and not parallel:
             raise click.UsageError("give text to measure on: --corpus or --parallel.")
-        toks = {name: jeton.load(path) for name, path in named.items()}
-        found = _compared(toks, texts, languages, pivot, invalid)
-        lines = {name: _first_lines(path) for name, path in [*texts.items(), *languages.items()]}
-        text = found.html(title, tokenizers=toks, lines=lines, sweep=sweep)
+        toks = {name: jeton.load(path) for name, path in paths.items()}
+        comparison = _compared(toks, texts, languages, pivot, invalid)
+        lines = {}
+        for name, path in [*texts.items(), *languages.items()]:
+            batches = Lines(Path(path), limit=_READ, errors="replace")
+            lines[name] = list(islice((line for batch in batches for line in batch), _LINES))
+        text = comparison.html(title, tokenizers=toks, lines=lines, sweep=sweep)
     if target_of_values is not None:
-        found.save(target_of_values)
+        comparison.save(target_of_values)
     if pictures is not None:
-        found.pictures(pictures)
+        comparison.pictures(pictures)
     with replacing(Path(output), force=force) as file:
         file.write(text.encode())
     echo_note(f"{output}: {human_bytes(len(text.encode()))}")
@@ -162,8 +165,3 @@ def _compared(
             errors=invalid,
             watch=progress.follow,
         )
-
-
-def _first_lines(path: str) -> list[str]:
-    batches = Lines(Path(path), limit=_READ, errors="replace")
-    return list(islice((line for batch in batches for line in batch), _LINES))

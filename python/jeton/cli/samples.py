@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -43,7 +42,12 @@ Examples:
 def samples(name: str | None, output: str | None, force: bool) -> None:
     if output is None:
         if name is None:
-            say(table(_rows(), "<><"))
+            rows = []
+            for text_name in texts.NAMES:
+                text = texts.read(text_name)
+                size = human_bytes(len(text.encode()))
+                rows.append((styled(text_name, bold=True), size, text.split("\n")[0]))
+            say(table(rows, "<><"))
         else:
             put(texts.read(name), end="")
         return
@@ -57,13 +61,7 @@ def samples(name: str | None, output: str | None, force: bool) -> None:
         raise FileError(f"{path}: is not a folder (name a text to write one file)") from None
     except FileNotFoundError:
         raise FileError(f"{path.parent}: no such folder to write into") from None
-    _write({path / f"{text}.txt": text for text in texts.NAMES}, force)
-
-
-def _rows() -> Iterator[tuple[str, str, str]]:
-    for name in texts.NAMES:
-        text = texts.read(name)
-        yield styled(name, bold=True), human_bytes(len(text.encode())), text.split("\n")[0]
+    _write({path / f"{text_name}.txt": text_name for text_name in texts.NAMES}, force)
 
 
 def _write(files: dict[Path, str], force: bool) -> None:

@@ -1,7 +1,7 @@
-"""Signals that end a command: Ctrl-C, SIGTERM and SIGHUP, heard as one exception.
+"""Signals that end a command: Ctrl-C, SIGTERM and SIGHUP raise one exception.
 
-Look here for why nothing is left behind: what cleans up is `undisturbed`, and a signal that comes
-meanwhile is heard when it is done.
+Look here for why no file is left behind: cleaning up is `undisturbed`, and a signal that arrives
+meanwhile takes effect afterwards.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["Stopped", "exit_code", "signals_stop", "temporary_folder", "undistur
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal asks for the end."""
+    """A signal asked the process to end."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -26,7 +26,7 @@ class Stopped(KeyboardInterrupt):
 
 
 class _Waiting:
-    """What a signal finds: how many cleanings are going on, and what came in their midst."""
+    """How many `undisturbed` blocks are running, and the signal that arrived in one."""
 
     cleanings = 0
     came: int | None = None
@@ -39,10 +39,10 @@ def exit_code(stop: BaseException | None) -> int:
 
 @contextlib.contextmanager
 def signals_stop() -> Iterator[None]:
-    """Lets SIGTERM and SIGHUP end a command as Ctrl-C does: what is half-written goes.
+    """Lets SIGTERM and SIGHUP end a command as Ctrl-C does: half-written files are removed.
 
-    A signal that somebody ignores or handles already is left to them; a second one ends at once,
-    but for a second Ctrl-C.
+    A signal that is already ignored or handled stays so. A second SIGTERM or SIGHUP ends the
+    process at once; a second Ctrl-C does not.
     """
     handled = []
     if threading.current_thread() is threading.main_thread():
@@ -69,7 +69,7 @@ def _stop(number: int, _: FrameType | None) -> None:
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Lets what is in it come to its end before a signal is heard."""
+    """Delays signals until the end of the block."""
     _Waiting.cleanings += 1
     try:
         yield
@@ -82,7 +82,7 @@ def undisturbed() -> Iterator[None]:
 
 @contextlib.contextmanager
 def temporary_folder(prefix: str | None = None, dir: Path | None = None) -> Iterator[Path]:
-    """A folder that is gone afterwards, signals or not."""
+    """A folder that is removed afterwards, even if a signal arrives."""
     folder = tempfile.TemporaryDirectory(prefix=prefix, dir=dir)
     try:
         yield Path(folder.name)

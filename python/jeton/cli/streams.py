@@ -1,7 +1,7 @@
-"""The standard streams, whatever state they are in: closed, full, or short of characters.
+"""The standard streams, which may be closed, full, or of an encoding that lacks characters.
 
-Look here for what becomes of a character that the terminal's encoding lacks, and for how a command
-ends whose output has nowhere to go.
+Look here for what is printed for a character that the terminal's encoding lacks, and for how a
+command ends if its output cannot be written.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 BROKEN_PIPE = 141
-"""The exit code where the reader of a pipe has gone: 128 + SIGPIPE."""
+"""The exit code if the reader of a pipe has gone: 128 + SIGPIPE."""
 
 STDIN = "standard input"
 STDOUT = "standard output"
@@ -41,16 +41,16 @@ _LIKE = {
     "▏": "#", "→": ">", "⏎": "$", "·": ".", "…": "...", "–": "-", "—": "-", "‹": "<", "›": ">",
     "×": "x", "’": "'", "“": '"', "”": '"', "²": "2", "³": "3", "⁶": "6",
 }  # fmt: skip
-"""What stands for signs of our own where an encoding lacks them."""
+"""Replacements for jeton's own signs in encodings that lack them."""
 
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EBADF)
-"""What a file or a stream that is full or closed answers, without a name."""
+"""Errors of a full or closed file or stream; they do not name it."""
 
 
 def _replacement(error: UnicodeError) -> tuple[str | bytes, int]:
-    """What a stream shows of characters that it cannot encode; for `codecs.register_error`.
+    """Replaces characters that a stream cannot encode; for `codecs.register_error`.
 
-    The bytes of a file name that is not UTF-8 come out as they are.
+    The bytes of a file name that is not UTF-8 are written unchanged.
     """
     if not isinstance(error, UnicodeEncodeError):
         raise error
@@ -70,9 +70,9 @@ codecs.register_error("jeton.shown", _replacement)
 
 
 def run_with_streams(run: Callable[[], int]) -> int:
-    """The exit code of `run`, which may read and write standard streams in any state.
+    """Runs `run`, whatever the state of the standard streams, and returns its exit code.
 
-    What it writes has arrived when this ends, or the code says that it has not.
+    When this returns, all output has been written, or the code says that it has not.
     """
     with _streams_open(), _any_character():
         code = 0
@@ -93,14 +93,14 @@ def run_with_streams(run: Callable[[], int]) -> int:
 
 
 def tell(message: str) -> None:
-    """Says something on standard error, if that can take it: the work does not hang on it."""
+    """Prints a message on standard error; if that fails, the work goes on."""
     with contextlib.suppress(OSError, ValueError):
         say(message, err=True)
 
 
 @contextlib.contextmanager
 def name_full_file(path: str) -> Iterator[None]:
-    """Names the file, in errors that say only that something is full."""
+    """Adds the name of the file to errors that say only that a disk or stream is full."""
     try:
         yield
     except OSError as error:
@@ -110,12 +110,12 @@ def name_full_file(path: str) -> Iterator[None]:
 
 
 def refuse_endless(file: BinaryIO, path: str) -> None:
-    """Refuses a device that is read from: `/dev/zero` never ends.
+    """Refuses to read from a device: `/dev/zero` never ends.
 
-    A terminal may be read from, and so may what is always empty. A pipe is waited for.
+    Terminals, pipes and `/dev/null` are allowed.
 
     Raises:
-        FileError: the file is such a device.
+        FileError: The file is another device.
     """
     status = os.fstat(file.fileno())
     is_device = stat.S_ISBLK(status.st_mode) or stat.S_ISCHR(status.st_mode)
@@ -126,24 +126,24 @@ def refuse_endless(file: BinaryIO, path: str) -> None:
 
 @contextlib.contextmanager
 def _streams_open() -> Iterator[None]:
-    """Puts something in the place of closed streams, whose use is an error of the system.
+    """Replaces closed streams by ones whose every use is an error of the system.
 
-    Otherwise the next file that is opened would become the standard output.
+    Otherwise the next file to be opened would become the standard output.
     """
-    made = []
+    replaced_names = []
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if getattr(sys, name) is None:
-            # Open the wrong way round: reading what is closed fails, and so does writing to it.
+            # Opened the wrong way round, so that reading from it and writing to it fail.
             wrong = os.open(os.devnull, os.O_WRONLY if mode == "r" else os.O_RDONLY)
             if wrong != number:
                 os.dup2(wrong, number)
                 os.close(wrong)
             setattr(sys, name, open(number, mode, closefd=False, encoding="utf-8"))  # noqa: SIM115
-            made.append(name)
+            replaced_names.append(name)
     try:
         yield
     finally:
-        for name in made:
+        for name in replaced_names:
             setattr(sys, name, None)
 
 
@@ -159,14 +159,14 @@ def _any_character() -> Iterator[None]:
     try:
         yield
     finally:
-        sys.stdout, sys.stderr = stdout, stderr  # click wraps them where a reader has left
+        sys.stdout, sys.stderr = stdout, stderr  # click wraps them if a reader has left
         for stream, errors in before:
             with contextlib.suppress(OSError, ValueError):
                 stream.reconfigure(errors=errors)
 
 
 def _give_up_what_is_left() -> None:
-    """Drops what a stream could not take: Python would try once more at its end, and complain."""
+    """Drops output that could not be written; Python would try again at its exit, and complain."""
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream is not None:

@@ -42,12 +42,12 @@ Examples:
 
 
 def _sizes(_: click.Context, __: click.Parameter, value: str) -> list[int]:
-    found = []
+    sizes = []
     for part in value.split(","):
         if not (part.isascii() and part.isdigit() and 0 < len(part) < 10 and int(part)):
             raise click.BadParameter(f"{part!r} is not a size; write sizes as in 4000,16000")
-        found.append(int(part))
-    return found
+        sizes.append(int(part))
+    return sizes
 
 
 @click.command(cls=Command, help=HELP, short_help="Find the best vocabulary size.")
@@ -145,12 +145,12 @@ def sweep(
     with ProgressBar("", None, lambda number: f"{number:,.0f}") as progress:
 
         def watch(label: str, step: jeton.Progress) -> None:
-            told = f"{label}: {step.phase}"
-            if progress.label != told:
-                progress.label, progress.done = told, 0
+            phase = f"{label}: {step.phase}"
+            if progress.label != phase:
+                progress.label, progress.done = phase, 0
             progress.follow(step)
 
-        found = train(
+        result = train(
             [Path(path) for path in corpus],
             sizes=sizes,
             families=families,
@@ -168,15 +168,15 @@ def sweep(
         )
     say_what_documents_are(map(Path, corpus), None, documents)
     if form == "json":
-        text = saved_json.dumps(found.to_dict(), indent=1)
+        text = saved_json.dumps(result.to_dict(), indent=1)
     else:
-        text = found.to_csv().rstrip("\n") if form == "csv" else "\n".join(_lines(found))
+        text = result.to_csv().rstrip("\n") if form == "csv" else "\n".join(_lines(result))
     give(text, output, force=force)
 
 
-def _lines(found: Sweep) -> Iterator[str]:
-    most = max((point.bytes_per_token or 0 for point in found.points), default=0)
-    yield heading(f"{human_bytes(found.held_out_bytes)} held out, {found.held_out_lines:,} lines")
+def _lines(sweep: Sweep) -> Iterator[str]:
+    most = max((point.bytes_per_token or 0 for point in sweep.points), default=0)
+    yield heading(f"{human_bytes(sweep.held_out_bytes)} held out, {sweep.held_out_lines:,} lines")
     names = (
         "vocabulary",
         "bytes/token",
@@ -187,30 +187,30 @@ def _lines(found: Sweep) -> Iterator[str]:
         "operations/byte",
         "",
     )
-    for family in found.bends:
+    for family in sweep.bends:
         yield ""
         yield styled(f"  {family}", bold=True)
         rows: list[tuple[str, ...]] = [names]
-        for point in found.points:
+        for point in sweep.points:
             if point.family == family:
-                rows.append(_row(point, most, found))
+                rows.append(_row(point, most, sweep))
         yield table(rows, ">><>>>><")
     yield ""
-    for family, at in found.bends.items():
-        where = "does not bend on this ladder" if at is None else f"bends at {at:,} tokens"
-        fewest = found.cheapest[family]
-        told = "" if fewest is None else f", and has the fewest operations at {fewest:,}"
-        yield f"  {family} {where}{told}"
+    for family, at in sweep.bends.items():
+        where = "does not bend at these sizes" if at is None else f"bends at {at:,} tokens"
+        fewest = sweep.cheapest[family]
+        cost = "" if fewest is None else f", and has the fewest operations at {fewest:,}"
+        yield f"  {family} {where}{cost}"
     yield "  bends by Kneedle (Satopää et al. 2011): highest above the line from first to last"
-    if any(point.inexact for point in found.points):
-        yield "  ≠ lines that are not given back: fewer tokens may come of lost text"
-    for size in found.skipped:
+    if any(point.inexact for point in sweep.points):
+        yield "  ≠ lines that are not restored; lost text may be why there are fewer tokens"
+    for size in sweep.skipped:
         yield f"  {size.family} of {size.size:,} tokens is skipped: {size.reason}"
 
 
-def _row(point: Point, most: float, found: Sweep) -> tuple[str, ...]:
+def _row(point: Point, most: float, sweep: Sweep) -> tuple[str, ...]:
     each = point.bytes_per_token
-    is_bend = point.vocab_size == found.bends[point.family]
+    is_bend = point.vocab_size == sweep.bends[point.family]
     marks = " ←" * is_bend + (f" ≠ {point.inexact:,}" if point.inexact else "")
     return (
         f"{point.vocab_size:,}",
@@ -220,5 +220,5 @@ def _row(point: Point, most: float, found: Sweep) -> tuple[str, ...]:
         f"{point.share:.1%}",
         "-" if point.context_bytes is None else human_bytes(point.context_bytes),
         "-" if point.operations is None else f"{point.operations / 1e6:.2f} MFLOP",
-        "←" if point.vocab_size == found.cheapest[point.family] else "",
+        "←" if point.vocab_size == sweep.cheapest[point.family] else "",
     )

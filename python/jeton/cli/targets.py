@@ -1,8 +1,8 @@
-"""Where commands write: what may be replaced, and files that appear only when they are whole.
+"""Where commands write: which files they may replace, and how files appear only when complete.
 
-One rule for every command: nothing that is there is replaced without `--force`, and nothing that
-the command reads is replaced at all, by whatever name it goes. A link stays a link, and what it
-stands for is written; a pipe or a device is written to as it is.
+One rule for every command: an existing file is replaced only with `--force`, and a file that the
+command reads is never replaced, under any name. A symbolic link stays, and its target is written.
+Pipes and devices are written to directly.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias, TypeVar
+from typing import BinaryIO, TypeAlias, TypeVar
 
 import click
 
@@ -45,13 +45,15 @@ PathLike: TypeAlias = str | os.PathLike[str]
 
 
 class FilePath(click.Path):
-    """A path; an empty one is no name of this folder, but of a variable that is not set.
+    """A path that is not empty: an empty one is usually a shell variable that is not set.
 
-    One that ends in `..` is resolved, so that the last part of a path is the name of what is there.
-    A separator at the end is lost, so it must not be what says that a name with a dot is a folder.
+    A path that ends in `..` is resolved, so that its last part is a name. A path loses a separator
+    at its end; so `name.with-dot/` is an error if that folder does not exist.
     """
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(
+        self, value: PathLike, param: click.Parameter | None, ctx: click.Context | None
+    ) -> PathLike | bytes:
         if value == "":
             self.fail("the path is empty", param, ctx)
         if os.path.basename(os.fspath(value).rstrip(os.sep)) == os.pardir:
@@ -63,7 +65,7 @@ class FilePath(click.Path):
 
 
 STREAM = "-"
-"""Stands for standard input among inputs, and for standard output as a target."""
+"""Means standard input among inputs, and standard output as a target."""
 
 
 def output_option(function: F) -> F:
@@ -80,15 +82,15 @@ def force_option(function: F) -> F:
 
 
 def check_inputs(paths: Iterable[PathLike]) -> None:
-    """Refuses, before any work, a file that is not there, or that standard output goes to.
+    """Fails before any work if an input does not exist, or if standard output goes to it.
 
     Raises:
-        FileError: A shell has opened it for standard output, as `>>` does.
-        OSError: That of looking at it.
+        FileError: A shell has opened the file for standard output, as `>>` does.
+        OSError: The file does not exist or cannot be looked at.
     """
-    given = list(paths)
-    check_target(None, inputs=given, force=False)
-    for path in given:
+    inputs = list(paths)
+    check_target(None, inputs=inputs, force=False)
+    for path in inputs:
         if os.fspath(path) != STREAM:
             os.stat(path)
 
@@ -101,22 +103,22 @@ def check_target(
     folder: bool = False,
     stream: bool = False,
 ) -> None:
-    """Refuses, before any work, a target that must not be replaced or cannot be written.
+    """Fails before any work if the target must not be replaced or cannot be written.
 
     Args:
-        target: Where the command is to write; `-` or `None` for standard output.
-        inputs: All that the command reads: files, folders, `-` for standard input. Names that are
-            no paths, as of known tokenizers, are passed over.
-        force: Whether `--force` was given.
-        folder: Whether a folder will do, into which `publish` puts files.
-        stream: Whether a pipe or a device will do.
+        target: Where the command will write; `-` or `None` for standard output.
+        inputs: Everything that the command reads: files, folders, `-` for standard input. Names of
+            known tokenizers, which are not paths, are ignored.
+        force: Whether the user passed `--force`.
+        folder: Whether the target may be a folder, into which `publish` puts files.
+        stream: Whether the target may be a pipe or a device.
 
     Raises:
-        FileError: It is an input, or exists already, or cannot be written.
+        FileError: The target is an input, exists already, or cannot be written.
     """
-    given = list(inputs)
+    input_paths = list(inputs)
     if target is None or os.fspath(target) == STREAM:
-        _refuse_input(STDOUT, _stat_of_stream(sys.stdout), given)
+        _refuse_input(STDOUT, _stat_of_stream(sys.stdout), input_paths)
         return
     path = Path(target)
     try:
@@ -127,7 +129,7 @@ def check_target(
     if not real.parent.is_dir():
         missing = real.parent if path.is_symlink() else path.parent
         raise FileError(f"{missing}: no such folder to write into")
-    _refuse_input(str(path), there, given)
+    _refuse_input(str(path), there, input_paths)
     if there is None:
         _try_to_write(real)
     elif stat.S_ISDIR(there.st_mode):
@@ -135,9 +137,9 @@ def check_target(
             raise FileError(f"{path}: is a folder (name a file in it)")
         _try_to_write(real / "x")
     elif stat.S_ISREG(there.st_mode):
-        for read in given:
-            if os.path.isdir(read) and Path(os.path.realpath(read)) in real.parents:
-                raise FileError(f"{path}: is one of the inputs, in {read} (name another file)")
+        for source in input_paths:
+            if os.path.isdir(source) and Path(os.path.realpath(source)) in real.parents:
+                raise FileError(f"{path}: is one of the inputs, in {source} (name another file)")
         if not force:
             raise _exists(path)
         _try_to_write(real)
@@ -147,9 +149,9 @@ def check_target(
 
 @contextlib.contextmanager
 def replacing(target: Path, *, force: bool) -> Iterator[BinaryIO]:
-    """A file to write to, which becomes `target` when all went well and vanishes otherwise.
+    """A file to write to, which becomes `target` on success and is removed otherwise.
 
-    A link stays a link; a device or a pipe is written to as it is, never replaced by a file.
+    If `target` is a link, it stays one. Devices and pipes are written to directly.
     """
     if target.exists() and not target.is_file():
         with target.open("wb") as stream:
@@ -170,7 +172,7 @@ def replacing(target: Path, *, force: bool) -> Iterator[BinaryIO]:
 
 
 def give(text: str, output: PathLike | None, *, force: bool) -> None:
-    """Prints the text, or writes it to a file without colours, with a line end behind it."""
+    """Prints the text, or writes it to a file without colours; either way with a line end."""
     if output is None:
         say(text)
         return
@@ -180,9 +182,9 @@ def give(text: str, output: PathLike | None, *, force: bool) -> None:
 
 @contextlib.contextmanager
 def workshop(target: Path) -> Iterator[Path]:
-    """A folder beside `target`, in which files are finished before `publish` moves them.
+    """A folder beside `target`, in which files are completed before `publish` moves them.
 
-    What goes wrong in it is told of where it was to go.
+    Errors name the final path instead of the one in this folder.
     """
     with temporary_folder(prefix=".jeton-", dir=target.parent) as folder:
         try:
@@ -197,32 +199,32 @@ def workshop(target: Path) -> Iterator[Path]:
 
 
 def moves(folder: Path, target: Path) -> list[tuple[Path, Path]]:
-    """The files of a workshop, each with where it goes.
+    """The files of a workshop, each with its final path.
 
-    What is named comes last: who finds it finds what belongs to it as well.
+    The file named `target` is last: whoever finds it also finds the files that belong to it.
     """
-    found = sorted(path for path in folder.rglob("*") if path.is_file())
-    pairs = [(file, target.parent / file.relative_to(folder)) for file in found]
+    finished = sorted(path for path in folder.rglob("*") if path.is_file())
+    pairs = [(file, target.parent / file.relative_to(folder)) for file in finished]
     return sorted(pairs, key=lambda pair: pair[1].name == target.name)
 
 
 def check_moves(pairs: list[tuple[Path, Path]], inputs: Iterable[PathLike], force: bool) -> None:
-    """Refuses files that must not be replaced, as `check_target` has it."""
-    read = list(inputs)
+    """Fails if a file must not be replaced, by the rules of `check_target`."""
+    input_paths = list(inputs)
     for _, final in pairs:
         if final.parent.is_dir():
-            check_target(final, inputs=read, force=force)
+            check_target(final, inputs=input_paths, force=force)
 
 
 def publish(
     folder: Path, target: Path, *, inputs: Iterable[PathLike] = (), force: bool
 ) -> list[Path]:
-    """Moves what is in a workshop beside it; gives where each file now is.
+    """Moves the files of a workshop to their final paths, and returns these.
 
-    In a folder that is there already, other files stay as they are.
+    Other files in an existing folder stay as they are.
 
     Raises:
-        FileError: One of the files must not be replaced. None was moved then.
+        FileError: A file must not be replaced; then none was moved.
     """
     pairs = moves(folder, target)
     check_moves(pairs, inputs, force)
@@ -240,15 +242,15 @@ def _exists(path: Path) -> FileError:
 def _refuse_input(name: str, there: os.stat_result | None, inputs: list[PathLike]) -> None:
     if there is None or not (stat.S_ISREG(there.st_mode) or stat.S_ISDIR(there.st_mode)):
         return
-    for given in inputs:
-        if os.fspath(given) == STREAM:
+    for source in inputs:
+        if os.fspath(source) == STREAM:
             read = _stat_of_stream(sys.stdin)
         else:
             read = None
             with contextlib.suppress(OSError, ValueError):
-                read = os.stat(given)
+                read = os.stat(source)
         if read is not None and os.path.samestat(there, read):
-            which = "" if os.fspath(given) == name else f", {os.fspath(given)}"
+            which = "" if os.fspath(source) == name else f", {os.fspath(source)}"
             raise FileError(f"{name}: is one of the inputs{which} (name another file)")
 
 
@@ -260,27 +262,22 @@ def _stat_of_stream(stream: object) -> os.stat_result | None:
 
 
 def _try_to_write(path: Path) -> None:
-    """Makes a file beside `path`, and removes it."""
+    """Creates a file beside `path`, and removes it."""
     with undisturbed():
         trial, file = files.create_beside(path)
         file.close()
         trial.unlink()
 
 
-def _keep_mode(new: Path, old: Path) -> None:
-    """Gives a file the permissions of the one that it replaces."""
-    with contextlib.suppress(FileNotFoundError):
-        new.chmod(stat.S_IMODE(old.stat().st_mode))
-
-
 def _move(file: Path, final: Path) -> None:
-    _keep_mode(file, final)
+    with contextlib.suppress(FileNotFoundError):
+        file.chmod(stat.S_IMODE(final.stat().st_mode))  # as the file that it replaces
     try:
         os.replace(file, final)
     except OSError as error:
         if error.errno != errno.EXDEV:
             raise
-        # A link may lead to another file system, into which nothing can be renamed.
+        # A link may lead to another file system, where renaming fails.
         partial, copy = files.create_beside(final)
         try:
             with copy, file.open("rb") as source:

@@ -1,7 +1,7 @@
-"""What a terminal shows: tables, headings, names cut to a width.
+"""Layout for a terminal: tables, headings, names shortened to a width.
 
-Look here for how wide things are and what becomes of them on a narrow screen. Nothing in this
-file knows what a tokenizer is.
+Look here for how wide things are, and for how they fit a narrow screen. This file knows nothing
+about tokenizers.
 """
 
 from __future__ import annotations
@@ -11,37 +11,40 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jeton.cli.printing import isolated, own_colours, say, styled, terminal_text
 from jeton.display.human_readable import printable
 
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
 __all__ = ["columns", "heading", "human_bytes", "lines_of", "shorten", "show", "table", "width_of"]
 
 _ANY_WIDTH = 10_000
-"""Columns of what is read by another program."""
+"""Columns of output that another program reads."""
 
 
 def columns() -> int:
-    """How many columns there are to write in; between 40 and 100."""
+    """The columns to write in: those of the terminal, but at least 40 and at most 100."""
     return max(40, min(100, shutil.get_terminal_size((80, 24)).columns))
 
 
-def show(*things: Any, width: int | None = None) -> None:
-    """Prints what rich draws on standard output, in colour where `--color` has it.
+def show(*things: RenderableType, width: int | None = None) -> None:
+    """Prints objects of rich on standard output, in colour if `--color` allows.
 
-    It goes by way of a `str`, so that a reader who leaves is met where all commands meet one.
+    It prints through `say`, which alone handles a reader who leaves.
 
     Args:
-        things: What rich can draw.
-        width: How wide; by default as wide as the terminal.
+        things: The objects.
+        width: Columns; by default those of the terminal.
     """
     lines = lines_of(things, columns() if width is None else width)
     say("\n".join(lines))
 
 
-def lines_of(things: Iterable[Any], width: int) -> list[str]:
-    """The lines that rich makes of things, coloured, for `say`, which takes colours away."""
+def lines_of(things: Iterable[RenderableType], width: int) -> list[str]:
+    """Objects of rich as lines, with colours that `say` can remove."""
     from rich.color import ColorSystem
     from rich.console import Console
     from rich.style import Style
@@ -70,7 +73,7 @@ def lines_of(things: Iterable[Any], width: int) -> list[str]:
 
 
 def human_bytes(size: float) -> str:
-    """A size as people say it.
+    """A size for people.
 
     >>> human_bytes(999), human_bytes(86_924), human_bytes(3_500_000_000)
     ('999 B', '86.9 kB', '3.5 GB')
@@ -83,7 +86,7 @@ def human_bytes(size: float) -> str:
 
 
 def width_of(text: str) -> int:
-    """How many columns `text` takes, without the sequences of `styled`.
+    """The columns that `text` takes, without the sequences of `styled`.
 
     >>> width_of("abc"), width_of("图书馆"), width_of("e\\u0301")
     (3, 6, 1)
@@ -94,7 +97,7 @@ def width_of(text: str) -> int:
 
 
 def shorten(text: str, width: int) -> str:
-    """`text` cut to `width` columns, with an ellipsis where something was cut.
+    """`text` shortened to `width` columns, with an ellipsis at the end if it was longer.
 
     >>> shorten("a long name", 6), shorten("short", 6)
     ('a lon…', 'short')
@@ -127,7 +130,7 @@ def heading(title: str) -> str:
 def table(rows: Iterable[Sequence[str]], align: str, gap: str = "  ", indent: str = "  ") -> str:
     """Rows in columns; `align` has `<` or `>` for each column.
 
-    On a terminal that is too narrow, what stands to the left of its column is broken into lines.
+    On a terminal that is too narrow, left-aligned columns are wrapped.
 
     >>> print(table([("a", "10"), ("bcd", "7")], "<>"))
       a    10

@@ -1,7 +1,7 @@
 """Token ids in files: as text, as JSON Lines, as numpy arrays.
 
-Look here for the three forms in which `encode` writes ids and from which `decode` reads them.
-Lines are written and read one at a time, so memory does not grow with the file.
+Look here for the three formats in which `encode` writes ids and `decode` reads them. Lines are
+written and read one at a time, so memory does not grow with the file.
 """
 
 from __future__ import annotations
@@ -45,27 +45,27 @@ _MAGIC = b"\x93NUMPY"
 _ENDINGS: dict[str, Form] = {".txt": "text", ".jsonl": "jsonl", ".ndjson": "jsonl", ".npy": "npy"}
 
 
-def form_for(path: str | None, given: Form | None) -> Form:
-    """The form that was asked for, by name or by the ending of the output file.
+def form_for(path: str | None, option: Form | None) -> Form:
+    """The format: `option` if there is one, otherwise by the ending of the output file.
 
     Raises:
-        FileError: The ending says no form.
+        FileError: The ending is not that of a format.
     """
-    if given is not None:
-        return given
+    if option is not None:
+        return option
     if path is None or path == "-" or (os.path.exists(path) and not os.path.isfile(path)):
         return "text"
     form = _ENDINGS.get(Path(path).suffix.lower())
     if form is None:
         raise FileError(
-            f"{path}: the name does not say which form the ids have (end it in .txt, "
-            ".jsonl or .npy, or give --format)"
+            f"{path}: the name does not say the format of the ids (end it in .txt, .jsonl or .npy, "
+            "or pass --format)"
         )
     return form
 
 
 def dtype_for(max_id: int) -> type[np.uint16] | type[np.uint32]:
-    """The narrowest type of numpy that holds every id.
+    """The smallest type of numpy that holds every id.
 
     >>> dtype_for(50_256).__name__, dtype_for(65_535).__name__, dtype_for(65_536).__name__
     ('uint16', 'uint16', 'uint32')
@@ -75,7 +75,7 @@ def dtype_for(max_id: int) -> type[np.uint16] | type[np.uint32]:
 
 @contextlib.contextmanager
 def output(path: str | None, *, force: bool) -> Iterator[BinaryIO]:
-    """Where results go: a file that appears only when it is whole, or standard output."""
+    """The file for results, which appears only when complete, or standard output."""
     if path is None or path == "-":
         with name_full_file(STDOUT):
             stdout = sys.stdout.buffer
@@ -97,7 +97,9 @@ class NpyWriter:
         self.length = 0
         self._file = file
         if not file.seekable():
-            raise FileError("a .npy file needs to be named, not piped: its length stands first")
+            raise FileError(
+                "a .npy file begins with its length, so it cannot be piped (name a file)"
+            )
         self._start = file.tell()
         file.write(self._header())
 
@@ -107,7 +109,7 @@ class NpyWriter:
         self.length += len(ids)
 
     def finish(self) -> None:
-        """Writes the length that is now known."""
+        """Writes the final length into the header."""
         end = self._file.tell()
         self._file.seek(self._start)
         self._file.write(self._header())
@@ -124,12 +126,12 @@ class NpyWriter:
 
 
 def read_ids(path: str) -> Iterator[npt.NDArray[np.uint32]]:
-    """The ids of each document in a file of any form, told apart by how it begins.
+    """The ids of each document in a file; how the file begins shows its format.
 
-    A `.npy` file is one document; of the others, each line.
+    A `.npy` file is one document; in the other formats, each line is one.
 
     Raises:
-        FormatError: something that is not an id.
+        FormatError: The file has something that is not an id.
     """
     if path == "-":
         with name_full_file(STDIN):
@@ -158,7 +160,7 @@ def read_array(file: BinaryIO, place: str) -> npt.NDArray[np.integer]:
     """A one-dimensional array of whole numbers from a `.npy` file.
 
     Raises:
-        FormatError: the file holds something else.
+        FormatError: The file holds something else.
     """
     try:
         array: npt.NDArray[np.integer] = np.load(file, allow_pickle=False)
@@ -166,7 +168,7 @@ def read_array(file: BinaryIO, place: str) -> npt.NDArray[np.integer]:
         raise FormatError(f"{place}: not a whole .npy file of numbers") from None
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise FormatError(
-            f"{place}: expected one row of whole numbers, not {array.dtype} of shape {array.shape}"
+            f"{place}: expected one sequence of integers, not {array.dtype} of shape {array.shape}"
         )
     return array
 

@@ -1,4 +1,4 @@
-"""How a corpus uses a vocabulary, told to a person: `jeton inspect TOKENIZER --corpus FILE`."""
+"""How a corpus uses a vocabulary: the output of `jeton inspect TOKENIZER --corpus FILE`."""
 
 from __future__ import annotations
 
@@ -26,20 +26,26 @@ _BAR = 30
 def token_use(
     tok: jeton.Tokenizer, paths: Sequence[str], invalid: Literal["strict", "replace"]
 ) -> Iterator[str]:
-    """Counts the tokens of files and folders, and tells what was found line by line."""
+    """Counts the tokens of files and folders, and yields the lines of a summary."""
     files = [Path(path) for path in paths]
     with ProgressBar("counting", None) as progress:
         usage = tok.usage(files, errors=invalid, watch=progress.follow)
     yield heading(" ".join(paths))
     yield from _summary(usage)
     yield ""
-    yield heading("What occurs most")
+    yield heading("The most frequent tokens")
     yield _most(tok, usage)
     never = usage.never_used
     if len(never):
         yield ""
         yield heading(f"{len(never):,} tokens never occur")
-        yield _never(tok, never)
+        # A few of them, spread over the vocabulary.
+        places = np.linspace(0, len(never) - 1, min(_ROWS, len(never))).astype(np.int64)
+        rows = [
+            (f"{id:,}", shorten(_token_text(tok, id), columns() - 16))
+            for id in never[places].tolist()
+        ]
+        yield table(rows, "><")
 
 
 def _summary(usage: Usage) -> Iterator[str]:
@@ -60,7 +66,7 @@ def _summary(usage: Usage) -> Iterator[str]:
         )
     for part in (0.5, 0.9, 0.99):
         rows.append((f"{part:.0%} of them are", f"{usage.tokens_for(part):,} different tokens"))
-    yield table([(styled(name, fg="cyan"), told) for name, told in rows], "<<")
+    yield table([(styled(name, fg="cyan"), value) for name, value in rows], "<<")
 
 
 def _most(tok: jeton.Tokenizer, usage: Usage) -> str:
@@ -76,13 +82,6 @@ def _most(tok: jeton.Tokenizer, usage: Usage) -> str:
         for id, count in most
     ]
     return table(rows, "><>><") if rows else "  none: the corpus has no text"
-
-
-def _never(tok: jeton.Tokenizer, ids: np.ndarray) -> str:
-    """Some of the tokens, spread over the vocabulary."""
-    chosen = ids[np.linspace(0, len(ids) - 1, min(_ROWS, len(ids))).astype(np.int64)]
-    rows = [(f"{id:,}", shorten(_token_text(tok, id), columns() - 16)) for id in chosen.tolist()]
-    return table(rows, "><")
 
 
 def _token_text(tok: jeton.Tokenizer, id: int) -> str:

@@ -1,10 +1,11 @@
-"""What is in a tokenizer, told to a person: sizes, stages, special tokens, tokens of note.
+"""What is in a tokenizer: sizes, stages, special tokens, notable tokens.
 
-Look here for how `jeton inspect` sorts tokens into scripts and what it finds odd.
+Look here for how `jeton inspect` sorts tokens into scripts, and which tokens it calls odd.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 import unicodedata
@@ -22,24 +23,23 @@ from jeton.cli.token_files import dtype_for
 from jeton.components import Regex, models
 from jeton.components.component import Component
 from jeton.display.human_readable import bar, visible
-from jeton.encoding.encoding_plan import Obstacle
 
 __all__ = ["tokenizer_summary"]
 
 _BAR = 30
 """Columns of the longest bar."""
 _LONGEST = 8
-"""Longest tokens that are shown."""
+"""Maximum number of longest tokens to show."""
 _KINDS = 12
-"""Kinds of tokens that are shown."""
+"""Maximum number of kinds of tokens to show."""
 _ODD = 4
-"""Tokens of an odd kind that are shown."""
+"""Maximum number of odd tokens of a kind to show."""
 
 
 def tokenizer_summary(tok: jeton.Tokenizer, name: str) -> Iterator[str]:
     """The lines that describe `tok`."""
     specials = tok.special_tokens
-    # The tokens of words are known by their marks, such as `##`; others by what they are in text.
+    # Tokens of words are shown with their marks, such as `##`; others as they are in text.
     by_name = isinstance(tok.model, (models.WordPiece, models.WordLevel))
     tokens = sorted(
         (number, token if by_name else tok.token_bytes(number) or token)
@@ -97,11 +97,8 @@ def _stages(tok: jeton.Tokenizer) -> Iterator[tuple[str, str]]:
     yield from _steps("post-processor", tok.post_processor)
     yield from _steps("decoder", tok.decoder)
     plan = tok.encoding_plan()
-    yield "encoding", " ".join((plan.meaning, *map(_detour, plan.detours)))
-
-
-def _detour(obstacle: Obstacle) -> str:
-    return f"Calls go through the stages all the same: {obstacle}."
+    slow = (f"Some calls run the stages all the same: {obstacle}." for obstacle in plan.detours)
+    yield "encoding", " ".join((plan.meaning, *slow))
 
 
 def _steps(label: str, stage: Component | None) -> Iterator[tuple[str, str]]:
@@ -111,21 +108,16 @@ def _steps(label: str, stage: Component | None) -> Iterator[tuple[str, str]]:
         return
     steps: tuple[Component, ...] = getattr(stage, "steps", (stage,))
     for position, step in enumerate(steps):
-        yield "" if position else label, _step_text(step)
-
-
-def _step_text(step: Component) -> str:
-    """A step as its name and what it was told; patterns as they are written, `·` for a space."""
-    told = [type(step).__name__]
-    for field in dataclasses.fields(step):
-        value = getattr(step, field.name)
-        if value != field.default:
-            told.append(f"{field.name}={_setting_text(value)}")
-    return " ".join(told)
+        words = [type(step).__name__]
+        for field in dataclasses.fields(step):
+            value = getattr(step, field.name)
+            if value != field.default:
+                words.append(f"{field.name}={_setting_text(value)}")
+        yield "" if position else label, " ".join(words)
 
 
 def _setting_text(value: object) -> str:
-    """A setting in a few words."""
+    """A setting in a few words; patterns with `·` for a space."""
     match value:
         case Regex():
             return value.source.replace(" ", "·")
@@ -138,21 +130,21 @@ def _setting_text(value: object) -> str:
 
 
 def _model(tok: jeton.Tokenizer) -> str:
-    """The model's kind, its rule, and what else it was told."""
+    """The model's kind, its rule, and its settings that are not the defaults."""
     model = tok.model
     rule = ""
     if isinstance(model, models.BPE):
         rule = "by ranks" if model.merges is None else "by merges"
-    told = [
+    settings = [
         f"{field.name}={getattr(model, field.name)!r}"
         for field in dataclasses.fields(model)  # type: ignore[arg-type]
         if field.default is not dataclasses.MISSING and getattr(model, field.name) != field.default
     ]
-    return " ".join(filter(None, [type(model).__name__, rule, ", ".join(told)]))
+    return " ".join(filter(None, [type(model).__name__, rule, ", ".join(settings)]))
 
 
 def _facts(rows: Iterable[tuple[str, str]]) -> str:
-    """Labels with what they say, broken under themselves where the line ends."""
+    """Labels with their texts; long texts are wrapped and indented."""
     rows = list(rows)
     indent = 2 + max(width_of(label) for label, _ in rows) + 2
     lines = []
@@ -164,7 +156,7 @@ def _facts(rows: Iterable[tuple[str, str]]) -> str:
 
 
 def _broken(text: str, width: int, indent: str) -> str:
-    """Text broken at spaces, and inside a word that is wider than a line."""
+    """Text wrapped at spaces, and inside words that are wider than a line."""
     lines = [""]
     for word in text.split(" "):
         if lines[-1] and width_of(lines[-1]) + 1 + width_of(word) > width:
@@ -180,10 +172,10 @@ def _broken(text: str, width: int, indent: str) -> str:
 
 def _specials(specials: dict[str, int]) -> str:
     items = sorted(specials.items(), key=lambda item: item[1])
-    shown = items if len(items) <= 12 else items[:6] + items[-5:]
-    rows = [(f"{number:,}", styled(shorten(name, 50), bold=True)) for name, number in shown]
-    if len(items) > len(shown):
-        rows.insert(6, ("…", f"{len(items) - len(shown):,} more"))
+    rows_shown = items if len(items) <= 12 else items[:6] + items[-5:]
+    rows = [(f"{number:,}", styled(shorten(name, 50), bold=True)) for name, number in rows_shown]
+    if len(items) > len(rows_shown):
+        rows.insert(6, ("…", f"{len(items) - len(rows_shown):,} more"))
     return table(rows, "><")
 
 
@@ -197,8 +189,8 @@ def _shares(counts: Counter[str]) -> str:
     width = min(_BAR, columns() - 37)
     for kind, count in kinds:
         share = count / total
-        shown = styled(bar(share, width), fg="green")
-        rows.append((kind, f"{count:,}", f"{share:.1%}", shown))
+        line = styled(bar(share, width), fg="green")
+        rows.append((kind, f"{count:,}", f"{share:.1%}", line))
     return table(rows, "<>><")
 
 
@@ -220,8 +212,10 @@ def _lengths(lengths: list[int]) -> str:
 
 def _tokens(rows: Iterable[tuple[str, int, bytes]]) -> str:
     cells = [(why, f"{number:,}", token) for why, number, token in rows]
-    used = max(width_of(why) for why, *_ in cells) + max(len(number) for _, number, _ in cells) + 4
-    room = max(16, columns() - used - 2)
+    taken_columns = (
+        max(width_of(why) for why, *_ in cells) + max(len(number) for _, number, _ in cells) + 4
+    )
+    room = max(16, columns() - taken_columns - 2)
     return table(
         [(why, number, shorten(visible(token), room)) for why, number, token in cells], "<><"
     )
@@ -285,8 +279,12 @@ Entry = tuple[int, bytes, str]
 
 
 def _odd(tok: jeton.Tokenizer, tokens: list[tuple[int, bytes]]) -> Iterator[tuple[str, int, bytes]]:
-    """Tokens worth a second look: long runs, strange mixtures, those that never come back."""
-    texts = [(number, token, text) for number, token in tokens if (text := _text(token))]
+    """Tokens worth a second look: long runs, mixed scripts, those that encoding never returns."""
+    texts = []
+    for number, token in tokens:
+        with contextlib.suppress(UnicodeDecodeError):
+            if text := token.decode():
+                texts.append((number, token, text))
     runs = [item for item in texts if len(item[2]) > 3 and len(set(item[2])) == 1]
     yield from _some("one character, repeated", runs, _longest_first)
     camels = [item for item in texts if _humps(item[2]) >= 2]
@@ -302,17 +300,10 @@ def _odd(tok: jeton.Tokenizer, tokens: list[tuple[int, bytes]]) -> Iterator[tupl
 def _some(
     why: str, items: list[Entry], order: Callable[[str], tuple[int, ...]]
 ) -> Iterator[tuple[str, int, bytes]]:
-    """The first few by `order`; the reason stands beside the first alone."""
-    chosen = sorted(items, key=lambda item: (*order(item[2]), item[0]))[:_ODD]
-    for position, (number, token, _) in enumerate(chosen):
+    """The first few by `order`; only the first has the reason beside it."""
+    first = sorted(items, key=lambda item: (*order(item[2]), item[0]))[:_ODD]
+    for position, (number, token, _) in enumerate(first):
         yield ("" if position else why), number, token
-
-
-def _text(token: bytes) -> str | None:
-    try:
-        return token.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 def _humps(text: str) -> int:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Set
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, TypedDict, TypeVar, cast
 
 import click
 
@@ -30,6 +30,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 Special = Literal["ignore", "allow", "raise"] | Set[str]
 
+
+class EncodingOptions(TypedDict):
+    """Options of the methods that encode, from the command line."""
+
+    special: Special
+    add_special_tokens: bool
+
+
 POLICIES = ("ignore", "allow", "raise")
 
 
@@ -47,7 +55,7 @@ def _special_token(
 
 @dataclass(frozen=True, slots=True)
 class TokenizerSource:
-    """Where a tokenizer comes from."""
+    """The tokenizer of a command line: its name, and the options that complete its file."""
 
     name: str
     merges: str | None
@@ -58,11 +66,11 @@ class TokenizerSource:
 
     @property
     def files(self) -> list[str]:
-        """What it is read from, as far as that is named: a file or a folder, and merges."""
+        """The file or folder that it is read from, and the file of merges if there is one."""
         return [os.path.expanduser(path) for path in (self.name, self.merges) if path is not None]
 
     def load(self) -> jeton.Tokenizer:
-        """The tokenizer."""
+        """Loads the tokenizer."""
         return jeton.load(
             self.name,
             merges=self.merges,
@@ -74,7 +82,7 @@ class TokenizerSource:
 
 
 def tokenizer_options(function: F) -> F:
-    """The argument TOKENIZER and what its file may leave open; they arrive as one `source`."""
+    """The argument TOKENIZER and the options that complete its file, as one `source`."""
 
     @functools.wraps(function)
     def command(
@@ -124,11 +132,13 @@ def tokenizer_options(function: F) -> F:
 
 
 def encoding_options(function: F) -> F:
-    """What special tokens in text mean; arrives as `options`, for the methods that encode."""
+    """The options for special tokens; they arrive as `options`, for the methods that encode."""
 
     @functools.wraps(function)
     def command(*, special: tuple[str, ...], add_special_tokens: bool, **others: Any) -> Any:
-        options = {"special": special_of(special), "add_special_tokens": add_special_tokens}
+        options = EncodingOptions(
+            special=special_of(special), add_special_tokens=add_special_tokens
+        )
         return function(options=options, **others)
 
     decorators = [
@@ -149,8 +159,8 @@ def encoding_options(function: F) -> F:
     return cast(F, decorated(command, decorators))
 
 
-def note_on_special_tokens(tok: jeton.Tokenizer, options: Mapping[str, Any]) -> None:
-    """Says so where `--add-special-tokens` adds nothing."""
+def note_on_special_tokens(tok: jeton.Tokenizer, options: EncodingOptions) -> None:
+    """Warns if `--add-special-tokens` adds nothing."""
     if options["add_special_tokens"] and tok.encode("", add_special_tokens=True) == tok.encode(""):
         echo_note(
             "warning: --add-special-tokens adds nothing: this tokenizer puts none around text"

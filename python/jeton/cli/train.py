@@ -1,4 +1,4 @@
-"""`jeton train`: a tokenizer from files of text."""
+"""`jeton train`: trains a tokenizer on files of text."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ _PATH = FilePath(path_type=Path)
 )
 @click.option(
     "--set",
-    "given",
+    "assignments",
     multiple=True,
     metavar="NAME=VALUE",
     help="Any other parameter of the trainer; VALUE is JSON or text. Repeatable.",
@@ -186,7 +186,7 @@ def _train(
     alphabet: str | None,
     start_from: str | None,
     rule: str | None,
-    given: tuple[str, ...],
+    assignments: tuple[str, ...],
     min_frequency: int,
     max_word_length: int | None,
     min_word_count: int,
@@ -209,19 +209,19 @@ def _train(
     sizes = tuple(sorted(set(sizes))) or (DEFAULT_SIZES.get(kind, 30_000),)
     check_kind(kind, sizes)
     if len(sizes) > 1 and not target.name:
-        raise click.UsageError(f"{target}: several sizes need a name to begin with")
+        raise click.UsageError(f"{target}: several sizes need a file name to add the sizes to")
     targets = {
         size: target if len(sizes) == 1 else target.with_stem(f"{target.stem}-{size}")
         for size in sizes
     }
     if len(sizes) > 1 and companion(target) is not None:
-        raise click.UsageError(f"{target}: a pair of files is written for one --vocab-size only")
+        raise click.UsageError(f"{target}: a pair of files goes with a single --vocab-size")
     inputs = files if start_from is None else (*files, Path(start_from))
     check_target(None, inputs=inputs, force=force)
     for path in targets.values():
         check_ending(path, kind, alphabet, start_from is not None)
-        for written in filter(None, (path, companion(path))):
-            check_target(written, inputs=inputs, force=force, folder=written == path)
+        for file in filter(None, (path, companion(path))):
+            check_target(file, inputs=inputs, force=force, folder=file == path)
     if save_counts is not None:
         check_target(save_counts, inputs=inputs, force=force)
         if save_counts.resolve() in {path.resolve() for path in targets.values()}:
@@ -254,7 +254,7 @@ def _train(
     elif kind == "unigram":
         is_model = target.name.lower().endswith(".model")
         parameters["style"] = "sentencepiece" if is_model else "huggingface"
-    parameters |= settings(kind, given)
+    parameters |= settings(kind, assignments)
     trainer = TRAINERS[kind](**parameters)
     is_limited = kind == "unigram" or (alphabet == "sentencepiece" and start is None)
     without_limit = {"hard_vocab_limit": False} if is_limited else {}
@@ -291,7 +291,7 @@ def _train(
             echo_note(
                 "the counts are lost; --save-counts would have kept them"
                 if save_counts is None
-                else f"the counts are in {save_counts}: train from that file to go on"
+                else f"the counts are in {save_counts}: train from that file to resume"
             )
             raise
     for size, tok in trained.items():
@@ -310,7 +310,7 @@ _STYLES = {
 
 
 def _refuse_options_of_counting(counts: Path) -> None:
-    """Refuses options that cannot act on words that have been counted."""
+    """Fails if the user passed an option that has no effect on existing counts."""
     context = click.get_current_context()
     for name in _COUNTING:
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
@@ -332,7 +332,7 @@ _COUNTING = (
 
 @contextmanager
 def _warnings_in_options() -> Iterator[None]:
-    """Says warnings of training in terms of options."""
+    """Makes warnings of training name options instead of parameters."""
     with warnings.catch_warnings():
         ordinary = warnings.showwarning
 

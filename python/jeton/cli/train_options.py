@@ -1,7 +1,7 @@
-"""Parameters of trainers as options of `jeton train`, there and back.
+"""Translates between parameters of trainers and options of `jeton train`.
 
-Look here for `--set`, for which options go with which kind, and for how an error that speaks of a
-parameter comes to speak of an option.
+Look here for `--set`, for which options go with which kind, and for how an error about a parameter
+becomes one about an option.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TRAINERS: dict[str, type[Any]] = {
 }
 
 DEFAULT_SIZES = {"unigram": 8_000}
-"""The sizes of vocabularies that are not 30,000 where nothing is said."""
+"""Default vocabulary sizes of the kinds whose default is not 30,000."""
 
 _KINDS = {
     "new_tokens": ("bpe",),
@@ -41,7 +41,7 @@ _KINDS = {
     "min_word_count": ("bpe", "wordpiece", "unigram"),
     "vocab_size": ("bpe", "wordpiece", "unigram", "wordlevel"),
 }
-"""The kinds that an option is for, where it is not for all."""
+"""The kinds that an option is for, if not for all."""
 
 _OPTIONS = {
     **{name: "--" + name.replace("_", "-") for name in _KINDS},
@@ -64,33 +64,33 @@ _STAGES = {
 
 
 def check_kind(kind: str, sizes: tuple[int, ...]) -> None:
-    """Refuses options that were given and are for other kinds."""
+    """Fails if the user passed an option that is for other kinds."""
     context = click.get_current_context()
     for name, kinds in _KINDS.items():
         parameter = "sizes" if name == "vocab_size" else name
-        given = context.get_parameter_source(parameter) is click.core.ParameterSource.COMMANDLINE
-        if given and kind not in kinds:
+        is_set = context.get_parameter_source(parameter) is click.core.ParameterSource.COMMANDLINE
+        if is_set and kind not in kinds:
             *others, last = kinds
-            listed = f"{', '.join(others)} or {last}" if others else last
-            raise click.UsageError(f"{_OPTIONS[name]} is for --kind {listed}")
+            names = f"{', '.join(others)} or {last}" if others else last
+            raise click.UsageError(f"{_OPTIONS[name]} is for --kind {names}")
     if len(sizes) > 1 and kind != "bpe":
         raise click.UsageError(f"--kind {kind} takes one --vocab-size")
 
 
-def settings(kind: str, given: tuple[str, ...]) -> dict[str, Any]:
-    """The parameters of a trainer that are given as NAME=VALUE."""
+def settings(kind: str, assignments: tuple[str, ...]) -> dict[str, Any]:
+    """The parameters of a trainer from `--set NAME=VALUE`."""
     parameters = inspect.signature(TRAINERS[kind]).parameters
-    known = [name for name in parameters if name not in _OPTIONS]
-    found: dict[str, Any] = {}
-    for setting in given:
+    names = [name for name in parameters if name not in _OPTIONS]
+    values: dict[str, Any] = {}
+    for setting in assignments:
         name, equals, text = setting.partition("=")
         if not equals:
             raise click.UsageError(f"--set {setting}: it must be NAME=VALUE")
         if name in _OPTIONS:
             raise click.UsageError(f"--set {name}: this has an option of its own, {_OPTIONS[name]}")
-        if name not in known:
-            close = _core.did_you_mean(name, known)
-            hint = f"did you mean {close!r}?" if close else f"it is one of {', '.join(known)}"
+        if name not in names:
+            close = _core.did_you_mean(name, names)
+            hint = f"did you mean {close!r}?" if close else f"it is one of {', '.join(names)}"
             raise click.UsageError(f"--set {name}: --kind {kind} has no such parameter ({hint})")
         try:
             value = json.loads(text)
@@ -98,10 +98,10 @@ def settings(kind: str, given: tuple[str, ...]) -> dict[str, Any]:
             value = text
         if isinstance(value, (int, float)) and str(parameters[name].annotation).startswith("str"):
             value = text
-        found[name] = value
+        values[name] = value
         if name in _STAGES and isinstance(value, dict):
-            found[name] = _STAGES[name](text)
-    return found
+            values[name] = _STAGES[name](text)
+    return values
 
 
 _PHRASES = {
@@ -111,11 +111,11 @@ _PHRASES = {
     "pattern or pre_tokenizer: ": "--pattern: ",
     "leave out pattern and pre_tokenizer": "leave out --pattern",
 }
-"""What an error says that makes sense in Python alone, and what is said instead."""
+"""Phrases of errors that make sense in Python only, and their replacements."""
 
 
 def in_options(message: str) -> str:
-    """What an error or a warning says of parameters, said of options.
+    """An error or warning about parameters, rewritten for options.
 
     >>> in_options('not UTF-8 (set errors="replace" or errors="ignore")')
     'not UTF-8 (set --invalid replace or --invalid ignore)'
@@ -127,8 +127,8 @@ def in_options(message: str) -> str:
     names = set(_OPTIONS).union(*(inspect.signature(kind).parameters for kind in TRAINERS.values()))
     either = "|".join(sorted(names, key=len, reverse=True))
 
-    def assigned(found: re.Match[str]) -> str:
-        name, text = found[1], found[2] or ""
+    def assigned(match: re.Match[str]) -> str:
+        name, text = match[1], match[2] or ""
         value = text.strip("'\"")
         if value in ("True", "False", "None"):
             value = {"True": "true", "False": "false", "None": "null"}[value]
@@ -136,8 +136,8 @@ def in_options(message: str) -> str:
             return f"{_OPTIONS[name]} {value}".rstrip()
         return f"--set {name}={value}"
 
-    def named(found: re.Match[str]) -> str:
-        return _OPTIONS.get(found[0], found[0])
+    def named(match: re.Match[str]) -> str:
+        return _OPTIONS.get(match[0], match[0])
 
     values = r"('[^']*'|\"[^\"]*\"|[\w.,]*\w)?"
     message = re.sub(rf"(?<![\w-])({either})={values}", assigned, message)

@@ -1,4 +1,4 @@
-"""How far `jeton train` has come: a line on a terminal, or JSON lines for logs."""
+"""The progress of `jeton train`: a line on a terminal, or JSON lines for logs."""
 
 from __future__ import annotations
 
@@ -16,50 +16,50 @@ __all__ = ["TerminalLine", "TrainJsonLines", "watcher"]
 
 
 def watcher(as_json: bool) -> TrainJsonLines | TerminalLine:
-    """What shows the progress, until it is closed."""
+    """An object that shows the progress until it is closed."""
     return TrainJsonLines() if as_json and not is_quiet() else TerminalLine()
 
 
 class TrainJsonLines:
-    """JSON lines on standard error: one a second, the first and the last of a phase always."""
+    """JSON lines on standard error: one per second, and the first and last of each phase."""
 
     def __init__(self) -> None:
         self._start = self._began = time.monotonic()
         self._phase: str | None = None
         self._next = 0.0
-        #: What was there when the phase began; training is told of when it has an alphabet.
+        #: The amount done when the phase began; training reports first when it has an alphabet.
         self._first = 0
 
     def __call__(self, step: Step) -> None:
         now = time.monotonic()
         if step.phase == self._phase and now < self._next and not _is_last(step):
             return
-        # Pipes have no size, and only text tells how far they are.
+        # Pipes have no size: only the text read so far shows their progress.
         done = step.done or step.text
         if step.phase != self._phase:
             if step.phase != "counting":
                 self._began, self._first = now, done
             self._phase = step.phase
         self._next = now + 1.0
-        told: dict[str, str | float | None] = {
+        record: dict[str, str | float | None] = {
             "phase": step.phase,
             "done": step.done,
             "total": step.total,
         }
         if step.phase == "counting":
-            told["text"] = step.text
+            record["text"] = step.text
         elapsed = now - self._began
         rate = (done - self._first) / elapsed if elapsed > 0 else 0.0
-        left = round((step.total - done) / rate, 1) if rate and step.total else None
-        told.update(seconds=round(now - self._start, 1), rate=round(rate, 1), left=left)
-        say(json.dumps(told), err=True)
+        remaining = round((step.total - done) / rate, 1) if rate and step.total else None
+        record.update(seconds=round(now - self._start, 1), rate=round(rate, 1), left=remaining)
+        say(json.dumps(record), err=True)
 
     def close(self) -> None:
-        """Every line is whole."""
+        """Does nothing: every line is complete."""
 
 
 class TerminalLine:
-    """A line for each phase that goes when the phase ends, and a note when counting is done."""
+    """A line for each phase, removed when the phase ends, and a note after counting."""
 
     def __init__(self) -> None:
         self._start = time.monotonic()
@@ -80,21 +80,21 @@ class TerminalLine:
         self._line.total = step.total or None
         if step.phase == "counting":
             self._text = step.text
-        # Files are read ahead of what is known of them: text tells sooner where none is compressed.
+        # `done` lags behind reading; if no file is compressed, the text read is more current.
         done = max(step.done, min(step.text, step.total)) if step.total else step.text
         self._line.advance(done - self._line.done)
         if _is_last(step):
             self.close()
 
     def close(self) -> None:
-        """Takes the line away."""
+        """Removes the line."""
         if self._line is not None:
             self._line.close()
             self._line = None
 
 
 def _is_last(step: Step) -> bool:
-    """Whether a phase ends with this step. A total of 0 is not known yet."""
+    """Whether a phase ends with this step. A total of 0 means unknown."""
     return step.done == step.total != 0
 
 

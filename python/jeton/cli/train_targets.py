@@ -1,6 +1,6 @@
-"""What `jeton train` writes: which names will do, what must not be replaced, and the writing.
+"""What `jeton train` writes: which names are allowed, which files it may replace, and the writing.
 
-Look here when a target is refused before anything is counted.
+Look here if a target is refused before counting begins.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ __all__ = [
 ]
 
 RANKS_AS_MODEL = (
-    "{}: SentencePiece does not read a BPE of bytes (--alphabet sentencepiece makes a model that "
-    "it reads; a name that ends in .tiktoken holds ranks)"
+    "{}: SentencePiece cannot read a BPE of bytes (train with --alphabet sentencepiece, or end the "
+    "name in .tiktoken to write ranks)"
 )
 
 
 def check_ending(path: Path, kind: str, alphabet: str | None, continued: bool) -> None:
-    """Refuses a name whose format cannot hold what is to be trained."""
+    """Fails if the format that the name says cannot hold this kind of tokenizer."""
     name = path.name.lower()
     if path.is_dir():
         return
@@ -57,7 +57,7 @@ def check_ending(path: Path, kind: str, alphabet: str | None, continued: bool) -
             raise FileError(f"{path}: .tiktoken is for --alphabet bytes (name it .json)")
     else:
         raise FileError(
-            f"{path}: the name does not tell the format (end it in .json, vocab.json, "
+            f"{path}: the name does not say the format (end it in .json, vocab.json, "
             ".tiktoken, .model or .txt; without an ending it is a folder)"
         )
 
@@ -81,9 +81,10 @@ def is_of_bytes(tok: jeton.Tokenizer) -> bool:
 
 
 def rehearse(trainer: Any, path: Path, *, inputs: Iterable[Path] = (), force: bool = False) -> None:
-    """Refuses a path whose format cannot hold what this trainer makes, and files in its way.
+    """Fails if the path's format cannot hold the trainer's tokenizers, or if files are in the way.
 
-    That depends on the trainer's parameters, hardly on the corpus: next to no text will tell.
+    It trains on a text of one letter: the answer depends on the trainer's parameters, and hardly
+    on the corpus.
     """
     with warnings.catch_warnings(), temporary_folder() as folder:
         warnings.simplefilter("ignore")
@@ -100,7 +101,7 @@ def rehearse(trainer: Any, path: Path, *, inputs: Iterable[Path] = (), force: bo
 def save(
     tok: jeton.Tokenizer, path: Path, *, inputs: Iterable[Path] = (), force: bool = False
 ) -> list[Path]:
-    """Writes in a folder beside, then moves it all; gives what was written."""
+    """Writes into a folder beside `path`, then moves the files; returns their paths."""
     with workshop(path) as folder:
         _write(tok, folder, path)
         return publish(folder, path, inputs=inputs, force=force)
@@ -111,5 +112,4 @@ def _write(tok: jeton.Tokenizer, folder: Path, path: Path) -> None:
     try:
         tok.save(folder / path.name)
     except JetonError as error:
-        told = str(error).replace(str(folder / path.name), str(path))
-        raise type(error)(told) from None
+        raise type(error)(str(error).replace(str(folder / path.name), str(path))) from None

@@ -1,7 +1,7 @@
 """Whether two tokenizers give the same ids: on the text that ships with jeton and on hard strings.
 
 Look here for what `jeton convert` compares before it keeps a file: the tokenizer read back from
-what was written, and the library that the format belongs to, where that is installed.
+the file, and the library that the format belongs to, if that is installed.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _ALPHABETS = (
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What a comparison found."""
+    """The result of a comparison."""
 
     against: str
     texts: int
@@ -74,7 +74,7 @@ class Check:
 
 
 def sample_texts(specials: Sequence[str]) -> list[str]:
-    """The samples, whole and in lines; hard strings, the same each time; special tokens in text.
+    """The samples, whole and by line; fixed hard strings; special tokens in text.
 
     >>> texts = sample_texts(["<|end|>"])
     >>> len(texts) > 3_000, "" in texts, texts == sample_texts(["<|end|>"])
@@ -96,22 +96,22 @@ def sample_texts(specials: Sequence[str]) -> list[str]:
     return texts
 
 
-def compare(against: str, expected: Encode, found: Encode, texts: Sequence[str]) -> Check:
-    """Encodes every text on both sides. A text that both refuse is no difference."""
-    tokens = refused = 0
+def compare(against: str, first: Encode, second: Encode, texts: Sequence[str]) -> Check:
+    """Encodes every text on both sides. A text that both refuse is not a difference."""
+    tokens = both_refuse = 0
     differing = []
     for text in texts:
-        ids = _ids(expected, text)
-        if ids != _ids(found, text):
+        ids = _ids(first, text)
+        if ids != _ids(second, text):
             differing.append(text)
         elif ids is None:
-            refused += 1
+            both_refuse += 1
         tokens += len(ids or ())
-    return Check(against, len(texts), tokens, tuple(differing), refused)
+    return Check(against, len(texts), tokens, tuple(differing), both_refuse)
 
 
 def _ids(encode: Encode, text: str) -> list[int] | None:
-    """The ids, or `None` if the text holds what a closed alphabet lacks."""
+    """The ids; `None` if the text has a character outside a closed alphabet."""
     try:
         return list(encode(text))
     except InternalError:
@@ -121,7 +121,7 @@ def _ids(encode: Encode, text: str) -> list[int] | None:
 
 
 def pattern_of(tok: jeton.Tokenizer) -> str | None:
-    """The pattern that cuts text before ranks, where the tokenizer has one."""
+    """The pattern that splits text before ranks apply; `None` without one."""
     stages = [tok.pre_tokenizer, *getattr(tok.pre_tokenizer, "steps", ())]
     for stage in stages:
         source = getattr(getattr(stage, "pattern", None), "source", None)
@@ -134,22 +134,22 @@ def pattern_of(tok: jeton.Tokenizer) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library that reads the format of a file, and how it encodes with it."""
+    """A library that reads the format of a file, and its function to encode with that file."""
 
     name: str
     encode: Encode
     finds_special: bool
-    """Whether special tokens that are spelled out in text are found, and are not text."""
+    """Whether it finds special tokens in text; otherwise they stay text."""
 
 
 def library_of(written: Path, tok: jeton.Tokenizer) -> Library | None:
     """The library that the format of a file belongs to, with that file opened.
 
-    `None` where it is not installed, or where it cannot say what the file leaves open.
+    `None` if it is not installed, or if it needs settings that the file does not have.
 
     Args:
         written: The file, or the folder of a `tokenizer.json`.
-        tok: What the file was made of.
+        tok: The tokenizer that was saved.
 
     Raises:
         UnsupportedError: The library cannot read the file.
@@ -169,25 +169,25 @@ def library_of(written: Path, tok: jeton.Tokenizer) -> Library | None:
 
 
 @contextlib.contextmanager
-def _under_plain_name(written: Path) -> Iterator[Path]:
-    """A path that libraries can take, which want UTF-8: of a copy, if need be."""
+def _under_plain_name(original: Path) -> Iterator[Path]:
+    """The path, or that of a copy if the path is not UTF-8, which the libraries need."""
     try:
-        str(written).encode()
+        str(original).encode()
     except UnicodeEncodeError:
         with temporary_folder() as folder:
-            for path in written.parent.iterdir():
+            for path in original.parent.iterdir():
                 copy = folder / os.fsencode(path.name).decode("ascii", "ignore")
                 (shutil.copytree if path.is_dir() else shutil.copyfile)(path, copy)
-            yield folder / os.fsencode(written.name).decode("ascii", "ignore")
+            yield folder / os.fsencode(original.name).decode("ascii", "ignore")
     else:
-        yield written
+        yield original
 
 
 _Maker = Callable[[Path, jeton.Tokenizer], Encode | None]
 
 
-def _library(written: Path) -> tuple[str, _Maker]:
-    name = written.name.lower()
+def _library(path: Path) -> tuple[str, _Maker]:
+    name = path.name.lower()
     if name.endswith(("vocab.json", "encoder.json")):
         return "tokenizers", _gpt2_pair
     if name.endswith(".txt"):
@@ -196,7 +196,7 @@ def _library(written: Path) -> tuple[str, _Maker]:
         return "gguf", _gguf
     if name.endswith("tekken.json"):
         return "mistral_common", _tekken
-    if holds_ranks(written):
+    if holds_ranks(path):
         return "tiktoken", _tiktoken
     if name.endswith(".model"):
         return "sentencepiece", _sentencepiece
@@ -204,7 +204,7 @@ def _library(written: Path) -> tuple[str, _Maker]:
 
 
 def holds_ranks(path: Path) -> bool:
-    """Whether a file that was written holds ranks: a `.tiktoken`, or a `.model` as Llama 3's."""
+    """Whether a written file holds ranks: a `.tiktoken`, or a `.model` like Llama 3's."""
     if not path.name.lower().endswith(".model"):
         return path.name.lower().endswith(".tiktoken")
     with path.open("rb") as file:

@@ -13,6 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::support::byte_level::{
     PARTS, PATTERNS, normalizers, pre_tokenizers, split, text, vocabulary,
 };
+use crate::support::rounds;
 use crate::support::spans;
 
 #[test]
@@ -51,9 +52,9 @@ fn parts_are_encoded_as_the_whole() {
 fn ids_and_spans_equal_the_stages() {
     let mut numbers = ChaCha8Rng::seed_from_u64(11);
     let mut trims = [None, Some(false), None, Some(true)].into_iter().cycle();
-    let rounds = normalizers().into_iter().enumerate();
+    let numbered = normalizers().into_iter().enumerate();
     for (round, normalizer, pre_tokenizer) in
-        rounds.flat_map(|(i, n)| pre_tokenizers().into_iter().map(move |p| (i, n.clone(), p)))
+        numbered.flat_map(|(i, n)| pre_tokenizers().into_iter().map(move |p| (i, n.clone(), p)))
     {
         let (tokens, merges) = vocabulary(&mut numbers);
         let count = tokens.len() as u32;
@@ -90,7 +91,7 @@ fn ids_and_spans_equal_the_stages() {
             stages.added_tokens.push(added(2, "<pad>", false));
         }
         let tokenizer = Tokenizer::new(stages).unwrap();
-        for _ in 0..150 {
+        for _ in 0..rounds(150) {
             let text: String = (0..numbers.random_range(1..8))
                 .map(|_| text(&mut numbers))
                 .collect();

@@ -9,13 +9,14 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::support::check::{check, check_parts};
+use crate::support::rounds;
 use crate::support::sentencepiece::{model, score, stages};
 use crate::support::texts::{PARTS, few_kinds, text};
 
 #[test]
 fn texts() {
     let mut numbers = ChaCha8Rng::seed_from_u64(21);
-    for round in 0..120 {
+    for round in 0..rounds(120) {
         let algorithm = [Algorithm::Bpe, Algorithm::Unigram][round % 2];
         let proto = model(&mut numbers, algorithm);
         let tokenizer = Tokenizer::new(stages(&mut numbers, proto)).unwrap();
@@ -31,7 +32,7 @@ fn texts() {
 #[test]
 fn chunks_of_any_length() {
     let mut numbers = ChaCha8Rng::seed_from_u64(33);
-    for round in 0..80 {
+    for round in 0..rounds(80) {
         let algorithm = [Algorithm::Bpe, Algorithm::Unigram][round % 2];
         let proto = model(&mut numbers, algorithm);
         let tokenizer = Tokenizer::new(stages(&mut numbers, proto)).unwrap();
@@ -121,15 +122,15 @@ fn unigram_through_large_sums() {
 #[test]
 fn parts_of_texts() {
     let mut numbers = ChaCha8Rng::seed_from_u64(25);
-    let mut cut = 0;
-    for round in 0..100 {
+    let (rounds, mut split) = (rounds(100), 0);
+    for round in 0..rounds {
         let algorithm = [Algorithm::Bpe, Algorithm::Unigram][round % 2];
         let proto = model(&mut numbers, algorithm);
         let tokenizer = Tokenizer::new(stages(&mut numbers, proto)).unwrap();
         for _ in 0..6 {
             let text = few_kinds(&mut numbers, 20_000);
-            cut += usize::from(check_parts(&tokenizer, &text, &EncodeOptions::default()));
+            split += usize::from(check_parts(&tokenizer, &text, &EncodeOptions::default()));
         }
     }
-    assert!(cut > 100, "{cut}");
+    assert!(split > rounds, "{split}");
 }

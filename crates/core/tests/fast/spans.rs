@@ -17,7 +17,7 @@ use crate::support::sentencepiece::{model, stages};
 use crate::support::spans::check_units;
 use crate::support::texts::PARTS;
 use crate::support::words::{any_normalizer, bert, cutting_stage, normalizers, word_models};
-use crate::support::{published, spans};
+use crate::support::{published, rounds};
 
 /// Beside those of [`PARTS`].
 const ODD: &[&str] = &[
@@ -140,7 +140,7 @@ fn closed(proto: &ModelProto) -> ModelProto {
 #[test]
 fn sentencepiece_models() {
     let mut numbers = ChaCha8Rng::seed_from_u64(41);
-    for round in 0..spans::rounds(120) {
+    for round in 0..rounds(120) {
         let algorithm = [Algorithm::Bpe, Algorithm::Unigram][round % 2];
         let mut proto = model(&mut numbers, algorithm);
         if round % 3 > 0 {
@@ -154,7 +154,7 @@ fn sentencepiece_models() {
 #[test]
 fn words() {
     let mut numbers = ChaCha8Rng::seed_from_u64(42);
-    for round in 0..spans::rounds(40) {
+    for round in 0..rounds(40) {
         let normalizer = match round % 4 {
             0 => None,
             1 => Some(Normalizer::Lowercase),
@@ -207,7 +207,7 @@ fn bpe_with_suffix(numbers: &mut ChaCha8Rng) -> Model {
 #[test]
 fn words_of_every_kind() {
     let mut numbers = ChaCha8Rng::seed_from_u64(44);
-    for round in 0..spans::rounds(60) {
+    for round in 0..rounds(60) {
         let mut models = word_models(&mut numbers).to_vec();
         models.push(bpe_with_suffix(&mut numbers));
         for model in models {
@@ -238,7 +238,7 @@ fn published_models() {
         wordpiece::read(&read("bert_uncased_vocab.txt"), None),
     ]
     .map(|stages| Tokenizer::new(stages.unwrap()).unwrap());
-    for _ in 0..spans::rounds(40) {
+    for _ in 0..rounds(40) {
         for tokenizer in &tokenizers {
             check(tokenizer, &mut numbers, 10);
         }

@@ -14,3 +14,9 @@ pub mod spans;
 pub mod special;
 pub mod texts;
 pub mod words;
+
+/// How many rounds a random test makes: a share of the usual number, where `JETON_ROUNDS` says so.
+pub fn rounds(usual: usize) -> usize {
+    let share = std::env::var("JETON_ROUNDS").map(|it| it.parse().expect("a number"));
+    (usual as f64 * share.unwrap_or(1.0)).ceil() as usize
+}

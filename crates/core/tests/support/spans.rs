@@ -9,12 +9,6 @@ use jeton_core::{EncodeOptions, Entry, Input, Tokenizer, Unit};
 
 const UNITS: [Unit; 3] = [Unit::Characters, Unit::Bytes, Unit::Utf16];
 
-/// How many rounds a test makes: so many times `JETON_ROUNDS`, if that is set.
-pub fn rounds(usual: usize) -> usize {
-    let factor = std::env::var("JETON_ROUNDS").map(|it| it.parse().expect("a number"));
-    usual * factor.unwrap_or(1)
-}
-
 /// Holds ids and spans equal to those of the stages, in one unit or another.
 pub fn check(tokenizer: &Tokenizer, text: &str, options: &EncodeOptions) {
     check_unit(tokenizer, text, options, UNITS[text.len() % 3]);

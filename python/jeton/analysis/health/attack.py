@@ -1,9 +1,9 @@
-"""Attacks: texts that might make a token, tried by the thousand, before it is said that none does.
+"""Attacks: thousands of texts that might give a token, tried before it is called unreached.
 
 Look here for the contexts that a token is put into, for how parts of characters are completed, and
-for what comes before a token that continues a word. Its own text alone would not do: a token that
-needs the other half of a character, or a letter in front of it, would seem to come from no text.
-What is proved and what is only tried: `unreachable_proofs.py`.
+for the words that a token continues. To try only the token's own text would not be enough: a token
+that needs the other half of a character, or a letter in front of it, would seem unreachable.
+`unreachable_proofs.py` says what is proved and what is only tried.
 """
 
 from __future__ import annotations
@@ -34,29 +34,29 @@ _FAR: Final = (
     "½", "²", "€", "'s", " a", "a ", ". ", "s", "S", "t",
     "T", "m", "d", "re", "RE", "ve", "ll", "LL", "ſ",
 )  # fmt: skip
-"""What stands before and behind a token: a character of each kind that patterns tell apart."""
+"""Contexts of a token: a character of each kind that patterns distinguish."""
 
 _SURROGATE: Final = re.compile(rb"\xed[\xa0-\xbf]")
-"""How the bytes of a surrogate begin, which UTF-8 never has."""
+"""The first bytes of a surrogate, which UTF-8 never has."""
 
 _PER_TOKEN: Final = 4_000
-"""Completions of a part of a character that are tried, at most."""
+"""Maximum number of completions that are tried for a part of a character."""
 _FEW: Final = 300
-"""Completions that are tried at first."""
+"""Number of completions that are tried first."""
 
 _MOST: Final = 400
-"""How many tokens of which nothing is proved are tried in all contexts."""
+"""Maximum number of tokens without a proof that are tried in all contexts."""
 
 _AT_A_TIME: Final = 2_000
-"""How many tokens' texts are made at a time."""
+"""Number of tokens whose texts are in memory at a time."""
 
 
 class Attack:
-    """Looks for a text that makes each of some tokens.
+    """Looks for texts that give certain tokens.
 
     Attributes:
-        reached: Of the ids so far, those that some text has made.
-        tried: How many texts were tried for an id.
+        reached: The ids that some text has given so far.
+        tried: The number of texts that were tried for each id.
     """
 
     def __init__(self, subject: Subject, reached: Iterable[int] = ()) -> None:
@@ -64,13 +64,13 @@ class Attack:
         self.reached = set(reached)
         self.tried: dict[int, int] = {}
 
-    def run(self, is_proved: Callable[[int], bool], shown: Callable[[int], str]) -> list[int]:
-        """The ordinary tokens that no text made.
+    def run(self, is_proved: Callable[[int], bool], example_of: Callable[[int], str]) -> list[int]:
+        """The ordinary tokens that no text gave.
 
         Args:
-            is_proved: Whether it is proved that none does; asked once the likely texts have failed,
-                so that what is proved need not be tried in all the others.
-            shown: The text that is shown of a token that none made, which is tried like all others.
+            is_proved: Returns whether a proof shows that no text gives the token. It is called
+                after the likely texts have failed, to save trying all the others.
+            shown: Returns the text that the report shows for the token; it is tried too.
         """
         subject = self.subject
         ids = subject.ordinary
@@ -79,21 +79,21 @@ class Attack:
         self._saw(subject.alone_again.ids)
         self._count(ids)
         for texts in (self._apart, self._continuing, self._near):
-            self._try(self.left(ids), texts)
-        failed = self.left(ids)
+            self._try(self.open_ids(ids), texts)
+        failed = self.open_ids(ids)
         open_ = [id for id in failed if not is_proved(id)]
         for texts in (self._unblocked, self._far):
             self._try([id for id in open_ if id not in self.reached][:_MOST], texts)
-        self._try(self.left(ids), lambda id: [shown(id)])
-        return self.left(ids)
+        self._try(self.open_ids(ids), lambda id: [example_of(id)])
+        return self.open_ids(ids)
 
     def _try(self, ids: Sequence[int], texts: Callable[[int], Iterable[str]]) -> None:
         for at in range(0, len(ids), _AT_A_TIME):
             some = ids[at : at + _AT_A_TIME]
             self.texts([(id, text) for id in some for text in texts(id)])
 
-    def left(self, ids: npt.NDArray[np.int64]) -> list[int]:
-        """Those of some ids that no text has made yet."""
+    def open_ids(self, ids: npt.NDArray[np.int64]) -> list[int]:
+        """The ids among `ids` that no text has given yet."""
         return [id for id in ids.tolist() if id not in self.reached]
 
     def texts(self, pairs: Sequence[tuple[int, str]]) -> None:
@@ -112,18 +112,18 @@ class Attack:
             self.tried[id] = self.tried.get(id, 0) + number
 
     def _forms(self, id: int) -> list[str]:
-        """What a token may be in text."""
+        """The texts that may give a token."""
         subject = self.subject
         spelled = text_or_none(subject.tokens[id])
         decoded = text_or_none(subject.tok.token_bytes(id))
-        found = [subject.texts[id], decoded, spelled]
+        forms = [subject.texts[id], decoded, spelled]
         if spelled is not None:
-            found.append(spelled.replace("▁", " "))
-        found += self._before_normalizer(subject.texts[id])
-        return list(dict.fromkeys(text for text in found if text))
+            forms.append(spelled.replace("▁", " "))
+        forms += self._before_normalizer(subject.texts[id])
+        return list(dict.fromkeys(text for text in forms if text))
 
     def _before_normalizer(self, text: str | None) -> Iterator[str]:
-        """What the normalizer makes a text of that does not come through to the model itself."""
+        """Other texts that the normalizer turns into `text`, if it does not keep `text` itself."""
         normalizer = self.subject.tok.normalizer
         if not text or normalizer is None:
             return
@@ -153,36 +153,36 @@ class Attack:
 
     def _within(self, id: int, around: Sequence[str]) -> Iterator[str]:
         for text in self._forms(id):
-            for left, right in itertools.product(around, repeat=2):
-                yield left + text + right
+            for first, second in itertools.product(around, repeat=2):
+                yield first + text + second
 
     def _continuing(self, id: int) -> Iterator[str]:
-        """Words that a token may continue."""
+        """Words that end with the token."""
         rest = continued(self.subject, id)
         if rest is None:
             return
         yield from (word + rest for word in self._words)
 
     def _unblocked(self, id: int) -> Iterator[str]:
-        """Words of which a longest match stops right before a token, and no sooner."""
+        """Words in which the longest match ends exactly where the token begins."""
         rest = continued(self.subject, id)
         if rest is None:
             return
         first, inside = words(self.subject)
         yield from (word + rest for word in sorted(unblocked(first, rest))[:_PER_TOKEN])
         for word in sorted(unblocked(inside, rest))[: _PER_TOKEN // 10]:
-            yield from (begun + word + rest for begun in self._words[:4])
+            yield from (start + word + rest for start in self._words[:4])
 
     @functools.cached_property
     def _words(self) -> list[str]:
-        """Some tokens that begin words: the shortest, and others of all lengths."""
+        """Some tokens that begin words: the shortest ones, and some of all lengths."""
         whole = [word for word in words(self.subject)[0] if word.isalnum()]
         whole.sort(key=lambda word: (len(word), word))
         return whole[:8] + whole[8 :: max(1, len(whole) // 24)]
 
 
 def continued(subject: Subject, id: int) -> str | None:
-    """The text of a token that continues a word, told by its mark; `None` of others."""
+    """The text of a token that continues a word, as its mark shows; `None` for other tokens."""
     prefix = subject.spelling.prefix.encode()
     token = subject.tokens[id]
     if not prefix or token == prefix or not token.startswith(prefix):
@@ -203,7 +203,7 @@ def words(subject: Subject) -> tuple[list[str], list[str]]:
 
 
 def unblocked(tokens: Collection[str], rest: str) -> set[str]:
-    """The tokens behind which a longest match ends, where `rest` follows.
+    """The tokens after which a longest match ends if `rest` follows.
 
     >>> sorted(unblocked({"a", "b", "ab", "abc"}, "c")), sorted(unblocked({"a", "b", "ab"}, "b"))
     (['a', 'abc', 'b'], ['ab', 'b'])
@@ -234,8 +234,8 @@ def is_part_of_utf8(data: bytes) -> bool:
 
 
 def completions(data: bytes) -> Iterator[str]:
-    """Texts whose UTF-8 holds bytes that begin or end inside a character, the simplest first."""
-    lefts, rights = list(_before(data)), list(_behind(data))
+    """Texts whose UTF-8 has `data`, which begins or ends inside a character; simplest first."""
+    lefts, rights = list(_before(data)), list(_after(data))
     # A diagonal order: both ends vary early.
     for total in range(len(lefts) + len(rights) - 1):
         for at in range(max(0, total - len(rights) + 1), min(total + 1, len(lefts))):
@@ -247,7 +247,7 @@ def completions(data: bytes) -> Iterator[str]:
 
 
 def _before(data: bytes) -> Iterator[bytes]:
-    """What may stand before bytes, so that the first begins a character."""
+    """Bytes that may precede `data`, so that a character begins with the first of them."""
     inside = len(data) - len(data.lstrip(bytes(range(0x80, 0xC0))))
     if not inside:
         yield b""
@@ -266,19 +266,19 @@ def _before(data: bytes) -> Iterator[bytes]:
     yield from (bytes([lead]) + m for m in middles for lead in range(0xF0, 0xF5))
 
 
-def _behind(data: bytes) -> Iterator[bytes]:
-    """What may stand behind bytes, so that the last ends a character."""
+def _after(data: bytes) -> Iterator[bytes]:
+    """Bytes that may follow `data`, so that a character ends with the last of them."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
         decoder.decode(data.lstrip(bytes(range(0x80, 0xC0))))
     except UnicodeDecodeError:
         return
-    begun = decoder.getstate()[0]
-    if not begun:
+    fragment = decoder.getstate()[0]
+    if not fragment:
         yield b""
         return
-    needed = (2 if begun[0] < 0xE0 else 3 if begun[0] < 0xF0 else 4) - len(begun)
+    missing = (2 if fragment[0] < 0xE0 else 3 if fragment[0] < 0xF0 else 4) - len(fragment)
     rest = [bytes([c]) for c in range(0x80, 0xC0)]
     some = [bytes([c]) for c in (0x80, 0x99, 0xA6, 0xBF)]
-    for parts in itertools.product(rest, *[some] * (needed - 1)):
+    for parts in itertools.product(rest, *[some] * (missing - 1)):
         yield b"".join(parts)

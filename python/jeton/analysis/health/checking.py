@@ -1,6 +1,6 @@
 """`check`: every rule over one tokenizer.
 
-Look here for the order of the rules, and for what a corpus and a model's embeddings add.
+Look here for the order of the rules, and for the rules that need a corpus or a model's embeddings.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from jeton.analysis.health import (
     class_rules,
@@ -20,7 +20,7 @@ from jeton.analysis.health import (
     unreachable_findings,
     vocabulary_rules,
 )
-from jeton.analysis.health.embeddings import Embeddings, candidates, read_embeddings
+from jeton.analysis.health.embeddings import candidates, read_embeddings
 from jeton.analysis.health.findings import Case, Finding, Health
 from jeton.analysis.health.rules import RULES, chosen_rules
 from jeton.analysis.health.subject import Subject
@@ -68,7 +68,7 @@ _LOOKS: Final[tuple[tuple[frozenset[str], Look], ...]] = (
     (frozenset({"class-differs"}), class_rules.classes),
     (_OF_TEMPLATES, template_rules.templates),
 )
-"""What needs only the tokenizer, with the rules that each may find."""
+"""The functions that need only the tokenizer, with the rules that each may report."""
 
 _OF_REACH: Final = frozenset(
     {
@@ -97,28 +97,29 @@ def check(
     ignore: Iterable[str] = (),
     watch: Callable[[Progress], None] | None = None,
 ) -> Health:
-    """What is wrong with a tokenizer, and what is worth knowing of it before a model is trained.
+    """Finds faults of a tokenizer, and what else to know about it before training a model.
 
-    Each finding names a rule of `jeton.analysis.RULES`, and the tokens that it is about, with the
-    text that was tried. That no text gives a token is said only where it is proved; of others that
-    no text which was tried has given, the finding is `unreached`.
+    Each finding names a rule of `jeton.analysis.RULES` and its tokens, with a text that was tried.
+    A finding says that no text gives a token only if that is proved. A token that no tried text
+    has given, without a proof, is `unreached`.
 
     Args:
         tok: The tokenizer.
-        corpus: Texts or files as `Tokenizer.usage` takes them, or a `Usage`: then tokens that it
-            never uses are found.
-        embeddings: A file of safetensors with the model's embedding: then rows that look
-            untrained are found, by the indicators of Land & Bartolo 2024 (arXiv:2405.05417).
-            Takes four bytes of memory a number.
-        tensor: The name of the table of inputs, where models do not name it so.
-        only: Names of rules: only these.
-        ignore: Names of rules that are left out.
+        corpus: Texts or files as `Tokenizer.usage` takes them, or a `Usage`, to find tokens that it
+            never uses.
+        embeddings: A safetensors file with the model's embedding, to find rows that look untrained
+            by the indicators of Land & Bartolo 2024 (arXiv:2405.05417). Takes four bytes of memory
+            per number.
+        tensor: The name of the input embedding, if it is unusual.
+        only: Names of the only rules to check.
+        ignore: Names of rules to skip.
         watch: Called with a `jeton.Progress` while a corpus is counted.
 
     Raises:
-        ArgumentTypeError: `tok` is no tokenizer.
-        ArgumentError: A name of no rule; a usage of another tokenizer; a table that does not fit.
-        MissingFileError, FormatError: A corpus or a file of embeddings that cannot be read.
+        ArgumentTypeError: `tok` is not a tokenizer.
+        ArgumentError: There is no rule with a name, the usage is of another tokenizer, or the
+            embedding does not fit the tokenizer.
+        MissingFileError, FormatError: A corpus or a file of embeddings cannot be read.
 
     Example:
         >>> import jeton
@@ -136,38 +137,41 @@ def check(
     if tensor is not None:
         check_text("tensor", tensor)
         if embeddings is None:
-            raise ArgumentError("tensor names a table of embeddings=, which is not given")
+            raise ArgumentError("tensor names a table in embeddings=: pass embeddings= too")
     usage = _usage(tok, corpus, watch)
     tables = None
     if embeddings is not None:
         path = Path(os.path.expanduser(checked_path("embeddings", embeddings)))
         tables = read_embeddings(path, tok.max_id + 1, tensor)
     subject = Subject(tok)
-    found = [finding for of_look, look in _LOOKS if of_look & rules for finding in look(subject)]
+    findings = [finding for of_look, look in _LOOKS if of_look & rules for finding in look(subject)]
     skipped = {}
     needs_reach = rules & (_OF_REACH | {"other-alone", "never-used"}) or tables is not None
-    used = () if usage is None else usage.ids[usage.counts > 0].tolist()
-    lost = list(unreached(subject, used)) if needs_reach else []
-    found += unreachable_findings.unreachable(subject, lost)
+    used_ids = () if usage is None else usage.ids[usage.counts > 0].tolist()
+    unreached_tokens = list(unreached(subject, used_ids)) if needs_reach else []
+    findings += unreachable_findings.unreachable(subject, unreached_tokens)
     if "other-alone" in rules:
-        found += unreachable_findings.unstable(subject, lost)
+        findings += unreachable_findings.unstable(subject, unreached_tokens)
     if usage is not None:
-        found += _never_used(subject, usage, lost)
+        findings += _never_used(subject, usage, unreached_tokens)
     else:
-        skipped["never-used"] = "no corpus was given"
+        skipped["never-used"] = "there is no corpus"
     if "class-differs" in rules and (why := class_rules.why_not_checked(subject)) is not None:
         skipped["class-differs"] = why
     if tok.chat_template is not None and not template_rules.HAS_JINJA:
         skipped.update(dict.fromkeys(_OF_TEMPLATES, "templates need jinja2"))
     if tables is None:
-        skipped.update(dict.fromkeys(_OF_EMBEDDINGS, "no embeddings were given"))
+        skipped.update(dict.fromkeys(_OF_EMBEDDINGS, "there are no embeddings"))
     else:
-        found += _of_embeddings(subject, tables, lost, skipped)
+        unused = [it.id for it in unreached_tokens if it.rule != "unreached"]
+        if not unused and len(tables.inputs) == len(subject.ids):
+            skipped.update(dict.fromkeys(_OF_EMBEDDINGS, "no row is known to be unused"))
+        findings += candidates(subject, tables, unused)
     order = {name: place for place, name in enumerate(RULES)}
     return Health(
         tuple(
             sorted(
-                (finding for finding in found if finding.rule in rules),
+                (finding for finding in findings if finding.rule in rules),
                 key=lambda finding: order[finding.rule],
             )
         ),
@@ -179,18 +183,22 @@ def check(
     )
 
 
-def _usage(tok: Tokenizer, corpus: Any, watch: Callable[[Progress], None] | None) -> Usage | None:
+def _usage(
+    tok: Tokenizer, corpus: object, watch: Callable[[Progress], None] | None
+) -> Usage | None:
     if corpus is None:
         return None
     if not isinstance(corpus, Usage):
-        return usage_of(tok, corpus, watch=watch)
+        return usage_of(tok, corpus, watch=watch)  # type: ignore[arg-type]
     if corpus.tokenizer != tok.digest:
         raise ArgumentError("corpus: this usage was counted with another tokenizer")
     return corpus
 
 
-def _never_used(subject: Subject, usage: Usage, lost: list[Unreached]) -> Iterator[Finding]:
-    unreachable = {it.id for it in lost}
+def _never_used(
+    subject: Subject, usage: Usage, unreached_tokens: list[Unreached]
+) -> Iterator[Finding]:
+    unreachable = {it.id for it in unreached_tokens}
     cases = tuple(
         Case(id, subject.tokens[id], evidence="observed")
         for id in usage.never_used.tolist()
@@ -200,12 +208,3 @@ def _never_used(subject: Subject, usage: Usage, lost: list[Unreached]) -> Iterat
         number = counted(len(cases), "token does", "tokens do")
         message = f"{number} not occur among the corpus's {usage.total:,}"
         yield Finding("never-used", message, cases)
-
-
-def _of_embeddings(
-    subject: Subject, tables: Embeddings, lost: list[Unreached], skipped: dict[str, str]
-) -> list[Finding]:
-    unused = [it.id for it in lost if it.rule != "unreached"]
-    if not unused and len(tables.inputs) == len(subject.ids):
-        skipped.update(dict.fromkeys(_OF_EMBEDDINGS, "no row is known to be unused"))
-    return list(candidates(subject, tables, unused))

@@ -1,7 +1,7 @@
 """Whether the ids of transformers 5 for a folder differ from those of its `tokenizer.json`.
 
-Look here for the texts that are tried. What a class builds is known for a few, see
-`jeton.loading.transformers_classes`; transformers itself is not run.
+Look here for the texts that are tried. jeton knows what a few classes build, see
+`jeton.loading.transformers_classes`; it does not run transformers.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _TEXTS: Final = (
 
 
 def why_not_checked(subject: Subject) -> str | None:
-    """Why the class of a folder cannot be compared; `None` if it can, or there is none."""
+    """Why the class of a folder cannot be compared; `None` if it can, or there is no class."""
     config = json_object(subject.tok._settings.files, CONFIG)
     try:
         unknown = stages_unknown(config, json.loads(subject.tok.to_json()))
@@ -45,7 +45,7 @@ def why_not_checked(subject: Subject) -> str | None:
     if not unknown:
         return None
     return (
-        f"what {config['tokenizer_class']} builds from such a file in transformers 5 is not known"
+        f"jeton does not know the stages that {config['tokenizer_class']} of transformers 5 builds"
     )
 
 
@@ -56,10 +56,10 @@ def classes(subject: Subject) -> Iterator[Finding]:
     if not config.get("tokenizer_class"):
         return
     try:
-        built = rebuilt(config, json.loads(subject.tok.to_json()))
-        if built is None:
+        stages = rebuilt(config, json.loads(subject.tok.to_json()))
+        if stages is None:
             return
-        theirs = Tokenizer.from_json(json.dumps(built))
+        theirs = Tokenizer.from_json(json.dumps(stages))
         cases = tuple(_differing(subject.tok, theirs))
     except JetonError:
         return  # the file cannot be written, or the class cannot hold its vocabulary
@@ -75,10 +75,10 @@ def _differing(tok: Tokenizer, theirs: Tokenizer) -> Iterator[Case]:
     for text in _TEXTS:
         ours, other = tok.encode(text), theirs.encode(text)
         if ours != other:
-            told = f"{_some_ids(ours)} by the file, and {_some_ids(other)} by the class"
+            remark = f"{_some_ids(ours)} by the file, and {_some_ids(other)} by the class"
             name = json.dumps(text, ensure_ascii=False)
             gave = tuple(ours)
-            yield Case(name=name, told=told, tried=text, gave=gave, evidence="observed")
+            yield Case(name=name, told=remark, tried=text, gave=gave, evidence="observed")
 
 
 def _some_ids(ids: list[int]) -> str:

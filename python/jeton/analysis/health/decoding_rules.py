@@ -1,6 +1,6 @@
-"""What decoding does with words: whether the decoder undoes what the stages before the model do.
+"""Whether decoding restores words, that is, undoes the stages before the model.
 
-Look here for the words that are tried, and for what is taken for the same text.
+Look here for the words that are tried, and for which texts count as the same.
 """
 
 from __future__ import annotations
@@ -20,45 +20,43 @@ __all__ = ["decoding"]
 
 _PARTS: Final = ("essays", "languages", "code")
 _WORDS: Final = 400
-"""How many different words of each sample are tried."""
+"""The number of different words of each sample that are tried."""
 
 _SHOWN: Final = 12
 
 
 def decoding(subject: Subject) -> Iterator[Finding]:
-    """Words whose tokens stand for them, but decode to other text or to several words."""
-    words = _words()
+    """Words whose tokens represent them, but decode to other text or to several words."""
+    words: list[str] = []
+    for name in _PARTS:
+        words += itertools.islice(dict.fromkeys(samples.read(name).split()), _WORDS)
+    words = list(dict.fromkeys(words))
     apart = subject.apart - {*subject.byte_tokens.values()}
     rows = subject.encode(words)
-    known = [at for at in range(len(words)) if rows[at] and apart.isdisjoint(rows[at])]
-    decoded = subject.tok.decode_batch([rows[at] for at in known])
+    covered_words = [at for at in range(len(words)) if rows[at] and apart.isdisjoint(rows[at])]
+    decoded = subject.tok.decode_batch([rows[at] for at in covered_words])
     other, split = [], []
-    for at, text in zip(known, decoded, strict=True):
+    for at, text in zip(covered_words, decoded, strict=True):
         word, ids = words[at], rows[at]
-        meant = text_or_none(subject.text_of(ids))
-        if meant is None or not meant.strip():
+        expected_text = text_or_none(subject.text_of(ids))
+        if expected_text is None or not expected_text.strip():
             continue
         case = Case(None, None, word, f"decode gives {text!r}", word, tuple(ids), "observed")
-        if _letters(text) not in (_letters(meant), _letters(word)):
+        if _letters(text) not in (_letters(expected_text), _letters(word)):
             other.append(case)
-        elif len(meant.split()) == 1 < len(text.split()) and _is_one(subject, word):
+        elif len(expected_text.split()) == 1 < len(text.split()) and _is_one(subject, word):
             split.append(case)
-    told = _decoder_note(subject)
+    subject_of_message = _decoder_note(subject)
     if other:
         number = counted(len(other), "word comes", "words come")
-        message = f"{told}: {number} back as other text, of {len(known):,} tried"
+        message = (
+            f"{subject_of_message}: {number} back as other text, of {len(covered_words):,} tried"
+        )
         yield Finding("decoder", message, tuple(other[:_SHOWN]))
     elif split:
         number = counted(len(split), "word comes", "words come")
-        message = f"{told}: {number} back in parts, of {len(known):,} tried"
+        message = f"{subject_of_message}: {number} back in parts, of {len(covered_words):,} tried"
         yield Finding("split-words", message, tuple(split[:_SHOWN]))
-
-
-def _words() -> list[str]:
-    found: list[str] = []
-    for name in _PARTS:
-        found += itertools.islice(dict.fromkeys(samples.read(name).split()), _WORDS)
-    return list(dict.fromkeys(found))
 
 
 def _letters(text: str) -> str:
@@ -66,7 +64,7 @@ def _letters(text: str) -> str:
 
 
 def _is_one(subject: Subject, word: str) -> bool:
-    """Whether the stages before the model leave a word of letters whole."""
+    """Whether the stages before the model keep a word of letters whole."""
     pieces = subject.pieces(word)
     return word.isalpha() and len(pieces) == 1 and len(pieces[0].split()) == 1
 

@@ -1,22 +1,22 @@
-"""Rows of an embedding that look as if they had never been trained, by two published indicators.
+"""Rows of an embedding that look untrained, by two published indicators.
 
 Source: Sander Land and Max Bartolo, "Fishing for Magikarp: Automatically Detecting Under-trained
 Tokens in Large Language Models", EMNLP 2024, arXiv:2405.05417, section 3. With `E` the table of
 inputs and `U` that of outputs (the same table, if a model has one):
 
-- length: `‖Eᵢ‖`, the Euclidean norm of a row; weight decay shrinks what gets no gradient;
+- length: `‖Eᵢ‖`, the Euclidean norm of a row; weight decay shrinks rows that get no gradient;
 - direction: `c` is the first principal component of `U`, `U' = U − (U c) cᵀ`, and `u` the mean of
   the rows of `U'` that are known to be unused: `1 − cos(U'ᵢ, u)`.
 
-There the 2 % of tokens with the lowest values are verified by prompting the model. Here a token of
-these 2 % is a candidate if it is as low as nine in ten of the rows that are known to be unused as
-well. Known are rows without a token, and tokens that no text gives.
+The paper verifies the 2 % of tokens with the lowest values by prompting the model. Here a token of
+these 2 % is a candidate if its value is also as low as that of nine in ten rows that are known to
+be unused: rows without a token, and tokens that no text gives.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -43,7 +43,7 @@ _OUTPUTS: Final = re.compile(r"(^|\.)(lm_head|embed_out|output_projection|output
 _TYPES: Final = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 
 _OF_UNUSED: Final = 0.9
-"""The share of known unused rows that a candidate is as low as."""
+"""The share of known unused rows whose value a candidate must not exceed."""
 
 Table = npt.NDArray[np.float32]
 
@@ -54,7 +54,7 @@ class Embeddings:
 
     Attributes:
         inputs: float32 of shape (rows, width).
-        outputs: The same of the outputs; the inputs, where a model has one table for both.
+        outputs: The same for the outputs; the inputs, if the model has one table for both.
     """
 
     inputs: Table
@@ -62,18 +62,18 @@ class Embeddings:
 
 
 def read_embeddings(path: Path, rows: int, tensor: str | None) -> Embeddings:
-    """The tables of a model in a file of safetensors.
+    """The tables of a model in a safetensors file.
 
     Args:
         path: The file.
-        rows: How many rows there must be, at least.
-        tensor: The table of inputs by its name; by default the one that models name so.
+        rows: The minimum number of rows.
+        tensor: The name of the table of inputs; by default one of the usual names.
 
     Raises:
-        MissingFileError: There is no such file.
-        FormatError: It is no file of safetensors.
+        MissingFileError: The file does not exist.
+        FormatError: It is not a safetensors file.
         ArgumentError: It has no such table, or one that is too small.
-        UnsupportedError: Numbers of a type that is not read: float 64, 32, 16 and bfloat16 are.
+        UnsupportedError: The numbers are not float 64, 32, 16 or bfloat16.
     """
     try:
         with files.opened(path) as file:
@@ -82,12 +82,12 @@ def read_embeddings(path: Path, rows: int, tensor: str | None) -> Embeddings:
         raise type(error)(f"embeddings: {error}") from None
     header.pop("__metadata__", None)
     tables = {name: entry for name, entry in header.items() if len(entry["shape"]) == 2}
-    name = tensor if tensor is not None else _named(tables, _INPUTS)
+    name = tensor if tensor is not None else _name_like(tables, _INPUTS)
     if name is None or name not in tables:
-        told = ", ".join(sorted(tables)[:8]) or "none"
-        asked = "no known table of inputs" if tensor is None else f"no table {tensor!r:.60}"
+        names = ", ".join(sorted(tables)[:8]) or "none"
+        lack = "no known table of inputs" if tensor is None else f"no table {tensor!r:.60}"
         raise ArgumentError(
-            f"embeddings: {path} has {asked}; name one with tensor= (--tensor), of {told}"
+            f"embeddings: {path} has {lack}; name one with tensor= (--tensor), of {names}"
         )
     inputs = _table(path, name, tables[name], start)
     if len(inputs) < rows:
@@ -95,21 +95,21 @@ def read_embeddings(path: Path, rows: int, tensor: str | None) -> Embeddings:
             f"embeddings: {name} has {len(inputs):,} rows, and the tokenizer ids up to "
             f"{rows - 1:,}: they do not belong together"
         )
-    output = _named(tables, _OUTPUTS)
+    output = _name_like(tables, _OUTPUTS)
     if output is None or output == name or tables[output]["shape"][0] < rows:
         return Embeddings(inputs, inputs)
     return Embeddings(inputs, _table(path, output, tables[output], start))
 
 
-def _named(tables: dict[str, Any], pattern: re.Pattern[str]) -> str | None:
+def _name_like(tables: Iterable[str], pattern: re.Pattern[str]) -> str | None:
     return next((name for name in sorted(tables, key=len) if pattern.search(name)), None)
 
 
 def _table(path: Path, name: str, entry: dict[str, Any], start: int) -> Table:
     if entry["dtype"] not in _TYPES:
-        known = ", ".join(_TYPES)
+        types = ", ".join(_TYPES)
         raise UnsupportedError(
-            f"embeddings: {name} is of type {entry['dtype']}; supported are {known}"
+            f"embeddings: {name} is of type {entry['dtype']}; supported are {types}"
         )
     begin, shape = start + entry["data_offsets"][0], tuple(entry["shape"])
     if not all(shape):
@@ -138,20 +138,20 @@ def by_length(table: Table) -> npt.NDArray[np.float64]:
 
 
 def by_direction(table: Table, unused: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """The cosine distance of each row from the mean of those unused, without the first component.
+    """The cosine distance of each row from the mean of unused rows, without the first component.
 
     Args:
         table: Shape (rows, width).
-        unused: Rows that are known to be unused; there is one, at least.
+        unused: Rows that are known to be unused, at least one.
 
     Returns:
         Shape (rows,), from 0 to 2.
     """
     component = _first_component(table)
-    left = table - np.outer(table @ component, component)
-    mean = np.mean(left[unused], axis=0, dtype=np.float64)
-    lengths = by_length(left) * np.linalg.norm(mean)
-    distances: npt.NDArray[np.float64] = 1.0 - (left @ mean) / np.maximum(lengths, 1e-12)
+    residual = table - np.outer(table @ component, component)
+    mean = np.mean(residual[unused], axis=0, dtype=np.float64)
+    lengths = by_length(residual) * np.linalg.norm(mean)
+    distances: npt.NDArray[np.float64] = 1.0 - (residual @ mean) / np.maximum(lengths, 1e-12)
     return distances
 
 
@@ -177,7 +177,7 @@ def _first_component(table: Table) -> npt.NDArray[np.float32]:
 
 
 def candidates(subject: Subject, embeddings: Embeddings, unused: list[int]) -> Iterator[Finding]:
-    """Tokens whose rows look like those that are known to be unused.
+    """Tokens whose rows look like known unused rows.
 
     Args:
         subject: The tokenizer.
@@ -186,24 +186,24 @@ def candidates(subject: Subject, embeddings: Embeddings, unused: list[int]) -> I
     """
     rows = len(embeddings.inputs)
     without = np.setdiff1d(np.arange(rows), subject.ids)
-    known = np.union1d(without, np.asarray(unused, np.int64)).astype(np.int64)
-    known = known[known < min(rows, len(embeddings.outputs))]
-    if not known.size:
+    unused_rows_known = np.union1d(without, np.asarray(unused, np.int64)).astype(np.int64)
+    unused_rows_known = unused_rows_known[unused_rows_known < min(rows, len(embeddings.outputs))]
+    if not unused_rows_known.size:
         return
-    tokens = np.setdiff1d(subject.ordinary, known)
+    tokens = np.setdiff1d(subject.ordinary, unused_rows_known)
     tables = (
         ("small-embedding", ("is short", "are short"), by_length(embeddings.inputs), "length"),
         (
             "unused-direction",
             ("points where unused rows do", "point where unused rows do"),
-            by_direction(embeddings.outputs, known),
+            by_direction(embeddings.outputs, unused_rows_known),
             "distance",
         ),
     )
-    for rule, told, values, unit in tables:
+    for rule, verbs, values, unit in tables:
         if not tokens.size:
             continue
-        of_unused = float(np.quantile(values[known], _OF_UNUSED))
+        of_unused = float(np.quantile(values[unused_rows_known], _OF_UNUSED))
         limit = min(float(np.quantile(values[tokens], _SHARE)), of_unused)
         low = tokens[values[tokens] <= limit]
         low = low[np.argsort(values[low], kind="stable")]
@@ -218,6 +218,6 @@ def candidates(subject: Subject, embeddings: Embeddings, unused: list[int]) -> I
         )
         if cases:
             rows_of = "row of 1 token" if len(cases) == 1 else f"rows of {len(cases):,} tokens"
-            unused_rows = counted(len(known), "row is", "rows are")
-            message = f"{rows_of} {told[len(cases) > 1]} ({unused_rows} known to be unused)"
+            unused_rows = counted(len(unused_rows_known), "row is", "rows are")
+            message = f"{rows_of} {verbs[len(cases) > 1]} ({unused_rows} known to be unused)"
             yield Finding(rule, message, cases)

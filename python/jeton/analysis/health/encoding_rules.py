@@ -1,6 +1,6 @@
-"""What encoding does with text: characters that are unknown or lost, batches unlike single texts.
+"""Faults of encoding: characters that are unknown or lost, batches that differ from single texts.
 
-Look here for the characters that are tried. Tokens are the subject of `unreachable_findings.py`.
+Look here for the characters that are tried. `unreachable_findings.py` is about tokens.
 """
 
 from __future__ import annotations
@@ -18,37 +18,37 @@ from jeton.errors import EncodeError
 __all__ = ["alphabet", "batches"]
 
 _PROBES: Final = "🙂中éЖ\U0010fffd\ue123ა᚛𐌀ꙮ~Q"
-"""Characters of many kinds, of which some are in hardly any vocabulary."""
+"""Characters of many kinds; few vocabularies have all of them."""
 
 _SOME: Final = 60
-"""In how many texts a byte is tried."""
+"""The number of texts in which a byte is tried."""
 
 _BATCH: Final = 20_000
-"""How many texts are encoded one by one, to be compared with a batch."""
+"""The number of texts that are encoded one by one, to compare them with a batch."""
 
 
 def alphabet(subject: Subject) -> Iterator[Finding]:
-    """Text that has no token: bytes that are missing, characters that are unknown or lost."""
+    """Text without tokens: missing bytes, unknown or lost characters."""
     if subject.spelling.has_bytes or subject.falls_back:
         cases = list(_missing(subject))
         if cases:
             message = f"{counted(len(cases), 'byte has', 'bytes have')} no token"
             yield Finding("missing-bytes", message, tuple(cases))
         return
-    unknown, lost = [], []
+    unknown, dropped = [], []
     for character in _PROBES:
-        if not _is_seen(subject, character):
-            continue
+        if not any(piece.strip(" ▁") for piece in subject.pieces(character)):
+            continue  # the stages before the model remove it
         ids = _ids(subject, character)
         if ids is None:
-            unknown.append(_tried(_named(character), character, None, "an error"))
+            unknown.append(_observation(_character_name(character), character, None, "an error"))
         elif subject.unknown is not None and subject.unknown in ids:
-            unknown.append(_tried(_named(character), character, ids))
-        elif _normal(subject, character).encode() not in subject.text_of(ids):
-            lost.append(_tried(_named(character), character, ids))
-    if lost:
-        message = f"characters without a token that are dropped: {len(lost)} of those tried"
-        yield Finding("dropped-text", message, tuple(lost))
+            unknown.append(_observation(_character_name(character), character, ids))
+        elif _normalized(subject, character).encode() not in subject.text_of(ids):
+            dropped.append(_observation(_character_name(character), character, ids))
+    if dropped:
+        message = f"characters without a token that are dropped: {len(dropped)} of those tried"
+        yield Finding("dropped-text", message, tuple(dropped))
     if unknown:
         message = f"characters that are unknown or refused: {len(unknown)} of those tried"
         yield Finding("unknown-text", message, tuple(unknown))
@@ -65,24 +65,25 @@ def _missing(subject: Subject) -> Iterator[Case]:
             continue
         for text in itertools.islice(completions(bytes([byte])), _SOME):
             ids = _ids(subject, text)
-            told = _lost(subject, byte, ids) if _needs(subject, byte, text) else None
-            if told is not None:
-                yield _tried(f"byte {byte:02X}", text, ids, told)
+            fate = _fate_of(subject, byte, ids) if _needs(subject, byte, text) else None
+            if fate is not None:
+                yield _observation(f"byte {byte:02X}", text, ids, fate)
                 break
 
 
 def _needs(subject: Subject, byte: int, text: str) -> bool:
-    """Whether the model is given a text with this byte in a character that is no token."""
-    seen = subject.spelling.of_pieces("".join(subject.pieces(text)))
-    if byte not in seen.encode():
+    """Whether the model gets this byte, in a character that is not a token."""
+    input_text = subject.spelling.of_pieces("".join(subject.pieces(text)))
+    if byte not in input_text.encode():
         return False
     return subject.spelling.has_bytes or any(
-        byte in character.encode() and character not in subject.characters for character in seen
+        byte in character.encode() and character not in subject.characters
+        for character in input_text
     )
 
 
-def _lost(subject: Subject, byte: int, ids: Sequence[int] | None) -> str | None:
-    """What became of a text with a byte; `None` if that is still there."""
+def _fate_of(subject: Subject, byte: int, ids: Sequence[int] | None) -> str | None:
+    """What happened to a byte of a text; `None` if it is still there."""
     if ids is None:
         return "an error"
     if subject.unknown is not None and subject.unknown in ids:
@@ -90,22 +91,17 @@ def _lost(subject: Subject, byte: int, ids: Sequence[int] | None) -> str | None:
     return None if byte in subject.text_of(ids) else "dropped"
 
 
-def _tried(name: str, text: str, ids: Sequence[int] | None, told: str = "") -> Case:
-    """A case that is about no token, seen in a text."""
+def _observation(name: str, text: str, ids: Sequence[int] | None, remark: str = "") -> Case:
+    """A case that was observed in a text, and is not about a token."""
     gave = None if ids is None else tuple(ids)
-    return Case(None, None, name, told, text, gave, "observed")
+    return Case(None, None, name, remark, text, gave, "observed")
 
 
-def _normal(subject: Subject, character: str) -> str:
-    """A character as the normalizer leaves it, without the spaces that it may put there."""
+def _normalized(subject: Subject, character: str) -> str:
+    """A character after the normalizer, without the spaces that this may add."""
     normalizer = subject.tok.normalizer
     normal = character if normalizer is None else normalizer(character)
     return subject.spelling.plain_text(normal).strip(" ▁")
-
-
-def _is_seen(subject: Subject, character: str) -> bool:
-    """Whether the stages before the model leave a character to it."""
-    return any(piece.strip(" ▁") for piece in subject.pieces(character))
 
 
 def _ids(subject: Subject, text: str) -> list[int] | None:
@@ -115,12 +111,12 @@ def _ids(subject: Subject, text: str) -> list[int] | None:
         return None
 
 
-def _named(character: str) -> str:
+def _character_name(character: str) -> str:
     return f"{character if character.isprintable() else ''} U+{ord(character):04X}".strip()
 
 
 def batches(subject: Subject) -> Iterator[Finding]:
-    """Texts whose ids are others in a batch than alone."""
+    """Texts whose ids differ between a batch and a single call."""
     step = max(1, len(subject.alone) // _BATCH)
     texts = [text for text in subject.alone[::step] if _ids(subject, text) is not None]
     texts.append("\n".join(texts))
@@ -132,7 +128,7 @@ def batches(subject: Subject) -> Iterator[Finding]:
     for at, text in enumerate(texts):
         ids = subject.tok.encode(text)
         if ids != rows[at] or len(ids) != counts[at]:
-            cases.append(_tried(repr(text)[:60], text[:200], rows[at][:50]))
+            cases.append(_observation(repr(text)[:60], text[:200], rows[at][:50]))
     if cases:
         message = f"{counted(len(cases), 'text has', 'texts have')} other ids in a batch"
         yield Finding("batch-differs", message, tuple(cases))

@@ -1,6 +1,6 @@
-"""What a check finds, as data: `Health`, its findings and the tokens that each is about.
+"""The result of a check as data: `Health`, its findings, and the tokens of each.
 
-Look here for the JSON that is saved, and for how an earlier result tells what is new.
+Look here for the JSON that is saved, and for how a result is compared with an earlier one.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from jeton.errors import ArgumentError
 __all__ = ["Case", "Evidence", "Finding", "Health"]
 
 Evidence: TypeAlias = Literal["proved", "observed"]
-"""How a case is known; see `Case.evidence`."""
+"""The evidence for a case; see `Case.evidence`."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One thing that a finding is about: a token, or a named part of the tokenizer.
+    """One subject of a finding: a token, or a named part of the tokenizer.
 
     Attributes:
-        id: The id of the token; `None` if it is about none.
-        token: The token as the vocabulary spells it; `None` if it is about none.
-        name: What it is about, if about no token: a byte, a format, a range of ids.
-        told: What is to be said of it alone.
-        tried: The text that was tried; `None` if none was.
-        gave: The ids that this text gave.
-        evidence: `"proved"`: it follows from what the tokenizer is, for every text. `"observed"`:
-            it was seen when the tokenizer was tried: `tried` and `gave` show it, or `told` where
-            no text was tried but a file, or a corpus was counted.
+        id: The id of the token; `None` if the case is not about a token.
+        token: The token as the vocabulary spells it; `None` if the case is not about a token.
+        name: The subject if it is not a token: a byte, a format, a range of ids.
+        told: A remark about this case alone.
+        tried: The text that was tried; `None` without one.
+        gave: The ids of this text.
+        evidence: `"proved"`: the case follows from the tokenizer's definition, for every text.
+            `"observed"`: it was seen when trying the tokenizer, as `tried` and `gave` show; or
+            `told`, if a file was tried or a corpus counted instead of a text.
     """
 
     id: int | None = None
@@ -64,14 +64,14 @@ class Case:
 
     @property
     def key(self) -> str:
-        """What tells it from others of its rule: the bytes of the token, or its name."""
+        """What identifies the case among those of its rule: the bytes of the token, or the name."""
         return self.name if self.token is None else self.token.hex()
 
     def __str__(self) -> str:
         return self.name if self.token is None else visible(self.token)
 
     def to_dict(self) -> dict[str, Any]:
-        """As in JSON: bytes as hexadecimal, and as they are shown."""
+        """The case as values for JSON: bytes as hexadecimal, and as people see them."""
         record: dict[str, Any] = {"id": self.id, "bytes": None, "shown": str(self)}
         if self.token is not None:
             record["bytes"] = self.token.hex()
@@ -81,7 +81,7 @@ class Case:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Case:
-        """Undoes `to_dict`."""
+        """The case that `to_dict` gave."""
         gave, spelled = record["gave"], record["bytes"]
         return cls(
             record["id"],
@@ -96,12 +96,12 @@ class Case:
 
 @dataclass(frozen=True, repr=False)
 class Finding:
-    """What one rule found.
+    """The finding of one rule.
 
     Attributes:
-        rule: The name of the rule; `jeton.analysis.RULES` holds why it matters and what to do.
-        message: What was found, in a sentence.
-        cases: What it was found of.
+        rule: The name of the rule; `jeton.analysis.RULES` says why it matters and what to do.
+        message: The finding in a sentence.
+        cases: The tokens or parts that it is about.
     """
 
     rule: str
@@ -117,17 +117,17 @@ class Finding:
 
     @property
     def severity(self) -> Severity:
-        """How grave it is: `"error"`, `"warning"` or `"note"`."""
+        """`"error"`, `"warning"` or `"note"`."""
         return RULES[self.rule].severity
 
     @property
     def evidence(self) -> Evidence:
-        """`"proved"` if every case is, else `"observed"`; see `Case.evidence`."""
+        """`"proved"` if every case is proved, otherwise `"observed"`; see `Case.evidence`."""
         return "proved" if all(case.evidence == "proved" for case in self.cases) else "observed"
 
     @property
     def ids(self) -> list[int]:
-        """The ids that it is about."""
+        """The ids of its cases."""
         return [case.id for case in self.cases if case.id is not None]
 
     def __repr__(self) -> str:
@@ -136,17 +136,17 @@ class Finding:
 
 @dataclass(frozen=True, repr=False)
 class Health(Saved):
-    """What is wrong with a tokenizer, and what is worth knowing of it.
+    """The findings about a tokenizer.
 
-    It is the findings one after the other; by the name of a rule, what that rule found.
+    Iterate over it for all findings; index it by the name of a rule for the finding of that rule.
 
     Attributes:
-        findings: What was found, the gravest first.
+        findings: The findings, the most severe first.
         tokenizer: The digest of the tokenizer; see `Tokenizer.digest`.
-        vocab_size: How many tokens it has.
+        vocab_size: The number of tokens.
         rules: The rules that were checked.
-        skipped: Rules that were asked for and could not be checked, with why.
-        corpus: The digest of the corpus, if one was given; see `Usage.corpus`.
+        skipped: The rules that could not be checked, with the reason.
+        corpus: The digest of the corpus, if there was one; see `Usage.corpus`.
         version: The version of jeton that checked.
 
     Example:
@@ -186,12 +186,12 @@ class Health(Saved):
 
     @property
     def worst(self) -> Severity | None:
-        """The gravest severity there is; `None` if nothing was found."""
-        found = {finding.severity for finding in self.findings}
-        return next((severity for severity in SEVERITIES if severity in found), None)
+        """The highest severity of a finding; `None` if there is no finding."""
+        severities = {finding.severity for finding in self.findings}
+        return next((severity for severity in SEVERITIES if severity in severities), None)
 
     def count(self, severity: Severity) -> int:
-        """How many findings of a severity there are.
+        """The number of findings of a severity.
 
         Raises:
             ArgumentError: There is no such severity.
@@ -203,7 +203,7 @@ class Health(Saved):
         return sum(finding.severity == severity for finding in self.findings)
 
     def __getitem__(self, rule: str) -> Finding | None:
-        """What a rule found; `None` if it found nothing, or was not checked.
+        """The finding of a rule; `None` if it found nothing, or was not checked.
 
         Raises:
             ArgumentError: There is no such rule.
@@ -212,7 +212,7 @@ class Health(Saved):
         return next((finding for finding in self.findings if finding.rule == rule), None)
 
     def __contains__(self, rule: object) -> bool:
-        """Whether a rule found anything, given by its name; or whether a finding is among these.
+        """Whether a rule, by its name, found anything; or whether a finding is among these.
 
         Raises:
             ArgumentError: There is no such rule.
@@ -228,10 +228,10 @@ class Health(Saved):
         return len(self.findings)
 
     def since(self, baseline: Health) -> Health:
-        """What an earlier result, which is accepted, does not have.
+        """The findings that an earlier, accepted result does not have.
 
-        A case is known if the same rule found it of a token with the same bytes, whatever its id
-        is now, or of a part with the same name.
+        A case is in the earlier result if the same rule found it for a token with the same bytes,
+        whatever its id is now, or for a part with the same name.
 
         Example:
             >>> from jeton import analysis
@@ -241,16 +241,18 @@ class Health(Saved):
             0
         """
         check_kind("baseline", baseline, Health, "a Health")
-        known = {finding.rule: {case.key for case in finding.cases} for finding in baseline}
-        left = []
+        earlier = {finding.rule: {case.key for case in finding.cases} for finding in baseline}
+        new = []
         for finding in self.findings:
-            cases = [case for case in finding.cases if case.key not in known.get(finding.rule, ())]
+            cases = [
+                case for case in finding.cases if case.key not in earlier.get(finding.rule, ())
+            ]
             if cases:
-                left.append(replace(finding, cases=tuple(cases)))
-        return replace(self, findings=tuple(left))
+                new.append(replace(finding, cases=tuple(cases)))
+        return replace(self, findings=tuple(new))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as in JSON."""
+        """The whole result as values for JSON."""
         return {
             **self._head(),
             "jeton": self.version,
@@ -278,9 +280,13 @@ class Health(Saved):
     def _of_record(cls, record: Any) -> Health:
         return cls(
             tuple(
-                Finding(found["rule"], found["message"], tuple(map(Case.from_dict, found["cases"])))
-                for found in record["findings"]
-                if found["rule"] in RULES  # a rule of another version finds nothing now
+                Finding(
+                    finding["rule"],
+                    finding["message"],
+                    tuple(map(Case.from_dict, finding["cases"])),
+                )
+                for finding in record["findings"]
+                if finding["rule"] in RULES  # ignores rules of another version
             ),
             record["tokenizer"],
             record["vocab_size"],
@@ -291,7 +297,7 @@ class Health(Saved):
         )
 
     def _repr_html_(self) -> str:
-        """A row a finding, which opens, for notebooks."""
+        """A row per finding, which opens when clicked, for notebooks."""
         details = [
             notebooks.detail(
                 finding.severity,
@@ -308,9 +314,9 @@ class Health(Saved):
 
     def __repr__(self) -> str:
         counts = Counter(finding.severity for finding in self.findings)
-        told = ", ".join(
+        summary = ", ".join(
             f"{counts[severity]} {severity}{'s' * (counts[severity] != 1)}"
             for severity in SEVERITIES
             if counts[severity]
         )
-        return f"<Health of {self.vocab_size:,} tokens: {told or 'nothing found'}>"
+        return f"<Health of {self.vocab_size:,} tokens: {summary or 'nothing found'}>"

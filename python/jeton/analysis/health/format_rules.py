@@ -1,6 +1,6 @@
-"""What each file format would lose of a tokenizer, found out by saving it.
+"""What each file format would lose of a tokenizer, found by saving it.
 
-Look here for the formats that are tried; `docs/formats.md` says why each refuses what it refuses.
+Look here for the formats that are tried; `docs/formats.md` says what each refuses, and why.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _NAMES: Final = {
 
 
 def formats(subject: Subject) -> Iterator[Finding]:
-    """The formats that refuse the tokenizer, or leave something of it out."""
+    """The formats that refuse the tokenizer, or leave out a part of it."""
     cases = []
     with tempfile.TemporaryDirectory() as folder:
         for format, name in _NAMES.items():
-            told = _loss(subject, Path(folder), name)
-            if told is not None:
-                cases.append(Case(name=format, told=told, evidence="observed"))
+            loss = _loss(subject, Path(folder), name)
+            if loss is not None:
+                cases.append(Case(name=format, told=loss, evidence="observed"))
     if cases:
         verb = "does" if len(cases) == 1 else "do"
         message = f"{len(cases)} of {len(_NAMES)} formats {verb} not hold all of it"
@@ -42,13 +42,13 @@ def formats(subject: Subject) -> Iterator[Finding]:
 
 
 def _loss(subject: Subject, folder: Path, name: str) -> str | None:
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as issues:
         warnings.simplefilter("always", FormatWarning)
         try:
             subject.tok.save(folder / name)
         except JetonError as error:
             return f"refused: {_without(str(error), folder)}"
-    return "; ".join(_without(str(it.message), folder) for it in caught) or None
+    return "; ".join(_without(str(it.message), folder) for it in issues) or None
 
 
 def _without(message: str, folder: Path) -> str:

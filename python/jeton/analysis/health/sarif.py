@@ -1,7 +1,7 @@
-"""Findings as SARIF 2.1.0, the format that code hosts show results of checks in.
+"""Findings as SARIF 2.1.0, the format in which code hosts show the results of checks.
 
 Source: Static Analysis Results Interchange Format (SARIF) Version 2.1.0, OASIS Standard, 2020.
-A token has no line in a file: it is a logical location, and the file is the tokenizer's.
+A token has no line in a file: it is a logical location, and the file is that of the tokenizer.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ __all__ = ["to_sarif"]
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _MOST: Final = 100
-"""How many tokens a result names; hosts refuse files with results of many thousands."""
+"""Maximum number of tokens that a result names; hosts refuse files with many thousands."""
 
 
 def to_sarif(health: Health, source: str) -> dict[str, Any]:
-    """A log of SARIF with a result for each finding.
+    """A SARIF log with a result for each finding.
 
     Args:
-        health: What was found.
+        health: The findings.
         source: The file of the tokenizer, or its name.
 
     Example:
@@ -41,6 +41,8 @@ def to_sarif(health: Health, source: str) -> dict[str, Any]:
     check_text("source", source)
     rules = list(RULES.values())
     places = {rule.name: place for place, rule in enumerate(rules)}
+    parts = health.version.split(".")
+    release, rest = ".".join(parts[:3]), ".".join(parts[3:])
     return {
         "$schema": _SCHEMA,
         "version": "2.1.0",
@@ -49,7 +51,8 @@ def to_sarif(health: Health, source: str) -> dict[str, Any]:
                 "tool": {
                     "driver": {
                         "name": "jeton check",
-                        "semanticVersion": _semantic(health.version),
+                        # As semantic versioning writes it: 0.1.0-dev0 for Python's 0.1.0.dev0.
+                        "semanticVersion": "-".join(filter(None, (release, rest))),
                         "rules": [
                             {
                                 "id": rule.name,
@@ -76,15 +79,9 @@ def to_sarif(health: Health, source: str) -> dict[str, Any]:
     }
 
 
-def _semantic(version: str) -> str:
-    """The version as semantic versioning writes it: `0.1.0-dev0`, where Python has `0.1.0.dev0`."""
-    parts = version.split(".")
-    return ".".join(parts[:3]) + ("-" + ".".join(parts[3:]) if parts[3:] else "")
-
-
 def _result(finding: Finding, source: str, places: dict[str, int]) -> dict[str, Any]:
-    shown = [_case_text(case) for case in finding.cases[:3]]
-    more = len(finding.cases) - len(shown)
+    examples = [_case_text(case) for case in finding.cases[:3]]
+    more = len(finding.cases) - len(examples)
     rest = f"; {more:,} more" if more else ""
     places_of = {(case.id, case.key): _place(case) for case in finding.cases[:_MOST]}
     keys = "\n".join(sorted(case.key for case in finding.cases))
@@ -92,7 +89,7 @@ def _result(finding: Finding, source: str, places: dict[str, int]) -> dict[str, 
         "ruleId": finding.rule,
         "ruleIndex": places[finding.rule],
         "level": finding.severity,
-        "message": {"text": f"{finding.message}: {'; '.join(shown)}{rest}."},
+        "message": {"text": f"{finding.message}: {'; '.join(examples)}{rest}."},
         "locations": [
             {
                 "physicalLocation": {"artifactLocation": {"uri": quote(Path(source).as_posix())}},

@@ -1,6 +1,6 @@
-"""Special and added tokens: which text can spell, and what becomes of that, here and elsewhere.
+"""Special and added tokens: which of them text can spell, and how jeton and others encode that.
 
-Look here for what `special=` does with each, and for what the library of a format does.
+Look here for the effect of `special=` on each, and for what the library of a format does.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from jeton.analysis.health.findings import Case, Finding
 from jeton.analysis.health.subject import Subject
-from jeton.components import AddedToken, models
+from jeton.components import models
 from jeton.display.human_readable import counted
 from jeton.errors import EncodeError, SpecialTokenError
 
@@ -20,51 +20,56 @@ __all__ = ["controls_in_text", "frame", "specials"]
 _CONTROL: Final = re.compile(
     r"<\|.+\|>|<｜.+｜>|</?[A-Za-z][\w-]*>|\[/?[A-Z][A-Z_0-9]*\]|<<.+>>|\{\{.+\}\}|<unused\d+>"
 )
-"""What control tokens are spelled like."""
+"""The usual spellings of control tokens."""
 
 
 def frame(subject: Subject) -> Iterator[Finding]:
-    """Tokens around a text whose ids are those of others."""
-    cases = [Case(id, subject.tokens[id], told=told) for id, told in subject.tok._core.misnamed()]
+    """Tokens around a text that have the ids of other tokens."""
+    cases = [
+        Case(id, subject.tokens[id], told=remark) for id, remark in subject.tok._core.misnamed()
+    ]
     if cases:
         number = counted(len(cases), "id")
         yield Finding("frame-ids", f"{number} of the frame not of the token named", tuple(cases))
 
 
 def specials(subject: Subject) -> Iterator[Finding]:
-    """What the spelling of each special token becomes under each setting."""
-    leaks, lost, spelled = [], [], []
+    """How the spelling of each special token is encoded with each setting of `special=`."""
+    leaks, not_found, spellable = [], [], []
     elsewhere = _elsewhere(subject)
     of_text = {subject.unknown, *subject.byte_tokens.values()}  # given by what they do not spell
     for content, id in subject.tok.special_tokens.items():
-        text = f"a {content} b" if _is_alone(subject, content) else content
+        needs_spaces = any(
+            token.single_word for token in subject.added.values() if token.content == content
+        )
+        text = f"a {content} b" if needs_spaces else content
         ignored = _ids(subject, text, "ignore")
         allowed = _ids(subject, text, "allow")
         token = subject.tokens[id]
         if ignored is not None and id in ignored and id not in of_text:
-            leaks.append(_tried(id, token, text, ignored))
+            leaks.append(_observation(id, token, text, ignored))
         if allowed is None or id not in allowed:
-            lost.append(_tried(id, token, text, allowed))
+            not_found.append(_observation(id, token, text, allowed))
             continue
-        shown = "an error" if ignored is None else f"{len(ignored)} tokens of text"
-        refused = "refused" if _is_refused(subject, text) else "not refused"
-        told = f"ignore: {shown}; allow: id {id}; raise: {refused}; {elsewhere}"
-        spelled.append(_tried(id, token, text, allowed, told))
+        when_ignored = "an error" if ignored is None else f"{len(ignored)} tokens of text"
+        when_raising = "refused" if _is_refused(subject, text) else "not refused"
+        remark = f"ignore: {when_ignored}; allow: id {id}; raise: {when_raising}; {elsewhere}"
+        spellable.append(_observation(id, token, text, allowed, remark))
     if leaks:
         message = f"{counted(len(leaks), 'control token comes', 'control tokens come')} from text"
         yield Finding("special-leaks", message, tuple(leaks))
-    if lost:
-        number = counted(len(lost), "special token")
-        message = f"{number} not given by {'its' if len(lost) == 1 else 'their'} own spelling"
-        yield Finding("special-not-found", message, tuple(lost))
-    if spelled:
-        number = counted(len(spelled), "special token")
+    if not_found:
+        number = counted(len(not_found), "special token")
+        message = f"{number} not given by {'its' if len(not_found) == 1 else 'their'} own spelling"
+        yield Finding("special-not-found", message, tuple(not_found))
+    if spellable:
+        number = counted(len(spellable), "special token")
         message = f"{number} that text can spell"
-        yield Finding("special-in-text", message, tuple(spelled))
+        yield Finding("special-in-text", message, tuple(spellable))
 
 
 def controls_in_text(subject: Subject) -> Iterator[Finding]:
-    """Added tokens that look like control tokens and are found in any text."""
+    """Added tokens that look like control tokens, and that encoding finds in any text."""
     cases = []
     for id, token in subject.added.items():
         if token.special or not _CONTROL.fullmatch(token.content):
@@ -72,7 +77,7 @@ def controls_in_text(subject: Subject) -> Iterator[Finding]:
         text = f"a {token.content} b"
         ids = _ids(subject, text, "ignore")
         if ids is not None and id in ids:
-            cases.append(_tried(id, subject.tokens[id], text, ids))
+            cases.append(_observation(id, subject.tokens[id], text, ids))
     if cases:
         one = "added token looks like a control token"
         many = "added tokens look like control tokens"
@@ -80,16 +85,9 @@ def controls_in_text(subject: Subject) -> Iterator[Finding]:
         yield Finding("control-in-text", message, tuple(cases))
 
 
-def _tried(id: int, token: bytes, text: str, ids: list[int] | None, told: str = "") -> Case:
+def _observation(id: int, token: bytes, text: str, ids: list[int] | None, remark: str = "") -> Case:
     gave = None if ids is None else tuple(ids)
-    return Case(id, token, "", told, text, gave, "observed")
-
-
-def _is_alone(subject: Subject, content: str) -> bool:
-    token: AddedToken | None = next(
-        (token for token in subject.added.values() if token.content == content), None
-    )
-    return token is not None and token.single_word
+    return Case(id, token, "", remark, text, gave, "observed")
 
 
 def _ids(subject: Subject, text: str, special: Literal["ignore", "allow"]) -> list[int] | None:
@@ -110,7 +108,7 @@ def _is_refused(subject: Subject, text: str) -> bool:
 
 
 def _elsewhere(subject: Subject) -> str:
-    """What the library of the format does with the spelling, unless told otherwise."""
+    """What the library of the format does with the spelling by default."""
     model = subject.model
     if isinstance(model, models.SentencePiece):
         return "sentencepiece: text"

@@ -1,8 +1,7 @@
-"""What stands in text where the model sees a token, read off the stages in front of the model.
+"""The text that a token represents, derived from the stages before the model.
 
-Look here for how a token's own spelling is undone: bytes that are spelled as characters, marks for
-spaces, marks of the beginning or end of a word. The decoder is not asked: it may be missing, or not
-fit.
+Look here for how a token's spelling is undone: bytes spelled as characters, marks for spaces, marks
+for the beginning or end of a word. The decoder plays no part, since it may be missing or not fit.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ __all__ = ["Spelling", "steps", "text_or_none"]
 
 
 class Spelling:
-    """How the stages of a tokenizer spell text for its model, undone.
+    """Undoes the spelling that the stages of a tokenizer give to text for its model.
 
     Attributes:
-        has_bytes: The model's alphabet is that of 256 bytes, as they are or spelled as characters.
-        prefix: What stands before tokens inside of words; `""` where nothing does.
-        suffix: What stands behind tokens that end words; `""` where nothing does.
+        has_bytes: Whether the model's alphabet is the 256 bytes, raw or spelled as characters.
+        prefix: The mark before tokens inside words; `""` without one.
+        suffix: The mark after tokens that end words; `""` without one.
         inserts: Whether a pre-tokenizer may put a space, or its mark, in front of text.
     """
 
@@ -32,12 +31,15 @@ class Spelling:
         self._is_raw = isinstance(model, models.BPE) and model.alphabet == "bytes"
         late = sum(isinstance(step, pre_tokenizers.ByteLevel) for step in cuts)
         early = sum(isinstance(step, normalizers.ByteLevel) for step in normal)
-        self._is_odd = late + early > 1  # bytes of bytes, which nobody means
+        self._is_odd = late + early > 1  # bytes of bytes, which is never intended
         self._spells_pieces = late + early == 1
-        self._printed_late = late == 1 and not self._is_raw
-        self._printed = self._printed_late or (early == 1 and not self._is_raw)
+        self._has_printable_bytes_late = late == 1 and not self._is_raw
+        self._has_printable_bytes = self._has_printable_bytes_late or (
+            early == 1 and not self._is_raw
+        )
         self.has_bytes = self._is_raw or (
-            self._printed and isinstance(model, (models.BPE, models.Unigram, models.Characters))
+            self._has_printable_bytes
+            and isinstance(model, (models.BPE, models.Unigram, models.Characters))
         )
         self._late_marks = [s.replacement for s in cuts if isinstance(s, pre_tokenizers.Metaspace)]
         self._marks = self._late_marks + [
@@ -53,38 +55,38 @@ class Spelling:
         self.inserts = any(map(_inserts, cuts))
 
     def bare(self, token: bytes) -> bytes:
-        """A token without the marks of its place in a word."""
+        """A token without the marks for its place in a word."""
         prefix, suffix = self.prefix.encode(), self.suffix.encode()
         inner = token.removeprefix(prefix) if token != prefix else token
         return inner.removesuffix(suffix) if self._is_apart or inner != suffix else inner
 
     def plain(self, spelled: bytes) -> bytes:
-        """The bytes of text that are spelled so for the model."""
-        return self._undone(spelled, self._printed, self._marks)
+        """The bytes of text that the stages spell this way."""
+        return self._undone(spelled, self._has_printable_bytes, self._marks)
 
     def plain_text(self, spelled: str) -> str:
-        """The same of text that a stage gave."""
+        """The same for a text that a stage gave."""
         return self.plain(spelled.encode()).decode(errors="replace")
 
     def of_pieces(self, spelled: str) -> str:
-        """The text of pieces of the pre-tokenizer, which may spell bytes for a raw model, too."""
+        """The text of pieces of the pre-tokenizer, which may spell bytes even for a raw model."""
         if self._spells_pieces and all(character in BYTES for character in spelled):
             return bytes(BYTES[character] for character in spelled).decode(errors="replace")
         return self.plain_text(spelled)
 
     def normal(self, spelled: bytes) -> str | None:
-        """The normalized text that the pre-tokenizer spells so; `None` where it is no text."""
+        """The normalized text that the pre-tokenizer spells this way; `None` if there is none."""
         if self._is_odd:
             return None
-        return text_or_none(self._undone(spelled, self._printed_late, self._late_marks))
+        return text_or_none(self._undone(spelled, self._has_printable_bytes_late, self._late_marks))
 
-    def _undone(self, spelled: bytes, printed: bool, marks: Sequence[str]) -> bytes:
+    def _undone(self, spelled: bytes, has_printable_bytes: bool, marks: Sequence[str]) -> bytes:
         if self._is_raw:
             return spelled
         text = text_or_none(spelled)
         if text is None:
             return spelled
-        if printed and all(character in BYTES for character in text):
+        if has_printable_bytes and all(character in BYTES for character in text):
             return bytes(BYTES[character] for character in text)
         for mark in marks:
             text = text.replace(mark, " ")
@@ -98,7 +100,7 @@ def _inserts(step: object) -> bool:
 
 
 def steps(stage: object) -> Sequence[object]:
-    """The steps of a stage, all sequences undone."""
+    """The steps of a stage, with all sequences flattened."""
     if stage is None:
         return ()
     if isinstance(stage, (normalizers.Sequence, pre_tokenizers.Sequence)):
@@ -107,7 +109,7 @@ def steps(stage: object) -> Sequence[object]:
 
 
 def text_or_none(data: bytes) -> str | None:
-    """Bytes as text, if they are."""
+    """Bytes as text; `None` if they are not UTF-8."""
     try:
         return data.decode()
     except UnicodeDecodeError:

@@ -1,11 +1,12 @@
-"""A tokenizer under examination: its tokens by id, what each is in text, and which are ordinary.
+"""A tokenizer under examination: its tokens by id, the text of each, and which are ordinary.
 
-Look here for what all rules share, found once: the vocabulary with its duplicates, the kinds of its
-tokens, and the ids of many texts at a time.
+Look here for what all rules share and compute once: the vocabulary with its duplicates, the kinds
+of its tokens, and the ids of many texts at a time.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -23,10 +24,10 @@ from jeton.tokenizer import Tokenizer
 __all__ = ["IdSequences", "Subject"]
 
 _CHUNK: Final = 1 << 17
-"""How many texts are encoded at a time."""
+"""Number of texts that are encoded at a time."""
 
 _UNLIKELY: Final = ("\ue123", "\U0010fffd", "\ue000", "\u0378", "\U000e0100", "\u2fe0", "\x02")
-"""Characters that a vocabulary hardly has: private, unassigned, controls."""
+"""Characters that few vocabularies have: private, unassigned, controls."""
 
 
 class IdSequences:
@@ -43,19 +44,19 @@ class IdSequences:
         return row
 
     def only(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Whether row i is the one id `ids[i]`."""
+        """Whether sequence i is the single id `ids[i]`."""
         single = np.diff(self.offsets) == 1
-        found = np.zeros(len(self), np.bool_)
-        found[single] = self.ids[self.offsets[:-1][single]] == ids[single]
-        return found
+        result = np.zeros(len(self), np.bool_)
+        result[single] = self.ids[self.offsets[:-1][single]] == ids[single]
+        return result
 
     def holds(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Whether row i holds the id `ids[i]`."""
+        """Whether sequence i holds the id `ids[i]`."""
         lengths = np.diff(self.offsets)
         hits = np.flatnonzero(self.ids == np.repeat(ids, lengths))
-        found = np.zeros(len(self), np.bool_)
-        found[np.searchsorted(self.offsets, hits, side="right") - 1] = True
-        return found
+        result = np.zeros(len(self), np.bool_)
+        result[np.searchsorted(self.offsets, hits, side="right") - 1] = True
+        return result
 
 
 class Subject:
@@ -73,14 +74,14 @@ class Subject:
 
     @functools.cached_property
     def kinds(self) -> Sequence[int]:
-        """The kind of each piece of a SentencePiece model; none of others."""
+        """The kind of each piece of a SentencePiece model; empty for other models."""
         if not isinstance(self.model, models.SentencePiece):
             return ()
         return [piece.kind for piece in ModelFile.parse(self.model.proto).pieces]
 
     @functools.cached_property
     def unknown(self) -> int | None:
-        """The id that stands for unknown text."""
+        """The id of the unknown token."""
         model = self.model
         if isinstance(model, models.SentencePiece):
             return self.kinds.index(UNKNOWN) if UNKNOWN in self.kinds else None
@@ -92,12 +93,12 @@ class Subject:
 
     @functools.cached_property
     def falls_back(self) -> bool:
-        """Whether unknown characters are written as tokens such as `<0xF0>`."""
+        """Whether unknown characters are encoded as tokens such as `<0xF0>`."""
         return BYTE in self.kinds or bool(getattr(self.model, "byte_fallback", False))
 
     @functools.cached_property
     def byte_tokens(self) -> dict[int, int]:
-        """The bytes that tokens such as `<0xF0>` stand for, with the ids of these."""
+        """The ids of tokens such as `<0xF0>`, by their byte."""
         if not self.falls_back:
             return {}
         names = {f"<0x{byte:02X}>".encode(): byte for byte in range(256)}
@@ -105,8 +106,8 @@ class Subject:
 
     @functools.cached_property
     def apart(self) -> frozenset[int]:
-        """Ids that ordinary text does not become by the model: special, added, unknown, bytes,
-        and the control and unused pieces of a SentencePiece model."""
+        """Ids that the model does not give for ordinary text: special, added, unknown and byte
+        tokens, and the control and unused pieces of a SentencePiece model."""
         of_kind = {id for id, kind in enumerate(self.kinds) if kind in (CONTROL, UNUSED, UNKNOWN)}
         unknown = () if self.unknown is None else (self.unknown,)
         return frozenset(
@@ -115,18 +116,18 @@ class Subject:
 
     @functools.cached_property
     def ordinary(self) -> npt.NDArray[np.int64]:
-        """The ids that the model makes of ordinary text, or should."""
+        """The ids that the model gives for ordinary text, or should."""
         return self.ids[~np.isin(self.ids, np.fromiter(self.apart, np.int64, len(self.apart)))]
 
     @functools.cached_property
     def characters(self) -> frozenset[str]:
-        """The characters that are ordinary tokens; a space is one if its mark is."""
+        """The characters that are ordinary tokens; a space is among them if its mark is."""
         texts = (self.texts[id] for id in self.ordinary.tolist())
         return frozenset(text for text in texts if text is not None and len(text) == 1)
 
     @functools.cached_property
     def surfaces(self) -> dict[int, bytes]:
-        """What stands in text where the model sees each token, whatever the decoder makes of it."""
+        """The bytes of text that each token represents, whatever the decoder gives."""
         if isinstance(self.model, models.SentencePiece):  # its pieces and its decoder are one file
             return {id: self.tok.token_bytes(id) for id in self.tokens}
         plain, bare = self.spelling.plain, self.spelling.bare
@@ -138,12 +139,12 @@ class Subject:
 
     @functools.cached_property
     def texts(self) -> dict[int, str | None]:
-        """The same as text; `None` where it is none."""
+        """The same as text; `None` for bytes that are not UTF-8."""
         return {id: text_or_none(data) for id, data in self.surfaces.items()}
 
     @functools.cached_property
     def alone(self) -> list[str]:
-        """The text that each ordinary token decodes to by itself."""
+        """The text that each ordinary token decodes to on its own."""
         return self.tok.decode_batch([[id] for id in self.ordinary.tolist()])
 
     @functools.cached_property
@@ -153,35 +154,31 @@ class Subject:
 
     @functools.cached_property
     def stranger(self) -> str | None:
-        """A character that is in no token and that no stage rewrites: nothing merges with it."""
-        known = {character for text in self.texts.values() for character in text or ""}
+        """A character that no token has and no stage rewrites, so that nothing merges with it."""
+        characters = {character for text in self.texts.values() for character in text or ""}
         normalizer = self.tok.normalizer
         for character in _UNLIKELY:
-            kept = normalizer is None or character in self.spelling.plain_text(
+            is_stable = normalizer is None or character in self.spelling.plain_text(
                 normalizer(f"a{character}a")
             )
-            if character not in known and kept and self._ids_of(character):
-                return character
+            if character not in characters and is_stable:
+                with contextlib.suppress(EncodeError):
+                    if self.tok.encode(character):
+                        return character
         return None
 
-    def _ids_of(self, text: str) -> list[int]:
-        try:
-            return self.tok.encode(text)
-        except EncodeError:
-            return []
-
     def pieces(self, text: str) -> list[str]:
-        """What the stages before the model make of a text."""
+        """The pieces that the stages before the model split a text into."""
         normalizer, cutter = self.tok.normalizer, self.tok.pre_tokenizer
         normal = text if normalizer is None else normalizer(text)
         return [normal] if cutter is None else [piece for piece, _ in cutter(normal)]
 
     def text_of(self, ids: Iterable[int]) -> bytes:
-        """What tokens stand for together, whatever the decoder makes of them."""
+        """The bytes of text that tokens represent together, whatever the decoder gives."""
         return b"".join(self.surfaces[id] for id in ids)
 
     def encode(self, texts: Sequence[str]) -> IdSequences:
-        """The ids of texts; none of one that holds what cannot be encoded."""
+        """The ids of texts; no ids for a text that cannot be encoded."""
         parts = [self._rows(texts[at : at + _CHUNK]) for at in range(0, len(texts), _CHUNK)]
         ids = [rows.ids for rows in parts]
         lengths = [np.diff(rows.offsets) for rows in parts]
@@ -198,7 +195,7 @@ class Subject:
             if len(texts) == 1:
                 return IdSequences(np.empty(0, np.uint32), np.zeros(2, np.int64))
             half = len(texts) // 2
-            left, right = self._rows(texts[:half]), self._rows(texts[half:])
-            offsets = np.concatenate([left.offsets, right.offsets[1:] + left.offsets[-1]])
-            return IdSequences(np.concatenate([left.ids, right.ids]), offsets)
+            first, second = self._rows(texts[:half]), self._rows(texts[half:])
+            offsets = np.concatenate([first.offsets, second.offsets[1:] + first.offsets[-1]])
+            return IdSequences(np.concatenate([first.ids, second.ids]), offsets)
         return IdSequences(np.asarray(batch.ids), np.asarray(batch.offsets))

@@ -9,7 +9,7 @@ import importlib.util
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from typing import Any, Final
 
@@ -24,9 +24,9 @@ __all__ = ["HAS_JINJA", "templates"]
 
 HAS_JINJA: Final = importlib.util.find_spec("jinja2") is not None
 
-_ASKED: Final = {"role": "user", "content": QUESTION}
-_ANSWERED: Final = {"role": "assistant", "content": ANSWER}
-_REASONED: Final = {**_ANSWERED, "reasoning_content": "They ask.", "reasoning": "They ask."}
+_USER_TURN: Final = {"role": "user", "content": QUESTION}
+_ANSWER_TURN: Final = {"role": "assistant", "content": ANSWER}
+_REASONED_TURN: Final = {**_ANSWER_TURN, "reasoning_content": "They ask.", "reasoning": "They ask."}
 _CALL: Final[dict[str, Any]] = {
     "role": "assistant",
     "content": "",
@@ -38,8 +38,9 @@ _CALL: Final[dict[str, Any]] = {
         }
     ],
 }
+_SECOND_TOOL: Final = {**TOOL, "function": {**TOOL["function"], "name": "add_up"}}
 _PYTHON: Final = re.compile(r"\{'\w+':|\[\{'|, None\b|: None\b|, True\b|: True\b|: False\b")
-"""How Python prints a dict or a list, where JSON differs."""
+"""Notation of Python for a dict or a list that differs from JSON."""
 _TAG: Final = re.compile(r"<(/?)([a-z][a-z_]*)>")
 _DAYS: Final = (date(2024, 1, 2), date(2025, 11, 12))
 _SHOWN: Final = 80
@@ -49,87 +50,96 @@ _MESSAGES: Final = {
     "template-python": "prints values as Python does",
     "template-rewrites": "writes earlier turns differently later",
     "template-unclosed": "opens a mark and does not close it",
-    "template-sorts": "sorts keys",
+    "template-sorts": "changes the order of keys or tools",
     "template-clock": "writes the day",
 }
 
 
 def templates(subject: Subject) -> Iterator[Finding]:
-    """What the tokenizer's chat templates do that they should not."""
+    """Faults of the tokenizer's chat templates."""
     own = subject.tok.chat_template if HAS_JINJA else None
-    named = {} if own is None else {"default": own} if isinstance(own, str) else dict(own)
-    found: dict[str, list[Case]] = {}
-    for name, template in named.items():
-        for rule, told, tried in _tried(subject.tok, template):
-            case = Case(name=name, told=told, tried=tried, evidence="observed")
-            found.setdefault(rule, []).append(case)
-    for rule, cases in found.items():
-        message = f"{counted(len(cases), 'template')} that {_cases_text(rule, cases)}"
+    by_name = {} if own is None else {"default": own} if isinstance(own, str) else dict(own)
+    cases_by_rule: dict[str, list[Case]] = {}
+    for name, template in by_name.items():
+        for rule, remark, text in _violations(subject.tok, template):
+            case = Case(name=name, told=remark, tried=text, evidence="observed")
+            cases_by_rule.setdefault(rule, []).append(case)
+    for rule, cases in cases_by_rule.items():
+        verbs = _MESSAGES[rule]
+        if len(cases) > 1:
+            verbs = re.sub(r"^(\w+?)s\b", r"\1", verbs)
+        message = f"{counted(len(cases), 'template')} that {verbs}"
         yield Finding(rule, message, tuple(cases))
 
 
-def _cases_text(rule: str, cases: list[Case]) -> str:
-    said = _MESSAGES[rule]
-    return said if len(cases) == 1 else re.sub(r"^(\w+?)s\b", r"\1", said)
-
-
-def _tried(tok: Tokenizer, template: str) -> Iterator[tuple[str, str, str]]:
-    """The rules that a template breaks, each with what it does and the text that it wrote."""
+def _violations(tok: Tokenizer, template: str) -> Iterator[tuple[str, str, str]]:
+    """The rules that a template breaks, each with what it does and the text that it writes."""
     from jeton.chat.template_date import stopped
 
-    def text(*messages: Any, prompt: bool = False, **more: Any) -> str:
+    def text(
+        *messages: Mapping[str, Any], prompt: bool = False, tools: list[Any] | None = None
+    ) -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ChatWarning)
             try:
                 return tok.chat(
-                    messages, template=template, add_generation_prompt=prompt, **more
+                    messages, template=template, add_generation_prompt=prompt, tools=tools
                 ).text
             except JetonError:
                 return ""
 
-    prompt = text(_ASKED, prompt=True)
-    if not prompt and not text(_ASKED, prompt=True, tools=[TOOL]):
+    prompt = text(_USER_TURN, prompt=True)
+    if not prompt and not text(_USER_TURN, prompt=True, tools=[TOOL]):
         try:
-            tok.chat([_ASKED], template=template, add_generation_prompt=True)
+            tok.chat([_USER_TURN], template=template, add_generation_prompt=True)
         except JetonError as error:
             yield "template-fails", str(error)[:200], str(QUESTION)
         return
-    calls = text(_ASKED, _CALL, tools=[TOOL]) or text(_ASKED, _CALL)
+    calls = text(_USER_TURN, _CALL, tools=[TOOL]) or text(_USER_TURN, _CALL)
     if match := _PYTHON.search(calls):
-        yield "template-python", f"writes {_around(calls, match.start())}", calls
+        at = match.start()
+        excerpt = calls[max(0, at - _SHOWN // 4) : at + _SHOWN]
+        yield "template-python", f"writes {excerpt!r}", calls
     yield from _rewritten(prompt, text)
-    answer = text(_ASKED, _REASONED).rpartition(QUESTION)[2]
+    answer = text(_USER_TURN, _REASONED_TURN).rpartition(QUESTION)[2]
     tags = Counter[str]()
     for match in _TAG.finditer(answer):
         tags[match[2]] += -1 if match[1] else 1
     if open_ := [tag for tag, count in tags.items() if count > 0 and f"</{tag}>" in template]:
         yield "template-unclosed", f"<{open_[0]}> stays open in a turn", answer
-    if 0 <= calls.rfind("days") < calls.rfind("place"):
-        yield "template-sorts", "writes days before place, which was given first", calls
+    # Each with a text that has both, the first of them first.
+    tools = text(_USER_TURN, tools=[TOOL, _SECOND_TOOL])
+    for written, first, second in (
+        (calls.rpartition(QUESTION)[2], "place", "days"),
+        (tools, "place", "days"),
+        (tools, "look_up", "add_up"),
+    ):
+        if 0 <= written.find(second) < written.find(first):
+            told = f"writes {second} before {first}, although {first} is first"
+            yield "template-sorts", told, written
+            break
     days = []
     for day in _DAYS:
         with stopped(day):
-            days.append(text(_ASKED, prompt=True))
+            days.append(text(_USER_TURN, prompt=True))
     if days[0] != days[1]:
-        yield "template-clock", "writes another text on another day", days[0]
+        yield "template-clock", "writes different text on another day", days[0]
 
 
-def _rewritten(prompt: str, text: Any) -> Iterator[tuple[str, str, str]]:
-    """Where what a model has read is not what the template writes later."""
+def _rewritten(prompt: str, text: Callable[..., str]) -> Iterator[tuple[str, str, str]]:
+    """Where the template later writes something other than what the model has read."""
     steps = {
-        "the answer does not go on from the generation prompt": (prompt, text(_ASKED, _ANSWERED)),
-        "another question changes what is before it": (
-            text(_ASKED, _ANSWERED), text(_ASKED, _ANSWERED, _ASKED)
+        "the answer does not continue the generation prompt": (
+            prompt, text(_USER_TURN, _ANSWER_TURN)
         ),
-        "reasoning is left out once a question follows": (
-            text(_ASKED, _REASONED), text(_ASKED, _REASONED, _ASKED)
+        "another question changes the text before it": (
+            text(_USER_TURN, _ANSWER_TURN), text(_USER_TURN, _ANSWER_TURN, _USER_TURN)
+        ),
+        "reasoning is left out when a question follows": (
+            text(_USER_TURN, _REASONED_TURN), text(_USER_TURN, _REASONED_TURN, _USER_TURN)
         ),
     }  # fmt: skip
-    for told, (before, after) in steps.items():
+    for reason, (before, after) in steps.items():
         if before and after and not after.startswith(before.rstrip()):
-            yield "template-rewrites", told, after
+            yield "template-rewrites", reason, after
             return
-
-
-def _around(text: str, at: int) -> str:
-    return repr(text[max(0, at - _SHOWN // 4) : at + _SHOWN])

@@ -1,6 +1,6 @@
-"""Tokens that encoding never gives, or not for the text that they decode to: what is said of each.
+"""Findings about tokens that encoding never gives, or not for the text that they decode to.
 
-Look here for the words of the findings. `unreachable_proofs.py` has the reasons.
+Look here for the wording of the findings. `unreachable_proofs.py` has the reasons.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from jeton.display.human_readable import counted
 
 __all__ = ["unreachable", "unstable"]
 
-_TOLD: Final = {
+_DESCRIPTIONS: Final = {
     "unreachable-bytes": "bytes that no text has",
     "unreachable-added": "hidden by added tokens",
     "unreachable-normalizer": "always rewritten by the normalizer",
-    "unreachable-cut": "always cut by the pre-tokenizer",
-    "unreachable-merge": "not made by merging",
+    "unreachable-cut": "always split by the pre-tokenizer",
+    "unreachable-merge": "not a result of merging",
     "unreachable-score": "their parts always score more",
     "unreachable-match": "in no word that the model takes",
     "unreached": "not given by any text that was tried",
     "spare-byte": "bytes whose character is a token",
-    "unused-piece": "unused, by the model file",
+    "unused-piece": "unused, as the model file says",
 }
 
 
-def unreachable(subject: Subject, found: list[Unreached]) -> Iterator[Finding]:
+def unreachable(subject: Subject, tokens: list[Unreached]) -> Iterator[Finding]:
     """Tokens that no text gives, by the reason."""
-    tried = [(it, it.tried) for it in found if it.tried is not None]
-    rows = subject.encode([text for _, text in tried])
-    gave = {it.id: tuple(rows[at]) for at, (it, _) in enumerate(tried)}
-    for rule, told in _TOLD.items():
+    examples = [(it, it.tried) for it in tokens if it.tried is not None]
+    rows = subject.encode([text for _, text in examples])
+    gave = {it.id: tuple(rows[at]) for at, (it, _) in enumerate(examples)}
+    for rule, description in _DESCRIPTIONS.items():
         cases = [
             Case(
                 it.id,
@@ -47,22 +47,22 @@ def unreachable(subject: Subject, found: list[Unreached]) -> Iterator[Finding]:
                 gave=gave.get(it.id),
                 evidence="proved" if it.is_proved else "observed",
             )
-            for it in found
+            for it in tokens
             if it.rule == rule
         ]
         if cases:
             number = counted(len(cases), "token")
-            yield Finding(rule, f"{number}: {told}", tuple(cases))
+            yield Finding(rule, f"{number}: {description}", tuple(cases))
 
 
 def _observed(it: Unreached) -> str:
-    tried = f"{counted(it.texts, 'text was', 'texts were')} tried"
-    return f"{tried}; {it.why}" if it.why else tried
+    attempts = f"{counted(it.texts, 'text was', 'texts were')} tried"
+    return f"{attempts}; {it.why}" if it.why else attempts
 
 
-def unstable(subject: Subject, found: list[Unreached]) -> Iterator[Finding]:
+def unstable(subject: Subject, tokens: list[Unreached]) -> Iterator[Finding]:
     """Tokens that some text gives, but not the text that they decode to."""
-    nothing = {it.id for it in found}
+    nothing = {it.id for it in tokens}
     rows, ids = subject.alone_again, subject.ordinary
     cases = []
     for at in np.flatnonzero(~rows.only(ids)).tolist():
@@ -70,13 +70,13 @@ def unstable(subject: Subject, found: list[Unreached]) -> Iterator[Finding]:
         if id in nothing or subject.texts[id] is None:
             continue
         text = subject.alone[at]
-        told = "" if continued(subject, id) is None else "continues a word"
+        remark = "" if continued(subject, id) is None else "continues a word"
         token, gave = subject.tokens[id], tuple(rows[at])
-        cases.append(Case(id, token, "", told, text, gave, "observed"))
+        cases.append(Case(id, token, "", remark, text, gave, "observed"))
     if cases:
         yield Finding(
             "other-alone",
             counted(len(cases), "token decodes", "tokens decode")
-            + " to a text that encodes otherwise",
+            + " to a text that encodes differently",
             tuple(cases),
         )

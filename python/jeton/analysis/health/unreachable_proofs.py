@@ -1,22 +1,22 @@
-"""Why no text makes a token: proofs, one for each stage that may stand in the way.
+"""Proofs that no text gives a token, one for each stage that can prevent it.
 
-Look here for what is proved and what is only tried. "No text makes it, N were tried" is what
-`unreached` says. A proof says more: which stage is to blame, and that no other text helps, so that
-no text is cut otherwise without the token. A proof is about the pieces that the model sees and
-holds for every text; the decoder has no part in it:
+Look here for what is proved and what is only tried. The finding `unreached` says that N texts were
+tried and none gave the token. A proof says more: which stage prevents it, for every text; so
+without the token no text would be split differently. Proofs are about the pieces that the model
+sees; the decoder plays no part:
 
-- bytes that are in no UTF-8 are in no text;
-- an added token is found before any other stage, so a token whose text holds one is always cut;
-- normal forms of Unicode and lower case are closed under taking parts (Unicode Standard Annex 15):
-  a token that they change is in no normalized text, if no later step undoes that;
-- pre-tokenizers such as BERT's decide by two neighbouring characters whether to cut between them;
-- merges go by rank or score. Inside the text of a token that is there in the end, no merge crosses
-  its edges, so the same merges happen as in that text alone: a token that its own text does not
-  merge into is never merged. A best path of pieces holds only best paths of its parts;
-- a WordPiece takes words up to a length, and a token that continues one needs another before it.
+- bytes that UTF-8 never has are in no text;
+- added tokens are found before any other stage, so a token whose text contains one is always split;
+- every part of a text in a Unicode normal form, or in lower case, is so too (Unicode Standard
+  Annex 15): a token that such a step changes is in no normalized text, if no later step undoes it;
+- pre-tokenizers such as BERT's decide by two neighbouring characters whether to split between them;
+- merges go by rank or score. If a token is in the result, no merge has crossed its edges, so inside
+  them the same merges have happened as in its text alone: a token that its own text does not merge
+  into is never the result. Likewise, every part of a best path of pieces is a best path;
+- WordPiece takes words up to a length, and a token that continues a word needs one before it.
 
-A token that is marked as standing inside of a word, or at its end, has two readings: text may spell
-the mark as well. It is proved to be in no text if each reading is.
+A token with a mark for its place in a word has two readings, because text may spell the mark as
+well. Both must be proved impossible.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _CLOSED: Final = (
     normalizers.StripAccents,
     normalizers.BertNormalizer,
 )
-"""Normalizers that leave alone what they have given, and every part of it."""
+"""Normalizers that do not change their own output, nor any part of it."""
 
 _KEPT: Final[dict[type, tuple[type, ...]]] = {
     normalizers.NFD: (normalizers.Lowercase, normalizers.StripAccents, normalizers.Strip),
@@ -62,7 +62,7 @@ _KEPT: Final[dict[type, tuple[type, ...]]] = {
     normalizers.Lowercase: (normalizers.NFC, normalizers.NFD, normalizers.StripAccents),
     normalizers.StripAccents: (normalizers.Strip,),
 }
-"""Later steps after which text still has no part that the normalizer would change."""
+"""Later steps whose output still has no part that the normalizer would change."""
 
 _LOCAL: Final = (
     pre_tokenizers.BertPreTokenizer,
@@ -72,28 +72,28 @@ _LOCAL: Final = (
     pre_tokenizers.Digits,
     pre_tokenizers.CharDelimiterSplit,
 )
-"""Pre-tokenizers for which two neighbouring characters decide whether they are parted."""
+"""Pre-tokenizers that decide by two neighbouring characters whether to split between them."""
 
 _OF_EACH_CLASS: Final = "aA1é中あяا.-_'#<🙂\u0301"
 
 _SOME: Final = 400
-"""How many texts are tried for a byte token."""
+"""Number of texts that are tried for a byte token."""
 
 _MARGIN: Final = 1e-4
-"""By how much a sum of scores in 32 bits must be better to be better for certain, relatively."""
+"""The relative margin by which a sum of 32-bit scores must be higher to be certainly higher."""
 
 
 @dataclass(frozen=True)
 class Unreached:
-    """A token that no text made.
+    """A token that no text gave.
 
     Attributes:
         id: Its id.
-        rule: Which rule says why.
+        rule: The rule that says why.
         why: What happened to its text.
-        tried: A text that was tried; `None` where no text can hold its bytes.
-        texts: How many were.
-        is_proved: Whether it holds of every text; otherwise it was seen of those tried.
+        tried: A text that was tried; `None` if no text can hold its bytes.
+        texts: The number of texts that were tried.
+        is_proved: Whether it is proved for every text; otherwise it was observed for those tried.
     """
 
     id: int
@@ -104,8 +104,8 @@ class Unreached:
     is_proved: bool
 
 
-def unreached(subject: Subject, used: Iterable[int] = ()) -> Iterator[Unreached]:
-    """The ordinary tokens that no text makes, in the order of ids.
+def unreached(subject: Subject, reached_ids: Iterable[int] = ()) -> Iterator[Unreached]:
+    """The ordinary tokens that no text gives, in the order of ids.
 
     Args:
         used: Ids that some text is known to give.
@@ -114,16 +114,16 @@ def unreached(subject: Subject, used: Iterable[int] = ()) -> Iterator[Unreached]
     proved: dict[int, tuple[str, str]] = {}
 
     def is_proved(id: int) -> bool:
-        found = reasons.proof(id)
-        if found is not None:
-            proved[id] = found
-        return found is not None
+        proof = reasons.proof(id)
+        if proof is not None:
+            proved[id] = proof
+        return proof is not None
 
-    attack = Attack(subject, used)
+    attack = Attack(subject, reached_ids)
     for id in attack.run(is_proved, reasons.text):
         rule, why = proved.get(id) or ("unreached", reasons.lost_at(id))
-        tried = None if rule == "unreachable-bytes" else reasons.text(id)
-        yield Unreached(id, rule, why, tried, attack.tried[id], id in proved)
+        example = None if rule == "unreachable-bytes" else reasons.text(id)
+        yield Unreached(id, rule, why, example, attack.tried[id], id in proved)
     yield from _bytes(subject, reasons, attack.reached)
     for id, kind in enumerate(subject.kinds):
         if kind == UNUSED:
@@ -132,14 +132,14 @@ def unreached(subject: Subject, used: Iterable[int] = ()) -> Iterator[Unreached]
 
 
 def _bytes(subject: Subject, reasons: _Reasons, reached: Iterable[int]) -> Iterator[Unreached]:
-    """The tokens such as `<0x41>` that no text gives: most characters are tokens themselves."""
+    """Tokens such as `<0x41>` that no text gives, since their characters are tokens themselves."""
     texts = {
         id: list(itertools.islice(completions(bytes([byte])), _SOME))
         for byte, id in subject.byte_tokens.items()
         if is_part_of_utf8(bytes([byte]))
     }
     attack = Attack(subject, reached)
-    attack.texts([(id, text) for id, tried in texts.items() for text in tried])
+    attack.texts([(id, text) for id, attempts in texts.items() for text in attempts])
     for byte, id in sorted(subject.byte_tokens.items()):
         if id not in texts:
             why = "no text has these bytes in its UTF-8"
@@ -153,7 +153,7 @@ def _bytes(subject: Subject, reasons: _Reasons, reached: Iterable[int]) -> Itera
 
 
 class _Reasons:
-    """What stands in the way of tokens of one tokenizer."""
+    """The reasons why a tokenizer does not give certain tokens."""
 
     def __init__(self, subject: Subject) -> None:
         self.subject, self.tok, self.model = subject, subject.tok, subject.model
@@ -163,20 +163,22 @@ class _Reasons:
         self.is_local = all(isinstance(step, _LOCAL) for step in steps(cutter))
         self.normalize: Callable[[str], str] = normalizer or (lambda text: text)
         self.cut = cutter
-        self.found = [token.content for token in subject.added.values() if self._is_cut_out(token)]
+        self.added_contents = [
+            token.content for token in subject.added.values() if self._is_cut_out(token)
+        ]
 
     def _is_cut_out(self, token: AddedToken) -> bool:
-        """Whether an added token is found wherever normalized text holds it."""
+        """Whether an added token is found wherever normalized text contains it."""
         if token.special or token.single_word or not token.content:
             return False
         if self.spelling.inserts and token.content[0] in " ▁":
-            return False  # the pre-tokenizer may put that there, when added tokens are cut out
+            return False  # the pre-tokenizer may insert it after added tokens were found
         if self.tok.normalizer is None:
             return True
         return token.normalized and self.normalize(token.content) == token.content
 
     def text(self, id: int) -> str:
-        """The simplest text that should make a token."""
+        """The simplest text that should give a token."""
         data = self.subject.surfaces[id]
         text = self.subject.texts[id]
         if text is None:
@@ -192,11 +194,11 @@ class _Reasons:
     @functools.cached_property
     def _word(self) -> str:
         """A character that begins words."""
-        begun = (text for text in self._words[0] if len(text) == 1 and text.isalnum())
-        return min(begun, default="a")
+        starts = (text for text in self._words[0] if len(text) == 1 and text.isalnum())
+        return min(starts, default="a")
 
     def proof(self, id: int) -> tuple[str, str] | None:
-        """The rule by which no text makes a token, and why; `None` if none is known."""
+        """The rule that proves that no text gives a token, and why; `None` without a proof."""
         data = self.subject.surfaces[id]
         if not is_part_of_utf8(data):
             return "unreachable-bytes", "no text has these bytes in its UTF-8"
@@ -209,45 +211,45 @@ class _Reasons:
             readings = [] if text is None else [(text, False)]
         else:
             readings = self._readings(token)
-        found = []
+        proofs = []
         for spelled, continues in readings:
             reason = self._stage(spelled, continues)
             if reason is None:
                 return None
-            found.append(reason)
-        return found[0] if found else None
+            proofs.append(reason)
+        return proofs[0] if proofs else None
 
     def _readings(self, token: bytes) -> list[tuple[str, bool]]:
-        """What may stand for a token in the pieces of text, and whether it must continue a word."""
+        """What a piece of text may have for a token, and whether the token must continue a word."""
         spelled = text_or_none(token)
         if spelled is None:
             return []
         prefix, suffix = self.spelling.prefix, self.spelling.suffix
-        found = [(spelled, False)]
+        readings = [(spelled, False)]
         if prefix and spelled.startswith(prefix) and spelled != prefix:
-            found.insert(0, (spelled.removeprefix(prefix), True))
+            readings.insert(0, (spelled.removeprefix(prefix), True))
         if suffix:
             ends = [
                 (text.removesuffix(suffix), continues)
-                for text, continues in found
+                for text, continues in readings
                 if text.endswith(suffix) and text != suffix
             ]
-            found = ends + found
-        return found
+            readings = ends + readings
+        return readings
 
     def _stage(self, spelled: str, continues: bool) -> tuple[str, str] | None:
-        """The stage that leaves no such piece."""
+        """The stage that prevents such a piece, as a rule and a reason."""
         text = self.spelling.normal(spelled.encode())
         if text is None:
             return None
-        held = next((content for content in self.found if content in text), None)
-        if held is not None:
-            shown = visible(held.encode())
-            return "unreachable-added", f"the added token {shown} in it is found first"
+        content_inside = next((content for content in self.added_contents if content in text), None)
+        if content_inside is not None:
+            example = visible(content_inside.encode())
+            return "unreachable-added", f"the added token {example} in it is found first"
         before = list(_OF_EACH_CLASS) if continues else [""]
         if self._is_rewritten(text, before):
-            shown = _quoted(self.normalize(before[0] + text))
-            return "unreachable-normalizer", f"the normalizer makes {shown} of it"
+            example = _quoted(self.normalize(before[0] + text))
+            return "unreachable-normalizer", f"the normalizer turns it into {example}"
         if self.is_local and self.cut is not None:
             pieces = [[piece for piece, _ in self.cut(first + spelled)] for first in before]
             if not any(
@@ -255,12 +257,12 @@ class _Reasons:
                 for first, row in zip(before, pieces, strict=True)
                 for piece in row
             ):
-                shown = "│".join(visible(piece.encode()) for piece in pieces[0]) or "nothing"
-                return "unreachable-cut", f"the pre-tokenizer makes {shown} of it"
+                example = "│".join(visible(piece.encode()) for piece in pieces[0]) or "nothing"
+                return "unreachable-cut", f"the pre-tokenizer splits it into {example}"
         return None
 
     def _is_rewritten(self, text: str, before: Sequence[str]) -> bool:
-        """Whether no normalized text holds a text, behind any of some characters."""
+        """Whether no normalized text contains `text` after any of the characters in `before`."""
         return any(
             not any(_stays(step, first, text) for first in before)
             for at, step in enumerate(self.steps)
@@ -268,7 +270,7 @@ class _Reasons:
             and all(isinstance(later, _KEPT.get(type(step), ())) for later in self.steps[at + 1 :])
         )
 
-    # What models make of a token's own text
+    # Models applied to a token's own text
 
     def _of_model(self, id: int) -> tuple[str, str] | None:
         token = self.subject.tokens[id]
@@ -282,7 +284,7 @@ class _Reasons:
             case models.WordPiece():
                 return self._of_words(id)
             case models.Characters() if len(token.decode(errors="replace")) != 1:
-                return "unreachable-merge", "the model makes a token of each character"
+                return "unreachable-merge", "each token of the model is one character"
             case _:
                 return None
 
@@ -308,7 +310,7 @@ class _Reasons:
         return "unreachable-merge", f"merging its own text ends in {_parted(rows[0])}"
 
     def _is_written_otherwise(self, token: bytes) -> bool:
-        """Whether a token holds what stands for a character that is none, and may be merged."""
+        """Whether a token contains a substitute for a character outside the alphabet."""
         model = self.model
         assert isinstance(model, models.BPE)
         unknown = model.unk_token
@@ -319,7 +321,7 @@ class _Reasons:
         )
 
     def _symbols_of(self, token: bytes) -> list[list[bytes]]:
-        """What a token may be before the first merge, by each reading of its marks."""
+        """The symbols of a token before the first merge, for each reading of its marks."""
         model = self.model
         assert isinstance(model, models.BPE)
         if model.alphabet == "bytes":
@@ -357,15 +359,15 @@ class _Reasons:
             return None
         if self._file.kind == "unigram":
             return self._of_path(piece.text, self._unigram)
-        held = next((symbol for symbol in self._symbols if symbol in piece.text), None)
-        if held is not None:
-            shown = visible(held.encode())
-            return "unreachable-added", f"the user-defined symbol {shown} in it is found first"
+        symbol_inside = next((symbol for symbol in self._symbols if symbol in piece.text), None)
+        if symbol_inside is not None:
+            parts = visible(symbol_inside.encode())
+            return "unreachable-added", f"the user-defined symbol {parts} in it is found first"
         if self._file.kind == "bpe":
             ends = derivations.apply_scores(piece.text, self._scores, self._scores.__getitem__)
             if ends != [piece.text]:
-                shown = _parted([part.encode() for part in ends])
-                return "unreachable-merge", f"merging its own characters ends in {shown}"
+                parts = _parted([part.encode() for part in ends])
+                return "unreachable-merge", f"merging its own characters ends in {parts}"
         return None
 
     @functools.cached_property
@@ -389,10 +391,14 @@ class _Reasons:
             if id not in apart
         }
 
-    def _of_path(self, text: str, known: dict[str, tuple[int, float]]) -> tuple[str, str] | None:
-        others = {piece: held for piece, held in known.items() if piece in text and piece != text}
+    def _of_path(self, text: str, pieces: dict[str, tuple[int, float]]) -> tuple[str, str] | None:
+        others = {
+            piece: piece_score
+            for piece, piece_score in pieces.items()
+            if piece in text and piece != text
+        }
         best = best_path(text, others)
-        own = known[text][1] if text in known else None
+        own = pieces[text][1] if text in pieces else None
         if best is None or own is None or not best[0] > own + _MARGIN * (1 + abs(own)):
             return None
         return "unreachable-score", f"its score is {own:.3f}, that of its parts {best[0]:.3f}"
@@ -406,16 +412,16 @@ class _Reasons:
             if self._stage(spelled, continues) is not None:
                 continue
             if len(spelled) + continues > longest:
-                why = why or f"a word of more than {longest} characters is unknown whole"
+                why = why or f"a word of more than {longest} characters is unknown as a whole"
             elif continues and not any(unblocked(row, spelled) for row in self._matched):
-                why = why or "no token stands before it in any word"
+                why = why or "no token precedes it in any word"
             else:
                 return None
         return ("unreachable-match", why) if why else None
 
     @functools.cached_property
     def _matched(self) -> tuple[list[str], list[str]]:
-        """What is looked up at the beginning of words, and behind it."""
+        """The texts that are matched at the beginning of words, and those inside words."""
         prefix = self.spelling.prefix
         ordinary = (self.subject.tokens[id] for id in self.subject.ordinary.tolist())
         texts = [text for token in ordinary if (text := text_or_none(token)) is not None]
@@ -426,39 +432,39 @@ class _Reasons:
         return words(self.subject)
 
     def of_character(self, character: str) -> tuple[str, str]:
-        """Why a character of one byte is not written as its byte token."""
+        """Why a character of one byte is not encoded as its byte token."""
         after = self.normalize(f"a{character}a")
         plain = self.spelling.plain_text(after)
         if character not in plain:
-            return "unreached", f"the normalizer makes {_quoted(after)} of a…a"
+            return "unreached", f"the normalizer turns a…a into {_quoted(after)}"
         is_always_so = not (self.spelling.prefix or self.spelling.suffix)
         if is_always_so and character in self.subject.characters:
             return "spare-byte", f"{_quoted('▁' if '▁' in after else character)} is a token"
         return "unreached", ""
 
-    # Where nothing is proved
+    # Without a proof
 
     def lost_at(self, id: int) -> str:
-        """At which stage the text of a token is lost, in the simplest text."""
+        """The stage that loses the text of a token, for the simplest text."""
         text, inner = self.text(id), self.subject.texts[id]
         if inner is None:
             return ""
         plain = self.spelling.plain_text
         normal = plain(self.normalize(f"a{inner}a"))
         if inner not in normal:
-            return f"the normalizer makes {_quoted(normal)} of a…a"
+            return f"the normalizer turns a…a into {_quoted(normal)}"
         if self.cut is not None:
             pieces = [plain(piece) for piece, _ in self.cut(self.normalize(text))]
             if not any(inner in piece for piece in pieces):
-                shown = "│".join(visible(piece.encode()) for piece in pieces) or "nothing"
-                return f"the pre-tokenizer makes {shown} of it"
+                example = "│".join(visible(piece.encode()) for piece in pieces) or "nothing"
+                return f"the pre-tokenizer splits it into {example}"
         return ""
 
 
 def _stays(step: object, first: str, text: str) -> bool:
-    """Whether a closed normalizer leaves a text as it is, behind a character."""
+    """Whether a closed normalizer keeps `text` unchanged after the character `first`."""
     assert isinstance(step, _CLOSED)
-    if isinstance(step, normalizers.BertNormalizer):  # it puts spaces, also where there are some
+    if isinstance(step, normalizers.BertNormalizer):  # it adds spaces even beside others
         return step(first + text).split() == (first + text).split()
     return step(text) == text
 

@@ -1,6 +1,6 @@
-"""What is odd about the vocabulary as a list of tokens: gaps, copies, scraps, mixtures.
+"""Oddities of the vocabulary as a list of tokens: gaps, copies, remains of damage, mixtures.
 
-Look here for what counts as mark-up, as an address, as encoding damage and as very long.
+Look here for which tokens count as mark-up, as addresses, as encoding damage and as very long.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from jeton.encoding.unicode import letter_scripts
 __all__ = ["copies", "gaps", "is_damaged", "parts_of_characters", "scraps"]
 
 LONG: Final = 40
-"""Characters from which on a token is very long. The longest English word in use has 28."""
+"""A token of more characters is very long. The longest English word in use has 28."""
 
 _MARKUP: Final = re.compile(
     r"</?[A-Za-z][\w:-]*[ />]|</[A-Za-z]|&(?:nbsp|amp|lt|gt|quot|apos|#\d+);?|<!--|<!DOCTYPE"
@@ -39,7 +39,7 @@ _TOGETHER: Final = (
 
 
 def gaps(subject: Subject) -> Iterator[Finding]:
-    """Ids below the largest that stand for no token."""
+    """Ids below the largest that have no token."""
     ids = np.concatenate([[-1], np.sort(subject.ids)])
     before = np.flatnonzero(np.diff(ids) > 1)
     cases = []
@@ -51,13 +51,13 @@ def gaps(subject: Subject) -> Iterator[Finding]:
         yield Finding(
             "id-gap",
             f"{counted(missing, 'id')} up to {int(ids[-1]):,} "
-            f"{'stands' if missing == 1 else 'stand'} for no token",
+            f"{'has' if missing == 1 else 'have'} no token",
             tuple(cases),
         )
 
 
 def copies(subject: Subject) -> Iterator[Finding]:
-    """Tokens with the bytes of another."""
+    """Tokens with the same bytes as another."""
     by_bytes: dict[bytes, list[int]] = {}
     for id, token in subject.tokens.items():
         by_bytes.setdefault(token, []).append(id)
@@ -75,7 +75,7 @@ def copies(subject: Subject) -> Iterator[Finding]:
 
 
 def parts_of_characters(subject: Subject) -> Iterator[Finding]:
-    """Tokens of several bytes that are no UTF-8 by themselves."""
+    """Tokens of several bytes that are not UTF-8 on their own."""
     cases = [
         Case(id, subject.tokens[id])
         for id in subject.ordinary.tolist()
@@ -96,9 +96,9 @@ def parts_of_characters(subject: Subject) -> Iterator[Finding]:
 
 
 def scraps(subject: Subject) -> Iterator[Finding]:
-    """Tokens that look like what a corpus should not have, or hardly needs."""
+    """Tokens that look like content that a corpus should not have, or rarely needs."""
     tests: tuple[tuple[str, str, str, str, Callable[[str], bool]], ...] = (
-        ("encoding-damage", "is", "are", "text that was decoded wrongly", is_damaged),
+        ("encoding-damage", "is", "are", "wrongly decoded text", is_damaged),
         ("markup", "holds", "hold", "mark-up", lambda text: _MARKUP.search(text) is not None),
         (
             "url",
@@ -126,13 +126,13 @@ def scraps(subject: Subject) -> Iterator[Finding]:
     texts = [
         (id, text) for id in subject.ordinary.tolist() if (text := subject.texts[id]) is not None
     ]
-    for rule, one, many, told, test in tests:
+    for rule, one, many, what, test in tests:
         cases = [
             Case(id, subject.tokens[id], told=_why(rule, text)) for id, text in texts if test(text)
         ]
         if cases:
             number = counted(len(cases), f"token {one}", f"tokens {many}")
-            yield Finding(rule, f"{number} {told}", tuple(cases))
+            yield Finding(rule, f"{number} {what}", tuple(cases))
 
 
 def _why(rule: str, text: str) -> str:
@@ -140,8 +140,8 @@ def _why(rule: str, text: str) -> str:
         case "encoding-damage":
             if "\ufffd" in text:
                 return "holds U+FFFD"
-            mended = _RUN.sub(lambda run: _meant(run[0]) or run[0], text)
-            return "part of a character, decoded wrongly" if mended == text else f"was {mended}"
+            mended = _RUN.sub(lambda run: _undamaged(run[0]) or run[0], text)
+            return "part of a wrongly decoded character" if mended == text else f"was {mended}"
         case "mixed-scripts":
             return ", ".join(sorted(letter_scripts(text)))
         case "long-token" | "whitespace-token":
@@ -160,37 +160,37 @@ def _is_mixed(text: str) -> bool:
 
 
 _LATIN: Final = {chr(number): number for number in range(0x80, 0x100)}
-"""What Latin-1 shows bytes beyond ASCII as."""
+"""The bytes beyond ASCII by their characters in Latin-1."""
 _WINDOWS: Final = {
     character: byte
     for byte in range(0x80, 0xA0)
     if (character := bytes([byte]).decode("cp1252", "ignore"))
 }
-"""What Windows shows the bytes as that are controls in Latin-1."""
+"""The bytes that are controls in Latin-1, by their characters in Windows-1252."""
 _BYTE_OF: Final = {**_LATIN, **_WINDOWS}
 _RUN: Final = re.compile(f"[{''.join(map(re.escape, _BYTE_OF))}]+")
 
 
 def is_damaged(text: str) -> bool:
-    """Whether a text holds U+FFFD, or UTF-8 that was decoded as Latin-1 or Windows-1252.
+    """Whether a text has U+FFFD, or UTF-8 that was decoded as Latin-1 or Windows-1252.
 
-    A run of two such characters is told by what it was: letters of other scripts that happen to
-    spell valid UTF-8 are hardly met, punctuation and Latin letters are.
+    A run of such characters counts as damage if it is UTF-8 for a Latin letter or punctuation.
+    Genuine text hardly ever spells these by chance; it may well spell letters of other scripts.
 
     >>> is_damaged("cafÃ©"), is_damaged("donâ€™t"), is_damaged("ÃO"), is_damaged("café à Œ")
     (True, True, False, False)
     """
     if "\ufffd" in text or _TWICE.search(text):
         return True
-    return any(_meant(run[0]) for run in _RUN.finditer(text))
+    return any(_undamaged(run[0]) for run in _RUN.finditer(text))
 
 
 _TWICE: Final = re.compile("ÃÂ|ÂÃ|Ãƒ|Ã‚|â€")
-"""What is left of text that was decoded wrongly twice, or cut in the middle of a character."""
+"""Remains of text that was wrongly decoded twice, or split inside a character."""
 
 
-def _meant(run: str) -> str | None:
-    """What a run of characters was before it was decoded wrongly, if that is so."""
+def _undamaged(run: str) -> str | None:
+    """A run of characters as it was before wrong decoding; `None` if it was not damaged."""
     if len(run) < 2:
         return None
     data = bytes(_BYTE_OF[character] for character in run)
@@ -198,15 +198,15 @@ def _meant(run: str) -> str | None:
         if data[start] < 0xC2 or end - start < 2:
             continue
         try:
-            meant = data[start:end].decode()
+            original = data[start:end].decode()
         except UnicodeDecodeError:
             continue
-        if all(character in _PLAUSIBLE for character in meant):
-            return run[:start] + meant + run[end:]
+        if all(character in _PLAUSIBLE for character in original):
+            return run[:start] + original + run[end:]
     return None
 
 
 _PLAUSIBLE: Final = frozenset(
     [chr(number) for number in (*range(0xA0, 0x180), *range(0x2010, 0x2027), 0x20AC, 0x2122)]
 )
-"""Latin letters, and punctuation of books: what damaged text has mostly been."""
+"""Latin letters and typographic punctuation: most damaged text consists of these."""

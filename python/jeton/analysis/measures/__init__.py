@@ -1,8 +1,8 @@
-"""The measures of `jeton.analysis.evaluate`: each a formula on numbers that were counted.
+"""The measures of `jeton.analysis.evaluate`, each a formula on counts.
 
-Look here to know what a figure means: a file is a family, and each function says its formula, its
-source, its unit and an example computed by hand. They take counts, and no tokenizer: counting is
-done in `jeton.analysis.measured_tokenizer`.
+Look here for what a figure means: there is a file per family, and each function documents its
+formula, source, unit and an example computed by hand. They take counts instead of a tokenizer;
+`jeton.analysis.measured_tokenizer` counts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What code is cut into: operators, indentation, identifiers."""
+"""How code is split: operators, indentation, identifiers."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["identifier_boundaries", "identifier_tokens", "indentation_tokens", "
 def whole_operators(whole: int, operators: int) -> Value:
     """The share of operators such as `==` and `->` that are one token, between spaces.
 
-    Unit: share, from 0 to 1. Source: the code part of TokEval-like suites; the list stands in
+    Unit: share, from 0 to 1. Source: the code part of TokEval-like suites; the list is in
     `jeton.analysis.probes`.
 
     Args:
-        whole: How many are one token, which may hold a space but nothing else.
-        operators: How many there are.
+        whole: The number of operators that are one token, which may also have a space.
+        operators: The number of operators.
 
     Example:
         `==` as one token, `->` as `-`, `>`: 1 of 2.
@@ -32,11 +32,11 @@ def whole_operators(whole: int, operators: int) -> Value:
 def indentation_tokens(tokens: Sequence[int], levels: Sequence[int]) -> Value:
     """Tokens per level of indentation, the mean over depths.
 
-    Unit: tokens per level; 0 where white space is lost. Source: as above.
+    Unit: tokens per level; 0 if white space is lost. Source: as above.
 
     Args:
-        tokens: How many tokens begin in each indentation.
-        levels: How many levels it has: four spaces or a tab each.
+        tokens: The number of tokens that begin in each indentation.
+        levels: The number of its levels: four spaces or a tab each.
 
     Example:
         Four spaces as 1 token, eight as 4 of two spaces: (1 / 1 + 4 / 2) / 2.
@@ -52,7 +52,7 @@ def indentation_tokens(tokens: Sequence[int], levels: Sequence[int]) -> Value:
 def identifier_tokens(tokens: Sequence[int]) -> Value:
     """Tokens per identifier, the mean.
 
-    Unit: tokens per identifier. Source: as above; the list stands in `jeton.analysis.probes`.
+    Unit: tokens per identifier. Source: as above; the list is in `jeton.analysis.probes`.
 
     Example:
         `maxLength` as `max`, `Length`, and `user_id` as `user`, `_`, `id`: (2 + 3) / 2.
@@ -60,14 +60,14 @@ def identifier_tokens(tokens: Sequence[int]) -> Value:
         >>> identifier_tokens([2, 3]).value
         2.5
     """
-    how = "mean over 21 identifiers in snake_case and camelCase, behind a space"
+    how = "mean over 21 identifiers in snake_case and camelCase, after a space"
     return Value.ratio(sum(tokens), len(tokens), "tokens/identifier", how)
 
 
-def identifier_boundaries(found: int, boundaries: int) -> Value:
+def identifier_boundaries(at_tokens: int, boundaries: int) -> Value:
     """The share of boundaries between the parts of identifiers where a token begins.
 
-    In snake_case, in front of the underscore or behind it.
+    In snake_case, before the underscore or after it.
 
     Unit: share, from 0 to 1. Source: as above.
 
@@ -78,4 +78,4 @@ def identifier_boundaries(found: int, boundaries: int) -> Value:
         0.5
     """
     how = "boundaries of all identifiers where a token begins / boundaries"
-    return Value.ratio(found, boundaries, "share of boundaries", how)
+    return Value.ratio(at_tokens, boundaries, "share of boundaries", how)

@@ -1,4 +1,4 @@
-"""How tokens are distributed: entropy, Rényi efficiency, what of the vocabulary is used."""
+"""How tokens are distributed: entropy, Rényi efficiency, the share of the vocabulary in use."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 ALPHA = 2.5
-"""The order of Rényi entropy that goes best with translation quality in the paper's experiments."""
+"""The order of Rényi entropy that predicts translation quality best in the paper's experiments."""
 
 RARE = 10
 """A token that occurs less often than this is rare."""
@@ -60,8 +60,7 @@ def entropy(counts: npt.ArrayLike) -> Value:
 def bigram_entropy(pairs: npt.ArrayLike, how: str = "of all pairs within texts") -> Value:
     """Shannon entropy of pairs of neighbouring tokens: -Σ p(a, b) · log₂ p(a, b).
 
-    Unit: bits per pair. Source: Shannon (1948), F₂ before the entropy of single tokens is taken
-    off.
+    Unit: bits per pair. Source: Shannon (1948), F₂ before subtracting the entropy of single tokens.
 
     Args:
         pairs: How often each pair occurs.
@@ -95,8 +94,8 @@ def conditional_entropy(
         0.0
     """
     both, first = _entropy(pairs), _entropy(firsts)
-    left = None if both is None or first is None else max(0.0, both - first)
-    return Value(left, "bits/token", how)
+    difference = None if both is None or first is None else max(0.0, both - first)
+    return Value(difference, "bits/token", how)
 
 
 def _renyi(counts: npt.ArrayLike, kinds: int, how: str) -> Value:
@@ -110,14 +109,14 @@ def _renyi(counts: npt.ArrayLike, kinds: int, how: str) -> Value:
 
 
 def renyi_efficiency(counts: npt.ArrayLike, vocabulary: int) -> Value:
-    """Rényi entropy of order 2.5 as a share of the greatest: log(Σ p^α) / (1 - α) / log |V|.
+    """Rényi entropy of order 2.5 divided by its maximum: log(Σ p^α) / (1 - α) / log |V|.
 
     Unit: share, from 0 to 1. Source: Zouhar et al., "Tokenization and the Noiseless Channel" (ACL
     2023), with the whole vocabulary as the normaliser.
 
     Args:
         counts: How often each token occurs.
-        vocabulary: |V|, how many tokens there are, used or not.
+        vocabulary: |V|, the number of tokens, used or not.
 
     Example:
         Two of four tokens with p = 1/2: Σ p^2.5 = 2 · 2^-2.5 = 2^-1.5, so the entropy is
@@ -136,7 +135,7 @@ def renyi_efficiency_used(counts: npt.ArrayLike) -> Value:
     Unit: share, from 0 to 1. Source: as above; the authors' `tokenization-scorer` takes this one.
 
     Example:
-        Two tokens occur, as often: 1 bit of log₂ 2 = 1 bit.
+        Two tokens occur equally often: 1 bit of log₂ 2 = 1 bit.
 
         >>> round(renyi_efficiency_used([7, 7, 0, 0]).value, 12)
         1.0
@@ -151,7 +150,7 @@ def vocabulary_used(counts: npt.ArrayLike) -> Value:
     Unit: share, from 0 to 1. Source: vocabulary utilisation, in many reports.
 
     Args:
-        counts: How often each token occurs that text can become: special tokens left out.
+        counts: How often each token occurs; special tokens are left out.
 
     Example:
         Of four tokens, three occur.
@@ -167,7 +166,7 @@ def vocabulary_used(counts: npt.ArrayLike) -> Value:
 def dead_tokens(counts: npt.ArrayLike) -> Value:
     """How many tokens of the vocabulary do not occur.
 
-    Unit: tokens. Source: as `vocabulary_used`; such tokens have embeddings that nothing trains.
+    Unit: tokens. Source: as `vocabulary_used`; the embeddings of such tokens are never trained.
 
     Example:
         >>> dead_tokens([5, 1, 0, 2]).value
@@ -185,7 +184,7 @@ def rare_tokens(counts: npt.ArrayLike) -> Value:
     Gowda and May, "Finding the Optimal Vocabulary Size" (Findings of EMNLP 2020), on rare types.
 
     Example:
-        Of 12, 9, 1 and 0 times, two are rare.
+        Of tokens that occur 12, 9, 1 and 0 times, two are rare.
 
         >>> rare_tokens([12, 9, 1, 0]).value
         2

@@ -1,4 +1,4 @@
-"""What is lost: unknown tokens, texts that do not come back, tokens that split characters."""
+"""Losses: unknown tokens, texts that decoding does not restore, tokens that split characters."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ __all__ = ["exact_round_trips", "split_characters", "unknown_rate"]
 
 
 def unknown_rate(unknown: int, tokens: int) -> Value:
-    """The share of tokens that stand for unknown text.
+    """The share of tokens that are unknown tokens.
 
-    Unit: share, from 0 to 1; 0 for a tokenizer that has no such token. Source: out-of-vocabulary
+    Unit: share, from 0 to 1; 0 for a tokenizer without an unknown token. Source: out-of-vocabulary
     rate, as for any vocabulary.
 
     Example:
@@ -25,17 +25,17 @@ def unknown_rate(unknown: int, tokens: int) -> Value:
 def exact_round_trips(
     exact: int, lines: int, how: str = "over all lines that are not empty"
 ) -> Value:
-    """The share of lines that decode(encode(line)) gives back byte by byte.
+    """The share of lines that decode(encode(line)) restores byte by byte.
 
     Unit: share, from 0 to 1. Source: the definition of a lossless tokenizer.
 
     Args:
-        exact: How many lines came back.
-        lines: How many there were, empty ones left out.
+        exact: The number of lines that were restored.
+        lines: The number of lines that were tried, without empty ones.
         how: Which lines were tried.
 
     Example:
-        Of "The", "the", "a the", a tokenizer that lower-cases gives back two.
+        Of "The", "the", "a the", a tokenizer that lower-cases restores two.
 
         >>> round(exact_round_trips(2, 3).value, 4)
         0.6667
@@ -44,14 +44,13 @@ def exact_round_trips(
 
 
 def split_characters(split: int, tokens: int) -> Value:
-    """The share of tokens that begin or end inside a character: that are no text by themselves.
+    """The share of tokens that begin or end inside a character, so that they are not text alone.
 
-    Unit: share, from 0 to 1. Source: a property of tokens of bytes, that no rule of UTF-8 keeps
-    whole.
+    Unit: share, from 0 to 1. Source: a property of byte tokens, which need not respect UTF-8.
 
     Args:
-        split: How many tokens begin or end inside a character.
-        tokens: How many there are.
+        split: The number of tokens that begin or end inside a character.
+        tokens: The number of tokens.
 
     Example:
         "né" as `n`, `\\xc3`, `\\xa9`: 2 of 3.

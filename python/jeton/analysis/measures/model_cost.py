@@ -12,20 +12,20 @@ __all__ = ["ModelCost", "cost_of_model"]
 
 @dataclass(frozen=True)
 class ModelCost:
-    """What a model of some shape spends on its vocabulary and on a full context.
+    """The costs of a model's vocabulary and of a full context.
 
     Attributes:
         embedding_parameters: vocabulary · width.
-        embedding_bytes: These times the bytes of a number.
+        embedding_bytes: Its size in bytes.
         output_parameters: The same again, or 0 if the output shares the embedding.
-        output_bytes: These times the bytes of a number.
+        output_bytes: Their size in bytes.
         attention_parameters_per_layer: The four projections: 2 · width² for queries and outputs,
             2 · width · kv_heads · width / heads for keys and values.
-        attention_pairs: context²: how many pairs of tokens a head of a layer compares, without what
-            causality would save.
-        attention_operations_per_layer: Of one forward pass over a full context, scores and their
-            sums of values: 4 · context² · width, without what causality would save.
-        attention_scores_bytes_per_layer: heads · context² numbers, where all are kept.
+        attention_pairs: context²: the pairs of tokens that a head of a layer compares, without the
+            savings of causality.
+        attention_operations_per_layer: Scores and weighted sums of values in one forward pass over
+            a full context: 4 · context² · width, without the savings of causality.
+        attention_scores_bytes_per_layer: heads · context² numbers, if all are kept.
         kv_cache_bytes_per_token: 2 · depth · kv_heads · width / heads numbers.
         kv_cache_bytes: The same for a full context.
     """
@@ -53,24 +53,24 @@ def cost_of_model(
     bytes_per_parameter: int = 4,
     tied: bool = False,
 ) -> ModelCost:
-    """What a vocabulary and a context cost in a model, by the textbook's arithmetic.
+    """The costs of a vocabulary and a context in a model, by textbook arithmetic.
 
     Source: Vaswani et al., "Attention Is All You Need" (2017); for fewer heads of keys and values,
     Ainslie et al., "GQA" (2023).
 
     Args:
-        vocab_size: How many rows the embedding has.
-        width: How many numbers a token is.
-        depth: How many layers there are.
-        heads: How many heads attention has; they share the width.
-        kv_heads: How many heads of keys and values; by default as many.
-        context: How many tokens a full context has.
-        bytes_per_parameter: 4 of float32, 2 of bfloat16.
+        vocab_size: The number of rows of the embedding.
+        width: The numbers per token.
+        depth: The number of layers.
+        heads: The number of attention heads; they share the width.
+        kv_heads: The number of heads of keys and values; by default the same.
+        context: The tokens of a full context.
+        bytes_per_parameter: 4 for float32, 2 for bfloat16.
         tied: Whether the output shares the embedding.
 
     Raises:
-        ArgumentTypeError, ArgumentError: A number that is none, or less than 1; heads that do not
-            divide the width, or among which those of keys and values cannot be shared.
+        ArgumentTypeError, ArgumentError: An argument is not a number, or less than 1; `heads` does
+            not divide the width; `kv_heads` does not divide `heads`.
 
     Example:
         30,000 tokens of 768 numbers of 4 bytes are 92,160,000 bytes, 87.89 MiB; GPT-3 has

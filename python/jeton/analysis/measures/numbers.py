@@ -1,4 +1,4 @@
-"""How digits are grouped, and whether the groups of sums stand under each other."""
+"""How digits are grouped, and whether the groups of sums are aligned."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["arithmetic_alignment", "digit_grouping", "grouping_of"]
 
 
 def grouping_of(sizes: Sequence[int]) -> str:
-    """How a number is grouped that is cut into tokens of so many digits.
+    """How a number is grouped whose tokens have these numbers of digits.
 
     `"single"`: each digit a token. `"left"`: equal groups from the left, the last shorter or equal.
     `"right"`: equal groups from the right, as thousands are written. `"mixed"`: anything else, one
@@ -33,9 +33,9 @@ def grouping_of(sizes: Sequence[int]) -> str:
 
 
 def digit_grouping(numbers: Sequence[Sequence[int]], kind: str) -> Value:
-    """The share of numbers whose digits are grouped in one way; see `grouping_of`.
+    """The share of numbers whose digits are grouped in the way `kind`; see `grouping_of`.
 
-    Unit: share, from 0 to 1; the four ways add up to 1. Source: Singh and Strouse, "Tokenization
+    Unit: share, from 0 to 1; the four kinds add up to 1. Source: Singh and Strouse, "Tokenization
     counts: the impact of tokenization on arithmetic in frontier LLMs" (2024).
 
     Args:
@@ -49,16 +49,16 @@ def digit_grouping(numbers: Sequence[Sequence[int]], kind: str) -> Value:
         >>> digit_grouping([[3, 2], [3, 3, 1], [4, 1], [2, 3]], "left").value
         0.75
     """
-    found = sum(grouping_of(sizes) == kind for sizes in numbers)
+    matches = sum(grouping_of(sizes) == kind for sizes in numbers)
     how = "of 120 numbers of 5, 7 and 11 digits, a fixed choice"
-    return Value.ratio(found, len(numbers), "share of numbers", how)
+    return Value.ratio(matches, len(numbers), "share of numbers", how)
 
 
 def arithmetic_alignment(sums: Sequence[Sequence[Sequence[int]]]) -> Value:
     """The share of sums a + b = c whose tokens hold the same places of a decimal number.
 
-    Cuts are counted from the right; two numbers are aligned if they have the same cuts where both
-    have digits. A sum is aligned if every two of its numbers are.
+    Splits are counted from the right; two numbers are aligned if they have the same splits where
+    both have digits. A sum is aligned if every two of its numbers are.
 
     Unit: share, from 0 to 1. Source: the argument of Singh and Strouse (2024) for groups from the
     right, as a measure.
@@ -67,8 +67,8 @@ def arithmetic_alignment(sums: Sequence[Sequence[Sequence[int]]]) -> Value:
         sums: For each sum, the digits in each token of `a`, of `b` and of `c`.
 
     Example:
-        999 + 2 = 1001 as 999, 2, 1|001: cuts from the right are none, none, and 3, where 999 and 2
-        have no digits left: aligned. As 100|1 the cut is 1, inside 999: not.
+        999 + 2 = 1001 as 999, 2, 1|001: the only split is at 3 from the right, where 999 and 2 have
+        no digits left: aligned. As 100|1 the split is at 1, inside 999: not aligned.
 
         >>> arithmetic_alignment([[[3], [1], [1, 3]], [[3], [1], [3, 1]]]).value
         0.5
@@ -83,7 +83,8 @@ def arithmetic_alignment(sums: Sequence[Sequence[Sequence[int]]]) -> Value:
 def _is_aligned(a: Sequence[int], b: Sequence[int]) -> bool:
     shorter = min(sum(a), sum(b))
     cuts = (
-        {cut for cut in itertools.accumulate(reversed(sizes)) if cut < shorter} for sizes in (a, b)
+        {place for place in itertools.accumulate(reversed(sizes)) if place < shorter}
+        for sizes in (a, b)
     )
     first, second = cuts
     return first == second

@@ -1,4 +1,4 @@
-"""What the same content costs in each language: tokens per line, premium, Gini."""
+"""The cost of the same content in each language: tokens per line, premium, Gini."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["gini", "premium", "tokens_per_line"]
 
 
 def tokens_per_line(tokens: int, lines: int) -> Value:
-    """Tokens divided by lines of text that says the same in every language.
+    """Tokens divided by lines, for text that says the same in every language.
 
     Unit: tokens per line. Source: Petrov et al., "Language Model Tokenizers Introduce Unfairness
     Between Languages" (NeurIPS 2023).
@@ -27,15 +27,15 @@ def tokens_per_line(tokens: int, lines: int) -> Value:
 
 
 def premium(tokens: int, pivot_tokens: int, pivot: str) -> Value:
-    """How many times as many tokens a language needs as the pivot, for the same lines.
+    """The tokens of a language divided by those of the pivot, for the same lines.
 
-    Unit: ratio; 1.5 is half as many again as the pivot. Source: Petrov et al. (NeurIPS 2023); here
-    of the sums, so that long lines weigh more.
+    Unit: ratio; 1.5 means half as many again as the pivot. Source: Petrov et al. (NeurIPS 2023);
+    here of the sums, so that long lines weigh more.
 
     Args:
-        tokens: Of all lines in the language.
-        pivot_tokens: Of the same lines in the pivot.
-        pivot: What language that is.
+        tokens: The tokens of all lines in the language.
+        pivot_tokens: The tokens of the same lines in the pivot.
+        pivot: The name of the pivot.
 
     Example:
         German 30 tokens, English 20: 30 / 20.

@@ -1,4 +1,4 @@
-"""What becomes of a word when its case, the space before it or the mark behind it changes."""
+"""How a word's tokens change with its case, the space before it or the mark after it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _HOW = "mean over 24 common English words"
 
 
 def case_cost(tokens: Sequence[int], plain: Sequence[int]) -> Value:
-    """How many times as many tokens words have in capitals: TIME, by those of `time`.
+    """The tokens of words in capitals divided by those in lower case: TIME by `time`.
 
     Unit: ratio, the mean over words; 1 if case costs nothing. Source: the consistency probes of
     TokEval-like suites.
 
     Args:
-        tokens: Of each word in capitals, within a sentence.
-        plain: Of the same in lower case.
+        tokens: The tokens of each word in capitals, within a sentence.
+        plain: The tokens of the same in lower case.
 
     Example:
         TIME as `TI`, `ME` for `time`: 2 / 1; HOUSE as `HO`, `U`, `SE` for `hou`, `se`: 3 / 2.
@@ -31,7 +31,7 @@ def case_cost(tokens: Sequence[int], plain: Sequence[int]) -> Value:
 
 
 def space_cost(tokens: Sequence[int], plain: Sequence[int]) -> Value:
-    """How many times as many tokens words have at the start of a text as behind a space.
+    """The tokens of words at the start of a text divided by those after a space.
 
     Unit: ratio, the mean over words; 1 if it makes no difference. Source: as above.
 
@@ -41,17 +41,17 @@ def space_cost(tokens: Sequence[int], plain: Sequence[int]) -> Value:
         >>> space_cost([2], [1]).value
         2.0
     """
-    return _mean_ratio(tokens, plain, f"{_HOW}, at the start of a text / behind a space")
+    return _mean_ratio(tokens, plain, f"{_HOW}, at the start of a text / after a space")
 
 
 def punctuation_kept(kept: int, words: int) -> Value:
-    """The share of words that are the same tokens when a mark stands right behind them.
+    """The share of words that keep their tokens when a mark follows directly.
 
     Unit: share, from 0 to 1. Source: as above.
 
     Args:
-        kept: How many words, each with each of `. , ! ? ; : )`, keep their tokens.
-        words: How many were tried.
+        kept: The number of words, each with each of `. , ! ? ; : )`, that keep their tokens.
+        words: The number of words that were tried.
 
     Example:
         `time,` as ` time`, `,` keeps it, `time.` as ` ti`, `me.` does not: 1 of 2.

@@ -1,4 +1,4 @@
-"""What becomes of words: fertility, words that are split, words that are one token."""
+"""How words are split: fertility, words of several tokens, words of one token."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from jeton.analysis.values import Value
 
 __all__ = ["continued_words", "fertility", "fertility_by_spaces", "single_token_words"]
 
-_HOW = "over words as often as they occur, each encoded by itself as it stands behind a space"
+_HOW = "over words as often as they occur, each encoded alone as after a space"
 
 
 def fertility(pieces: npt.ArrayLike, counts: npt.ArrayLike, how: str = _HOW) -> Value:
-    """Tokens per word: Σ count · tokens / Σ count, each kind of word encoded by itself.
+    """Tokens per word: Σ count · tokens / Σ count, each different word encoded alone.
 
-    Unit: tokens per word; 1 is the least that is possible where nothing is lost. Source: Ács,
-    "Exploring BERT's Vocabulary" (2019); Rust et al. (ACL 2021).
+    Unit: tokens per word; 1 is the minimum if nothing is lost. Source: Ács, "Exploring BERT's
+    Vocabulary" (2019); Rust et al. (ACL 2021).
 
     Args:
-        pieces: How many tokens each kind of word has.
-        counts: How often each occurs.
+        pieces: The number of tokens of each different word.
+        counts: How often each word occurs.
         how: How these words were found.
 
     Example:
@@ -37,15 +37,15 @@ def fertility(pieces: npt.ArrayLike, counts: npt.ArrayLike, how: str = _HOW) -> 
 def fertility_by_spaces(tokens: int, words: int) -> Value:
     """Tokens per word between white space: all tokens of the texts by all such words.
 
-    Punctuation belongs to the word that it stands at, and its tokens and those of white space
-    count, so it is more than `fertility`. Of scripts without spaces a line is a word.
+    Punctuation belongs to the word beside it, and its tokens and those of white space count, so the
+    value is higher than `fertility`. In scripts without spaces a line is a word.
 
     Unit: tokens per word. Source: Rust et al. (ACL 2021), whose words are those between the spaces
     of a corpus.
 
     Args:
-        tokens: How many tokens the texts have.
-        words: How many stretches without white space.
+        tokens: The number of tokens of the texts.
+        words: The number of stretches without white space.
 
     Example:
         `low, lower` is two words; as `low`, `,`, ` low`, `er` it is four tokens.
@@ -74,15 +74,15 @@ def continued_words(pieces: npt.ArrayLike, counts: npt.ArrayLike, how: str = _HO
 def single_token_words(
     pieces: npt.ArrayLike, known: npt.ArrayLike, counts: npt.ArrayLike, how: str = _HOW
 ) -> Value:
-    """The share of words that are one token, and not the one for unknown text.
+    """The share of words that are one token other than the unknown token.
 
-    Unit: share, from 0 to 1. Source: the other side of continued words, but that an unknown word is
-    no single token.
+    Unit: share, from 0 to 1. Source: the complement of continued words, except that an unknown word
+    does not count.
 
     Args:
-        pieces: How many tokens each kind of word has.
-        known: Whether none of these stands for unknown text.
-        counts: How often each occurs.
+        pieces: The number of tokens of each different word.
+        known: Whether none of these is the unknown token.
+        counts: How often each word occurs.
         how: How these words were found.
 
     Example:

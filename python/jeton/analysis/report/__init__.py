@@ -1,8 +1,8 @@
-"""Reports: a comparison as one page to look at, to mail and to print.
+"""Reports: a comparison as one page to read, mail and print.
 
-Look here for `page`, which `Comparison.html` and `jeton report` give, and for `write_pictures`, the
-same as files. `svg_charts.py` draws for the page and `matplotlib_pictures.py` for files;
-`samples.py` cuts the lines that are shown side by side.
+Look here for `page`, which `Comparison.html` and `jeton report` return, and for `write_pictures`,
+which writes the pictures as files. `svg_charts.py` draws for the page, `matplotlib_pictures.py` for
+files; `samples.py` splits the lines that are shown side by side.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The part of a report that shows a sweep: how much text a token holds as vocabularies grow.
 
-Look here for what is drawn of a ladder of sizes, and how sizes are marked: the bend, the
-fewest operations, lost text.
+Look here for how a sweep is drawn, and how sizes are marked: the bend, the fewest operations, lost
+text.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from jeton.analysis.swept import Sweep
 __all__ = ["ladder"]
 
 
-def ladder(found: Sweep | None) -> str:
-    """A line and rows of a table for each family; empty without a sweep, or one of nothing."""
-    if found is None or not found.points:
+def ladder(sweep: Sweep | None) -> str:
+    """A line and rows of a table for each family; empty without a sweep or without points."""
+    if sweep is None or not sweep.points:
         return ""
-    series = [_series(found, family, at) for at, family in enumerate(found.bends)]
+    series = [_series(sweep, family, at) for at, family in enumerate(sweep.bends)]
     title = "Size and compression of the sweep"
-    drawn = lines(title, series, "tokens in the vocabulary", "bytes per token", x_log=True) or ""
+    chart = lines(title, series, "tokens in the vocabulary", "bytes per token", x_log=True) or ""
     families = "".join(
-        f"<li>{swatch(_colour(at))}{told_text(family)}{_lossy(found, family)}</li>"
-        for at, family in enumerate(found.bends)
+        f"<li>{swatch(_colour(at))}{told_text(family)}{_lossy(sweep, family)}</li>"
+        for at, family in enumerate(sweep.bends)
     )
     names = (
         "family",
@@ -32,56 +32,56 @@ def ladder(found: Sweep | None) -> str:
         "bytes per token",
         "bytes of the embedding",
         "share of the parameters",
-        "operations a byte",
+        "operations per byte",
         "notes",
     )
     heads = "".join(map(head, names))
     skipped = "".join(
         f'<p class="quiet">{told_text(it.family)} of {it.size:,} tokens is skipped: '
         f"{told_text(it.reason)}</p>"
-        for it in found.skipped
+        for it in sweep.skipped
     )
     return (
-        f'<p class="quiet">Trained on one corpus, measured on {found.held_out_bytes:,} bytes that '
-        "were held out. A curve bends where it stands highest above the line from its first to its "
-        "last point (Kneedle), which depends on the ends of the ladder, too.</p>"
-        f'<div class="charts"><figure><h3>{title}</h3>{drawn}'
+        f'<p class="quiet">Trained on one corpus, measured on {sweep.held_out_bytes:,} bytes that '
+        "were held out. A curve bends where it is highest above the line from its first to its "
+        "last point (Kneedle), which also depends on the smallest and largest size.</p>"
+        f'<div class="charts"><figure><h3>{title}</h3>{chart}'
         f'<figcaption><ul class="key">{families}</ul></figcaption></figure></div>{skipped}'
         '<div class="scroll" tabindex="0" role="region" aria-label="Ladder of sizes">'
         f'<table id="ladder"><thead><tr>{heads}</tr></thead>'
-        f"<tbody>{''.join(_rows(found))}</tbody></table></div>"
+        f"<tbody>{''.join(_rows(sweep))}</tbody></table></div>"
     )
 
 
 def _colour(at: int) -> int:
-    """The colour of a family: from the end, as tokenizers have those from the start."""
+    """The colour of a family: counted from the end, because tokenizers have the first ones."""
     return COLOURS - 1 - at % COLOURS
 
 
-def _series(found: Sweep, family: str, at: int) -> Series:
+def _series(sweep: Sweep, family: str, at: int) -> Series:
     points = sorted(
         (point.vocab_size, point.bytes_per_token)
-        for point in found.points
+        for point in sweep.points
         if point.family == family and point.bytes_per_token is not None
     )
     return Series(family, _colour(at), [x for x, _ in points], [y for _, y in points])
 
 
-def _lossy(found: Sweep, family: str) -> str:
-    most = max(point.inexact for point in found.points if point.family == family)
+def _lossy(sweep: Sweep, family: str) -> str:
+    most = max(point.inexact for point in sweep.points if point.family == family)
     if not most:
         return ""
-    return f" ⚠ up to {most:,} of {found.held_out_lines:,} lines are not given back"
+    return f" ⚠ up to {most:,} of {sweep.held_out_lines:,} lines are not restored"
 
 
-def _rows(found: Sweep) -> Iterator[str]:
-    for family, bend in found.bends.items():
-        for point in found.points:
+def _rows(sweep: Sweep) -> Iterator[str]:
+    for family, bend in sweep.bends.items():
+        for point in sweep.points:
             if point.family == family:
                 notes = [
                     *["bends here"] * (point.vocab_size == bend),
-                    *["fewest operations"] * (point.vocab_size == found.cheapest[family]),
-                    *[f"⚠ {point.inexact:,} lines are not given back"] * bool(point.inexact),
+                    *["fewest operations"] * (point.vocab_size == sweep.cheapest[family]),
+                    *[f"⚠ {point.inexact:,} lines are not restored"] * bool(point.inexact),
                 ]
                 yield (
                     f'<tr><th scope="row">{told_text(family)}</th>{cell(point.vocab_size)}'

@@ -1,8 +1,8 @@
 """The pictures of a report as files, drawn by matplotlib: SVG for documents, and PNG.
 
-Look here for which pictures there are. The page draws its own, without a library; here matplotlib
-does, since it makes both formats of one drawing, places what would overlap, and is what papers are
-made with. It is the extra `jeton[plots]`.
+Look here for the list of pictures. The page draws its own without a library. For files matplotlib
+is better: it writes both formats of a drawing, avoids overlaps, and is the tool for papers. It is
+the extra `jeton[plots]`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from jeton.display.palette import SERIES
 from jeton.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["write_pictures"]
@@ -36,29 +37,29 @@ def write_pictures(
     folder: str | os.PathLike[str],
     formats: Iterable[str] = _FORMATS,
 ) -> list[str]:
-    """Writes the pictures that there is something to draw for; gives their names."""
-    wanted = _checked_formats(formats)
+    """Writes the pictures that have data; returns the names of the files."""
+    kinds = _checked_formats(formats)
     target = os.path.expanduser(checked_path("folder", folder))
     try:
         import matplotlib
     except ModuleNotFoundError:
         raise UnsupportedError("pictures need matplotlib (pip install 'jeton[plots]')") from None
-    shown = ReportedEvaluations(evaluations)
+    report = ReportedEvaluations(evaluations)
     settings = {"svg.fonttype": "none", "svg.hashsalt": "jeton", "font.size": 9}
-    written: list[tuple[str, bytes]] = []
+    pictures: list[tuple[str, bytes]] = []
     with matplotlib.rc_context(settings), warnings.catch_warnings():
-        # A name may have characters that no font here has; they are drawn as boxes.
+        # Characters of a name that no font here has are drawn as boxes.
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         for name, draw in _PICTURES.items():
-            figure = draw(shown)
-            for kind in wanted if figure is not None else ():
+            figure = draw(report)
+            for kind in kinds if figure is not None else ():
                 stamp: dict[str, Any] = {"Date": None} if kind == "svg" else {"Software": None}
                 data = io.BytesIO()
                 assert figure is not None
                 figure.savefig(data, format=kind, dpi=200, metadata=stamp)
-                written.append((f"{name}.{kind}", data.getvalue()))
-    _core.write_into(target, written)
-    return [name for name, _ in written]
+                pictures.append((f"{name}.{kind}", data.getvalue()))
+    _core.write_into(target, pictures)
+    return [name for name, _ in pictures]
 
 
 def _checked_formats(formats: object) -> list[str]:
@@ -66,32 +67,32 @@ def _checked_formats(formats: object) -> list[str]:
         raise ArgumentTypeError(
             f"formats must be an iterable of 'svg' and 'png', not {type(formats).__name__}"
         )
-    found = []
+    names = []
     for name in formats:
         if not isinstance(name, str) or name not in _FORMATS:
             raise ArgumentError(f"formats may hold 'svg' and 'png', not {name!r:.40}")
-        found.append(name)
-    return sorted({*found}, reverse=True)
+        names.append(name)
+    return sorted({*names}, reverse=True)
 
 
 def _name(text: str) -> str:
-    """A name as matplotlib draws it: no formula, no mark that keeps it out of a legend."""
+    """A name that matplotlib draws as it is: not a formula, and not left out of a legend."""
     plain = without_controls(text).replace("\\", "＼").replace("$", "＄")
     plain = plain if len(plain) <= 24 else f"{plain[:23]}…"
     return f" {plain}" if plain.startswith("_") else plain
 
 
-def _marked(shown: ReportedEvaluations, place: int) -> str:
-    """The name of a tokenizer, which says whether it loses text."""
-    return _name(shown.names[place]) + (" (loses text)" if shown.all[place].lossy else "")
+def _marked(report: ReportedEvaluations, place: int) -> str:
+    """The name of a tokenizer, with a remark if it loses text."""
+    return _name(report.names[place]) + (" (loses text)" if report.all[place].lossy else "")
 
 
-def _room(shown: ReportedEvaluations) -> float:
-    """How many inches the longest name takes."""
-    return 0.08 * max((len(_marked(shown, at)) for at in range(len(shown.all))), default=0)
+def _room(report: ReportedEvaluations) -> float:
+    """The width of the longest name in inches."""
+    return 0.08 * max((len(_marked(report, at)) for at in range(len(report.all))), default=0)
 
 
-def _axes(width: float, height: float, title: str) -> tuple[Figure, Any]:
+def _axes(width: float, height: float, title: str) -> tuple[Figure, Axes]:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
@@ -104,16 +105,16 @@ def _axes(width: float, height: float, title: str) -> tuple[Figure, Any]:
 
 
 def _bars(measure: str, title: str, unit: str) -> Callable[[ReportedEvaluations], Figure | None]:
-    def draw(shown: ReportedEvaluations) -> Figure | None:
-        where = shown.languages if measure == "tokens_per_line" else shown.corpora
+    def draw(report: ReportedEvaluations) -> Figure | None:
+        where = report.languages if measure == "tokens_per_line" else report.corpora
         rows = [
-            [one[name][measure] if has(one, name) else None for name in where] for one in shown.all
+            [one[name][measure] if has(one, name) else None for name in where] for one in report.all
         ]
         if not any(value is not None for row in rows for value in row):
             return None
         room = 0.8 / len(rows)
         figure, axes = _axes(
-            max(4.0, len(where) * (0.25 + len(rows) * 0.09)) + _room(shown) + 1.5, 3.6, title
+            max(4.0, len(where) * (0.25 + len(rows) * 0.09)) + _room(report) + 1.5, 3.6, title
         )
         for place, row in enumerate(rows):
             axes.bar(
@@ -121,7 +122,7 @@ def _bars(measure: str, title: str, unit: str) -> Callable[[ReportedEvaluations]
                 [value or 0.0 for value in row],
                 room * 0.92,
                 color=_COLOURS[place % len(_COLOURS)],
-                label=_marked(shown, place),
+                label=_marked(report, place),
             )
         axes.set_xticks(range(len(where)), [_name(name) for name in where])
         axes.set_ylabel(unit, color="#555555")
@@ -131,25 +132,25 @@ def _bars(measure: str, title: str, unit: str) -> Callable[[ReportedEvaluations]
     return draw
 
 
-def _premiums(shown: ReportedEvaluations) -> Figure | None:
+def _premiums(report: ReportedEvaluations) -> Figure | None:
     from matplotlib.colors import LogNorm
 
     values = [
         [
             (one[name]["premium"] if has(one, name) else None) or float("nan")
-            for name in shown.languages
+            for name in report.languages
         ]
-        for one in shown.all
+        for one in report.all
     ]
-    known = [value for row in values for value in row if value == value]
-    if not known:
+    numbers = [value for row in values for value in row if value == value]
+    if not numbers:
         return None
-    size = _room(shown) + 1.0 + 0.55 * len(shown.languages), 1.0 + 0.34 * len(values)
+    size = _room(report) + 1.0 + 0.55 * len(report.languages), 1.0 + 0.34 * len(values)
     figure, axes = _axes(*size, "How many times as many tokens the same text needs")
-    norm = LogNorm(1.0, max(1.01, *known), clip=True)
+    norm = LogNorm(1.0, max(1.01, *numbers), clip=True)
     axes.imshow(values, cmap="YlOrRd", norm=norm, aspect="auto")
-    axes.set_xticks(range(len(shown.languages)), [_name(name) for name in shown.languages])
-    axes.set_yticks(range(len(values)), [_marked(shown, place) for place in range(len(values))])
+    axes.set_xticks(range(len(report.languages)), [_name(name) for name in report.languages])
+    axes.set_yticks(range(len(values)), [_marked(report, place) for place in range(len(values))])
     for down, row in enumerate(values):
         for across, value in enumerate(row):
             if value == value:
@@ -162,18 +163,18 @@ def _premiums(shown: ReportedEvaluations) -> Figure | None:
 def _curve(
     curve: str, title: str, *, is_log: bool = False, of_all: str | None = None
 ) -> Callable[[ReportedEvaluations], Figure | None]:
-    def draw(shown: ReportedEvaluations) -> Figure | None:
-        found = [one.curves.get(curve) for one in shown.all]
-        first = next((it for it in found if it is not None and it.x), None)
+    def draw(report: ReportedEvaluations) -> Figure | None:
+        each_curve = [one.curves.get(curve) for one in report.all]
+        first = next((it for it in each_curve if it is not None and it.x), None)
         if first is None:
             return None
         figure, axes = _axes(6.4, 3.8, title)
-        for place, it in enumerate(found):
+        for place, it in enumerate(each_curve):
             if it is not None and it.x:
                 total = (sum(it.y) or 1) if of_all else 1
                 y = [value / total for value in it.y]
                 colour = _COLOURS[place % len(_COLOURS)]
-                axes.plot(it.x, y, color=colour, lw=1.5, label=_name(shown.names[place]))
+                axes.plot(it.x, y, color=colour, lw=1.5, label=_name(report.names[place]))
         if is_log:
             axes.set_xscale("log")
             axes.set_yscale("log")
@@ -185,19 +186,19 @@ def _curve(
     return draw
 
 
-def _sizes(shown: ReportedEvaluations) -> Figure | None:
+def _sizes(report: ReportedEvaluations) -> Figure | None:
     from matplotlib.ticker import LogLocator, NullLocator
 
-    each = [value_of(one, ("", "bytes_per_token")) for one in shown.all]
+    each = [value_of(one, ("", "bytes_per_token")) for one in report.all]
     if not any(value is not None for value in each):
         return None
     figure, axes = _axes(6.4, 3.8, "Size and compression")
     for place, value in enumerate(each):
         if value is not None:
-            at = shown.all[place].vocab_size, value
+            at = report.all[place].vocab_size, value
             colour = _COLOURS[place % len(_COLOURS)]
             axes.scatter(*at, s=30, color=colour)
-            label = _marked(shown, place)
+            label = _marked(report, place)
             axes.annotate(label, at, (5, 4), textcoords="offset points", color=colour, fontsize=8)
     axes.set_xscale("log")
     axes.margins(0.15)
@@ -213,7 +214,7 @@ def _sizes(shown: ReportedEvaluations) -> Figure | None:
 
 _PICTURES: Final[dict[str, Callable[[ReportedEvaluations], Figure | None]]] = {
     "compression": _bars("bytes_per_token", "Compression by corpus", "bytes per token"),
-    "languages": _bars("tokens_per_line", "Cost by language", "tokens a line"),
+    "languages": _bars("tokens_per_line", "Cost by language", "tokens per line"),
     "premiums": _premiums,
     "sizes": _sizes,
     "token-lengths": _curve("token_lengths", "Lengths of tokens", of_all="share of the vocabulary"),

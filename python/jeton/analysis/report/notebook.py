@@ -1,4 +1,4 @@
-"""A comparison in a notebook: a row a tokenizer with what matters most."""
+"""A comparison in a notebook: a row per tokenizer with its main measures."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ __all__ = ["glance"]
 
 
 def glance(title: str, evaluations: Mapping[str, Evaluation]) -> str:
-    """The table, and what is lost."""
-    shown = ReportedEvaluations(evaluations)
-    columns = [it for it in SUMMARY if any(value_of(one, it) is not None for one in shown.all)]
+    """The table, and the losses of each tokenizer."""
+    report = ReportedEvaluations(evaluations)
+    columns = [it for it in SUMMARY if any(value_of(one, it) is not None for one in report.all)]
     rows = [
         (
             f"{name} ⚠" if one.lossy else name,
             f"{one.vocab_size:,}",
             *(written(measured_value(one, it)) for it in columns),
         )
-        for name, one in zip(shown.names, shown.all, strict=True)
+        for name, one in zip(report.names, report.all, strict=True)
     ]
     lossy = [
         f"<div>⚠ {escaped(name)} loses text: {escaped('; '.join(one.lossy))}</div>"
-        for name, one in zip(shown.names, shown.all, strict=True)
+        for name, one in zip(report.names, report.all, strict=True)
         if one.lossy
     ]
     heads = ["tokenizer", "vocabulary", *(MEASURES[name].title for _, name in columns)]

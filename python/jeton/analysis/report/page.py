@@ -1,9 +1,9 @@
-"""A comparison as a page: one file that holds all it needs, works offline and can be mailed.
+"""A comparison as a page: one self-contained file, which works offline and can be mailed.
 
-Look here for what the page consists of. The pictures are SVG made in `svg_charts.py`, the look is
-in `report.css`, the colours in `jeton.display.palette`, sorting and filtering in `report.js`.
-Nothing is loaded from anywhere, and the page's policy lets nothing run or style but these, by their
-hashes: a text that looks like a script stays a text even if it were not escaped.
+Look here for the parts of the page. `svg_charts.py` draws the pictures as SVG, `report.css` has the
+style, `jeton.display.palette` the colours, `report.js` sorts and filters. The page loads nothing.
+Its policy allows only this script and style, by their hashes: a text that looks like a script could
+not run even if it were not escaped.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ def page(
     """The whole page.
 
     Args:
-        evaluations: What was measured of each tokenizer, by its name.
+        evaluations: The evaluation of each tokenizer, by its name.
         title: The title.
-        samples: Lines that are shown as each tokenizer cuts them.
-        sweep: A ladder of sizes that is drawn, too.
+        samples: Lines to show as each tokenizer splits them.
+        sweep: A sweep of sizes to draw too.
     """
-    shown = ReportedEvaluations(evaluations)
+    report = ReportedEvaluations(evaluations)
     style = "\n" + palette.css("body") + _file("report.css")
     script = "\n" + _file("report.js")
     policy = (
@@ -78,14 +78,14 @@ def page(
         "base-uri 'none'; form-action 'none'"
     )
     parts = [
-        ("summary", "At a glance", glance(shown)),
-        ("corpora", "Compression by corpus", bar_panels(shown, "bytes_per_token", shown.corpora)),
-        ("languages", "Cost by language", bar_panels(shown, "tokens_per_line", shown.languages)),
-        ("premiums", "Premiums of languages", premiums(shown)),
-        ("curves", "Sizes, lengths, frequencies", curves(shown)),
+        ("summary", "At a glance", glance(report)),
+        ("corpora", "Compression by corpus", bar_panels(report, "bytes_per_token", report.corpora)),
+        ("languages", "Cost by language", bar_panels(report, "tokens_per_line", report.languages)),
+        ("premiums", "Premiums of languages", premiums(report)),
+        ("curves", "Sizes, lengths, frequencies", curves(report)),
         ("sweep", "A ladder of sizes", ladder(sweep)),
-        ("lines", "Lines side by side", side_by_side(shown, samples)),
-        ("all", "All values", values(shown)),
+        ("lines", "Lines side by side", side_by_side(report, samples)),
+        ("all", "All values", values(report)),
     ]
     parts = [part for part in parts if part[2]]
     return _PAGE.format(
@@ -93,15 +93,15 @@ def page(
         title=told_text(title),
         style=style,
         script=script,
-        about=_about(shown),
+        about=_about(report),
         parts="".join(f'<a href="#{id}">{escape(name)}</a>' for id, name, _ in parts),
-        main=_legend(shown)
+        main=_legend(report)
         + "\n".join(
             f'<section id="{id}" aria-labelledby="of-{id}"><h2 id="of-{id}">{escape(name)}</h2>'
             f"\n{body}</section>"
             for id, name, body in parts
         ),
-        footer=_footer(shown),
+        footer=_footer(report),
     )
 
 
@@ -113,32 +113,32 @@ def _file(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _about(shown: ReportedEvaluations) -> str:
-    number = len(shown.all)
-    told = f"{number} tokenizer{'s' * (number != 1)}"
-    corpora = [told_text(name) for name in shown.corpora if name != "all"]
+def _about(report: ReportedEvaluations) -> str:
+    number = len(report.all)
+    summary = f"{number} tokenizer{'s' * (number != 1)}"
+    corpora = [told_text(name) for name in report.corpora if name != "all"]
     if corpora:
-        told += f" on {', '.join(corpora)}"
-    if shown.languages:
-        told += f"; parallel text in {', '.join(map(told_text, shown.languages))}"
-    version = shown.all[0].version if shown.all else __version__
-    return f"{told}. Measured by jeton {told_text(version)}."
+        summary += f" on {', '.join(corpora)}"
+    if report.languages:
+        summary += f"; parallel text in {', '.join(map(told_text, report.languages))}"
+    version = report.all[0].version if report.all else __version__
+    return f"{summary}. Measured by jeton {told_text(version)}."
 
 
-def _legend(shown: ReportedEvaluations) -> str:
+def _legend(report: ReportedEvaluations) -> str:
     buttons = "".join(
         f'<li><button type="button" data-series="{place % COLOURS}" aria-pressed="true">'
         f"{swatch(place)}{told_text(name)}</button></li>"
-        for place, name in enumerate(shown.names)
+        for place, name in enumerate(report.names)
     )
     return f'<ul class="legend" aria-label="Tokenizers to show in pictures">{buttons}</ul>\n'
 
 
-def _footer(shown: ReportedEvaluations) -> str:
+def _footer(report: ReportedEvaluations) -> str:
     digests = "; ".join(
         f"{told_text(name)} {told_text(one.tokenizer[:12])}"
-        for name, one in zip(shown.names, shown.all, strict=True)
+        for name, one in zip(report.names, report.all, strict=True)
     )
-    texts = dict(pair for one in shown.all for pair in one.digests.items())
+    texts = dict(pair for one in report.all for pair in one.digests.items())
     of_texts = "; ".join(f"{told_text(name)} {told_text(it[:12])}" for name, it in texts.items())
     return f"SHA-256 of tokenizers: {digests}. Of texts: {of_texts or 'none'}."

@@ -1,4 +1,4 @@
-"""What the parts of a report share: names, swatches, heads and cells, all of it escaped."""
+"""Elements that the parts of a report share, escaped: names, swatches, heads and cells."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 
 
 class ReportedEvaluations:
-    """The evaluations of several tokenizers that are being shown, by their names."""
+    """The evaluations that a report shows, by the names of the tokenizers."""
 
     def __init__(self, evaluations: Mapping[str, Evaluation]) -> None:
         self.all = list(evaluations.values())
@@ -46,33 +46,33 @@ def swatch(place: int) -> str:
 
 
 def head(text: str) -> str:
-    """The head of a column, by which a table is sorted."""
+    """The head of a column, which sorts the table."""
     return f'<th scope="col"><button type="button">{told_text(text)}</button></th>'
 
 
 def cell(value: Value | float | None, is_best: bool = False) -> str:
-    """A number that can be sorted by; a dash for what was not measured."""
+    """A number as a sortable cell; a dash if it was not measured."""
     plain, text = (
         (value.value, written(value)) if isinstance(value, Value) else (value, number(value))
     )
-    known = "" if plain is None else repr(plain)
+    sort_key = "" if plain is None else repr(plain)
     best = ' class="best"' if is_best else ""
-    return f'<td data-v="{known}"{best}>{text}</td>'
+    return f'<td data-v="{sort_key}"{best}>{text}</td>'
 
 
 def has(one: Evaluation, name: str) -> bool:
-    """Whether something was measured on a corpus or language."""
+    """Whether there are measures on a corpus or language."""
     return name in one.corpora or name in one.languages
 
 
 def measured_value(one: Evaluation, column: tuple[str, str]) -> Value | None:
-    """What was measured over all corpora, or of none: `("overall", measure)`."""
+    """A value over all corpora, or, for `("overall", measure)`, one that needs no corpus."""
     where, name = column
     measured = one.overall if where == "overall" else one.corpora.get("all")
     return None if measured is None else measured.values.get(name)
 
 
 def value_of(one: Evaluation, column: tuple[str, str]) -> float | None:
-    """The number of it."""
+    """The number of this value."""
     value = measured_value(one, column)
     return None if value is None else value.value

@@ -1,4 +1,4 @@
-"""Lines as several tokenizers cut them, to be looked at side by side.
+"""Lines as several tokenizers split them, side by side.
 
 Look here for which lines of a corpus are shown.
 """
@@ -18,17 +18,17 @@ from jeton.tokenizer import Tokenizer
 __all__ = ["CutLine", "SampleLine", "sample_lines", "side_by_side"]
 
 _LONGEST = 400
-"""Characters of a line that are shown."""
+"""Maximum characters of a line that are shown."""
 
 
 @dataclass(frozen=True)
 class CutLine:
-    """What one tokenizer makes of a line.
+    """A line as one tokenizer splits it.
 
     Attributes:
         name: The name of the tokenizer.
         tokens: The ids with the bytes of their tokens; `None` if the line cannot be encoded.
-        is_exact: Whether decoding gives the line back.
+        is_exact: Whether decoding restores the line.
     """
 
     name: str
@@ -38,12 +38,12 @@ class CutLine:
 
 @dataclass(frozen=True)
 class SampleLine:
-    """A line with what each tokenizer makes of it.
+    """A line as each tokenizer splits it.
 
     Attributes:
-        label: Where it is from: a corpus, a language.
+        label: The corpus or language that it is from.
         text: The line.
-        cuts: One a tokenizer.
+        cuts: The splits, one per tokenizer.
     """
 
     label: str
@@ -61,7 +61,7 @@ def sample_lines(
     Args:
         tokenizers: Tokenizers by name.
         texts: Lines by the name of the corpus or language.
-        each: How many lines of each are taken.
+        each: The number of lines per text.
 
     Example:
         >>> import jeton
@@ -73,26 +73,26 @@ def sample_lines(
     if not isinstance(texts, Mapping):
         raise ArgumentTypeError(f"lines must map names to lines, not {type(texts).__name__}")
     check_named("tokenizers", tokenizers, Tokenizer, "a Tokenizer")
-    found = []
+    sample = []
     for label, lines in texts.items():
         check_text("each name of lines", label)
         if isinstance(lines, (str, bytes)) or not isinstance(lines, Iterable):
-            told = type(lines).__name__
-            raise ArgumentTypeError(f"each of lines must be a list of texts, not {told}")
-        for line in _chosen(lines, each):
-            cuts = tuple(_cut(name, tok, line) for name, tok in tokenizers.items())
-            found.append(SampleLine(label, line, cuts))
-    return tuple(found)
+            kind = type(lines).__name__
+            raise ArgumentTypeError(f"each of lines must be a list of texts, not {kind}")
+        for line in _typical(lines, each):
+            cuts = tuple(_split(name, tok, line) for name, tok in tokenizers.items())
+            sample.append(SampleLine(label, line, cuts))
+    return tuple(sample)
 
 
-def _chosen(lines: Iterable[str], each: int) -> list[str]:
+def _typical(lines: Iterable[str], each: int) -> list[str]:
     texts = [check_text("each text of lines", line)[:_LONGEST] for line in lines]
     texts = [text for text in texts if text.strip()]
     fitting = [text for text in texts if 40 <= len(text) <= 160]
     return (fitting or sorted(texts, key=lambda text: abs(len(text) - 100)))[:each]
 
 
-def _cut(name: str, tok: Tokenizer, line: str) -> CutLine:
+def _split(name: str, tok: Tokenizer, line: str) -> CutLine:
     try:
         ids = tok.encode(line)
     except JetonError:
@@ -101,7 +101,7 @@ def _cut(name: str, tok: Tokenizer, line: str) -> CutLine:
 
 
 def written(token: bytes) -> str:
-    """A token as the page writes it: a plain space stays one, all else is made visible.
+    """A token for the page: a plain space stays a space, other white space is made visible.
 
     >>> written(b" the"), written(b"\\n"), written(b"\\xe2\\x96")
     (' the', '⏎', '‹e2 96›')
@@ -109,13 +109,13 @@ def written(token: bytes) -> str:
     return visible(token).replace("·", " ") if b"\xc2\xb7" not in token else visible(token)
 
 
-def side_by_side(shown: ReportedEvaluations, samples: Sequence[SampleLine]) -> str:
+def side_by_side(report: ReportedEvaluations, samples: Sequence[SampleLine]) -> str:
     """Each line with a row of coloured tokens for each tokenizer; empty without lines."""
     if not samples:
         return ""
     blocks = "".join(
         f'<h3>{told_text(line.label)}</h3><div class="line-text" dir="auto">'
-        f"{told_text(line.text)}</div>{''.join(_row(shown, cut) for cut in line.cuts)}"
+        f"{told_text(line.text)}</div>{''.join(_row(report, cut) for cut in line.cuts)}"
         for line in samples
     )
     return (
@@ -125,21 +125,21 @@ def side_by_side(shown: ReportedEvaluations, samples: Sequence[SampleLine]) -> s
     )
 
 
-def _row(shown: ReportedEvaluations, cut: CutLine) -> str:
-    place = shown.names.index(cut.name) if cut.name in shown.names else 0
-    if cut.tokens is None:
-        inner, told = '<span class="quiet">cannot be encoded</span>', ""
+def _row(report: ReportedEvaluations, line: CutLine) -> str:
+    place = report.names.index(line.name) if line.name in report.names else 0
+    if line.tokens is None:
+        inner, summary = '<span class="quiet">cannot be encoded</span>', ""
     else:
         inner = "".join(
             f'<span class="h{hue}" title="id {id} · bytes {token.hex(" ") or "none"}">'
             f"{told_text(written(token)) or '∅'}</span>"
             f'<i class="id">{id}</i><i class="bytes">{token.hex(" ") or "none"}</i>'
-            for (id, token), hue in zip(cut.tokens, hues(id for id, _ in cut.tokens), strict=True)
+            for (id, token), hue in zip(line.tokens, hues(id for id, _ in line.tokens), strict=True)
         )
-        told = f'<br><span class="quiet">{len(cut.tokens)} tokens'
-        told += "" if cut.is_exact else " ⚠ not given back"
-        told += "</span>"
+        summary = f'<br><span class="quiet">{len(line.tokens)} tokens'
+        summary += "" if line.is_exact else " ⚠ not restored"
+        summary += "</span>"
     return (
-        f'<div class="cut"><div>{swatch(place)}{told_text(cut.name)}{told}</div>'
+        f'<div class="cut"><div>{swatch(place)}{told_text(line.name)}{summary}</div>'
         f'<div class="tokens" dir="auto">{inner}</div></div>'
     )

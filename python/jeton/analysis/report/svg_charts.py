@@ -1,7 +1,7 @@
 """Charts as inline SVG: bars, lines and points, without a library or a style attribute.
 
 Look here for scales and ticks. Colours are classes, `s0` to `s11` for series and `h0` to `h10` for
-shades, so that the page's style sheet has them light, dark and in print.
+shades, so that the page's style sheet can define them for light, dark and print.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from jeton.display.human_readable import without_controls
 __all__ = ["COLOURS", "Series", "bars", "lines", "number", "points", "shade", "told_text"]
 
 COLOURS = 12
-"""How many colours the style sheet has for series; they come round again."""
+"""The number of colours for series in the style sheet; further series reuse them."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Series:
     Attributes:
         name: The name of the tokenizer.
         place: Which tokenizer it is, for its colour.
-        x: Where the points are.
-        y: How high they are.
+        x: The x of each point.
+        y: The y of each point.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Series:
 
 
 def told_text(text: str) -> str:
-    """A text of somebody else's: escaped, and without characters that turn or hide what follows.
+    """Untrusted text, escaped and without characters that reverse or hide what follows.
 
     >>> told_text("</b>\\u202e")
     '&lt;/b&gt;‹U+202E›'
@@ -47,7 +47,7 @@ def told_text(text: str) -> str:
 
 
 def number(value: float | None) -> str:
-    """A number as a person reads it; a dash for what was not measured.
+    """A number for people; a dash if it was not measured.
 
     >>> [number(it) for it in (None, 0, 3, 12345, 4.5, 0.5, 0.01234, 1e-7, 1234.5, 99.99)]
     ['–', '0', '3', '12,345', '4.500', '0.5000', '0.0123', '1e-07', '1,234.5', '99.99']
@@ -63,7 +63,7 @@ def number(value: float | None) -> str:
 
 
 def written(value: Value | None) -> str:
-    """What was measured as a person reads it: shares in per cent; a dash for what was not.
+    """A value for people: shares in per cent, and a dash if it was not measured.
 
     >>> [written(Value(it, "share of words", "")) for it in (0.1234, 0.00007, 0, 1, None)]
     ['12.3%', '<0.1%', '0%', '100%', '–']
@@ -89,13 +89,13 @@ def _svg(width: int, height: int, title: str, described: str, parts: Iterator[st
 def bars(
     title: str, rows: Sequence[tuple[str, int, float | None]], most: float, marked: Collection[str]
 ) -> str:
-    """Horizontal bars, one a tokenizer: name, colour and value.
+    """Horizontal bars, one per tokenizer: name, colour and value.
 
     Args:
-        title: What is shown.
-        rows: Of each the name, which tokenizer it is, and the value.
+        title: The title.
+        rows: The name, number and value of each tokenizer; the number selects the colour.
         most: The value that fills the width.
-        marked: Names with a ⚠ behind them.
+        marked: Names that get a ⚠.
     """
     height, label, width = 20, 88, 330
     room = width - label - 52
@@ -103,16 +103,16 @@ def bars(
     def parts() -> Iterator[str]:
         for at, (name, place, value) in enumerate(rows):
             top = at * height
-            shown = name if len(name) <= 11 else f"{name[:10]}…"
-            shown += " ⚠" if name in marked else ""
+            label_text = name if len(name) <= 11 else f"{name[:10]}…"
+            label_text += " ⚠" if name in marked else ""
             yield f'<g class="s{place % COLOURS}"><title>{told_text(name)}: {number(value)}</title>'
-            yield f'<text x="{label - 6}" y="{top + 14}" class="end">{told_text(shown)}</text>'
+            yield f'<text x="{label - 6}" y="{top + 14}" class="end">{told_text(label_text)}</text>'
             length = 0.0 if value is None or most <= 0 else room * max(0.0, value) / most
             yield f'<rect x="{label}" y="{top + 3}" width="{length:.1f}" height="14" rx="2"/>'
             yield f'<text x="{label + length + 5:.1f}" y="{top + 14}">{number(value)}</text></g>'
 
-    told = "; ".join(f"{name} {number(value)}" for name, _, value in rows)
-    return _svg(width, height * len(rows) + 4, title, told, parts())
+    description = "; ".join(f"{name} {number(value)}" for name, _, value in rows)
+    return _svg(width, height * len(rows) + 4, title, description, parts())
 
 
 _WIDTH, _HEIGHT = 640, 340
@@ -121,7 +121,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 12, 46
 
 @dataclass(frozen=True)
 class _Axis:
-    """Numbers to places in a picture."""
+    """Maps numbers to positions in a picture."""
 
     low: float
     high: float
@@ -222,7 +222,7 @@ def lines(
     x_log: bool = False,
     y_log: bool = False,
 ) -> str | None:
-    """A line a tokenizer; `None` where there is nothing to draw."""
+    """A line per tokenizer; `None` without points."""
     axes = _axes(series, x_log, y_log, from_zero=True)
     if axes is None:
         return None
@@ -231,12 +231,12 @@ def lines(
     def parts() -> Iterator[str]:
         yield from _frame(x, y, x_unit, y_unit)
         for one in series:
-            kept = [
+            visible_points = [
                 (a, b)
                 for a, b in zip(one.x, one.y, strict=True)
                 if (a > 0 or not x_log) and (b > 0 or not y_log)
             ]
-            path = "L".join(f"{x.at(a):.1f} {y.at(b):.1f}" for a, b in kept)
+            path = "L".join(f"{x.at(a):.1f} {y.at(b):.1f}" for a, b in visible_points)
             if path:
                 yield f'<g class="s{one.place % COLOURS}"><title>{told_text(one.name)}</title>'
                 yield f'<path class="line" d="M{path}"/></g>'
@@ -247,14 +247,14 @@ def lines(
 def points(
     title: str, series: Sequence[Series], x_unit: str, y_unit: str, marked: Collection[str] = ()
 ) -> str | None:
-    """A point a tokenizer, with its name, `x` on a logarithmic scale; `None` without points.
+    """A point per tokenizer, with its name, `x` on a logarithmic scale; `None` without points.
 
     Args:
-        title: What is shown.
-        series: Of each tokenizer one point.
-        x_unit: What is told below.
-        y_unit: What is told at the side.
-        marked: Names with a ⚠ behind them.
+        title: The title.
+        series: One point for each tokenizer.
+        x_unit: The label of the x axis.
+        y_unit: The label of the y axis.
+        marked: Names that get a ⚠.
     """
     axes = _axes(series, x_log=True, y_log=False, from_zero=False)
     if axes is None:
@@ -265,22 +265,22 @@ def points(
     def parts() -> Iterator[str]:
         yield from _frame(x, y, x_unit, y_unit)
         marks = [(x.at(one.x[0]), y.at(one.y[0]), one) for one in series]
-        for left, top, _ in marks:
-            place.take(left - 7, top - 7, 14, 14)
-        for left, top, one in sorted(marks, key=lambda mark: mark[1]):
-            told = f"{one.name}: {number(one.x[0])} {x_unit}, {number(one.y[0])} {y_unit}"
-            shown = one.name + (" ⚠" if one.name in marked else "")
-            across, down, side = place.find(left, top, 7 * len(shown))
-            yield f'<g class="s{one.place % COLOURS}"><title>{told_text(told)}</title>'
-            yield f'<circle cx="{left:.1f}" cy="{top:.1f}" r="5.5"/>'
+        for across_mark, top, _ in marks:
+            place.take(across_mark - 7, top - 7, 14, 14)
+        for across_mark, top, one in sorted(marks, key=lambda mark: mark[1]):
+            tooltip = f"{one.name}: {number(one.x[0])} {x_unit}, {number(one.y[0])} {y_unit}"
+            label = one.name + (" ⚠" if one.name in marked else "")
+            across, down, side = place.find(across_mark, top, 7 * len(label))
+            yield f'<g class="s{one.place % COLOURS}"><title>{told_text(tooltip)}</title>'
+            yield f'<circle cx="{across_mark:.1f}" cy="{top:.1f}" r="5.5"/>'
             yield f'<text x="{across:.1f}" y="{down:.1f}" class="{side}">'
-            yield f"{told_text(shown)}</text></g>"
+            yield f"{told_text(label)}</text></g>"
 
     return _svg(_WIDTH, _HEIGHT, title, _summary(series, x_unit, y_unit), parts())
 
 
 class _Labels:
-    """Where names beside points have room."""
+    """Finds room for names beside points."""
 
     def __init__(self) -> None:
         self._taken: list[tuple[float, float, float, float]] = []
@@ -289,7 +289,7 @@ class _Labels:
         self._taken.append((left, top, left + width, top + height))
 
     def find(self, left: float, top: float, width: float) -> tuple[float, float, str]:
-        """The place of a name, and the side on which it is held."""
+        """The position of a name, and its text anchor."""
         tries: list[tuple[float, float, str]] = []
         for down in (4.0, -10.0, 18.0, -22.0, 30.0):
             tries += [(left + 10, top + down, "start"), (left - 10, top + down, "end")]
@@ -314,18 +314,18 @@ class _Labels:
 
 
 def _summary(series: Sequence[Series], x_unit: str, y_unit: str) -> str:
-    """What a chart shows, in words, for those who do not see it."""
-    told = []
+    """The chart in words, for screen readers."""
+    parts = []
     for one in series:
         if one.x:
             last = f"{number(one.y[-1])} at {number(one.x[-1])}"
             first = f"{number(one.y[0])} at {number(one.x[0])}"
-            told.append(f"{one.name}: {first}" + (f" to {last}" if len(one.x) > 1 else ""))
-    return f"{y_unit} by {x_unit}. {'; '.join(told)}"
+            parts.append(f"{one.name}: {first}" + (f" to {last}" if len(one.x) > 1 else ""))
+    return f"{y_unit} by {x_unit}. {'; '.join(parts)}"
 
 
 def shade(value: float, low: float, high: float, scale: Callable[[float], float]) -> int:
-    """Which of the eleven shades a value has, from 0 at `low` to 10 at `high`.
+    """The shade of a value, from 0 at `low` to 10 at `high`.
 
     >>> [shade(it, 1, 100, math.log) for it in (1, 10, 100, 1000)]
     [0, 5, 10, 10]

@@ -1,6 +1,6 @@
 """The tables of a report: at a glance, the heat map of premiums, all values.
 
-Look here for what the first table shows, and for which value is the best of its column.
+Look here for the columns of the first table, and for which value is the best of its column.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ SUMMARY: Final = (
     ("overall", "gini"),
     ("overall", "arithmetic_alignment"),
 )
-"""What the first table shows: of all corpora, or overall."""
+"""The columns of the first table: measures over all corpora, or overall."""
 
 
-def glance(shown: ReportedEvaluations) -> str:
-    """A row a tokenizer with what matters most, and what is lost."""
-    columns = [it for it in SUMMARY if any(value_of(one, it) is not None for one in shown.all)]
+def glance(report: ReportedEvaluations) -> str:
+    """A row per tokenizer with its main measures, and a list of losses."""
+    columns = [it for it in SUMMARY if any(value_of(one, it) is not None for one in report.all)]
     heads = "".join(head(MEASURES[name].title) for _, name in columns)
-    best = [_best(shown, [value_of(one, it) for one in shown.all], it[1]) for it in columns]
+    best = [_best(report, [value_of(one, it) for one in report.all], it[1]) for it in columns]
     rows = []
-    for place, (name, one) in enumerate(zip(shown.names, shown.all, strict=True)):
+    for place, (name, one) in enumerate(zip(report.names, report.all, strict=True)):
         cells = "".join(
             cell(
                 measured_value(one, it),
@@ -61,64 +61,66 @@ def glance(shown: ReportedEvaluations) -> str:
     return (
         '<div class="scroll" tabindex="0" role="region" aria-label="At a glance">'
         '<table id="glance"><caption>Over all corpora; ★ is the best of those that lose '
-        "nothing. Click a head to sort.</caption><thead><tr>"
+        "no text. Click a head to sort.</caption><thead><tr>"
         f"{head('tokenizer')}{head('vocabulary')}{heads}</tr></thead>"
-        f"<tbody>{''.join(rows)}</tbody></table></div>{_lossy(shown)}"
+        f"<tbody>{''.join(rows)}</tbody></table></div>{_lossy(report)}"
     )
 
 
-def _best(shown: ReportedEvaluations, values: Sequence[float | None], measure: str) -> float | None:
+def _best(
+    report: ReportedEvaluations, values: Sequence[float | None], measure: str
+) -> float | None:
     better = MEASURES[measure].better
-    known = [
+    numbers = [
         value
-        for value, one in zip(values, shown.all, strict=True)
+        for value, one in zip(values, report.all, strict=True)
         if value is not None and not one.lossy
     ]
-    if better is None or len({*known}) < 2:
+    if better is None or len({*numbers}) < 2:
         return None
-    return max(known) if better == "higher" else min(known)
+    return max(numbers) if better == "higher" else min(numbers)
 
 
-def _lossy(shown: ReportedEvaluations) -> str:
+def _lossy(report: ReportedEvaluations) -> str:
     rows = "".join(
         f"<li><b>{told_text(name)}</b>: {told_text('; '.join(one.lossy))}</li>"
-        for name, one in zip(shown.names, shown.all, strict=True)
+        for name, one in zip(report.names, report.all, strict=True)
         if one.lossy
     )
     if not rows:
         return ""
     return (
-        '<div class="lossy"><b>⚠ Some tokenizers lose text.</b> That they need fewer tokens may '
-        f"come of it, and is no better compression.<ul>{rows}</ul></div>"
+        '<div class="lossy"><b>⚠ Some tokenizers lose text.</b> That may be why they need fewer '
+        f"tokens; it is not better compression.<ul>{rows}</ul></div>"
     )
 
 
-def premiums(shown: ReportedEvaluations) -> str:
-    """The heat map: how many times as many tokens each language needs; empty without one."""
-    found = {
+def premiums(report: ReportedEvaluations) -> str:
+    """The heat map of premiums of languages; empty without any."""
+    by_name = {
         name: [one.languages[language]["premium"] if has(one, language) else None
-               for language in shown.languages]
-        for name, one in zip(shown.names, shown.all, strict=True)
+               for language in report.languages]
+        for name, one in zip(report.names, report.all, strict=True)
     }  # fmt: skip
-    known = [value for row in found.values() for value in row if value is not None]
-    if not known:
+    numbers = [value for row in by_name.values() for value in row if value is not None]
+    if not numbers:
         return ""
-    high = max(known)
-    heads = "".join(head(language) for language in shown.languages)
+    high = max(numbers)
+    heads = "".join(head(language) for language in report.languages)
     rows = []
-    for place, (name, values) in enumerate(found.items()):
+    for place, (name, values) in enumerate(by_name.items()):
         cells = "".join(
             '<td data-v="">–</td>'
             if value is None
             else f'<td data-v="{value!r}" class="heat{_shade(value, high)}">{value:.2f}</td>'
             for value in values
         )
-        one = shown.all[place]
+        one = report.all[place]
         rows.append(f'<tr><th scope="row">{swatch(place)}{marked(one, name)}</th>{cells}</tr>')
     how = next(
         (
             value.how
-            for one in shown.all
+            for one in report.all
             for language in one.languages.values()
             if (value := language.values.get("premium")) is not None
         ),
@@ -127,7 +129,7 @@ def premiums(shown: ReportedEvaluations) -> str:
     return (
         '<div class="scroll" tabindex="0" role="region" aria-label="Premiums"><table class="heat"'
         f' id="heat"><caption>How many times as many tokens the same text needs: {told_text(how)}. '
-        "Colours by the logarithm; 1 is the same.</caption>"
+        "Colours by the logarithm; 1 is as many.</caption>"
         f"<thead><tr>{head('tokenizer')}{heads}</tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
@@ -138,15 +140,15 @@ def _shade(premium: float, high: float) -> int:
     return 0 if premium <= 0 else shade(premium, 1.0, max(high, 1.01), math.log)
 
 
-def values(shown: ReportedEvaluations) -> str:
-    """Everything that was measured, to sort and to filter."""
-    places = list(dict.fromkeys(where for one in shown.all for where, _ in one.parts()))
-    found = [dict(one.parts()) for one in shown.all]
-    rows = [row for where in places for row in _value_rows(where, found)]
+def values(report: ReportedEvaluations) -> str:
+    """All values, to sort and filter."""
+    places = list(dict.fromkeys(where for one in report.all for where, _ in one.parts()))
+    parts_of_each = [dict(one.parts()) for one in report.all]
+    rows = [row for where in places for row in _value_rows(where, parts_of_each)]
     choices = "".join(f"<option>{told_text(where)}</option>" for where in places)
     heads = "".join(
         head(name + (" ⚠" if one.lossy else ""))
-        for name, one in zip(shown.names, shown.all, strict=True)
+        for name, one in zip(report.names, report.all, strict=True)
     )
     return (
         '<div class="tools"><label>Filter <input id="filter" type="search" '
@@ -154,7 +156,7 @@ def values(shown: ReportedEvaluations) -> str:
         f'<option value="">everywhere</option>{choices}</select></label>'
         '<output id="kept" class="quiet" aria-live="polite"></output></div>'
         '<div class="scroll" tabindex="0" role="region" aria-label="All values">'
-        '<table id="values"><caption>What was not measured is a dash; ⚠ loses text. '
+        '<table id="values"><caption>A dash means not measured; ⚠ loses text. '
         "Point at a measure for its formula and source, at a unit for how its values were "
         "aggregated.</caption><thead><tr>"
         f"{head('where')}{head('measure')}{head('unit')}{heads}</tr></thead>"
@@ -162,13 +164,13 @@ def values(shown: ReportedEvaluations) -> str:
     )
 
 
-def _value_rows(where: str, found: Sequence[dict[str, Measured]]) -> Iterator[str]:
-    measured = [parts.get(where) for parts in found]
+def _value_rows(where: str, parts_of_each: Sequence[dict[str, Measured]]) -> Iterator[str]:
+    measured = [parts.get(where) for parts in parts_of_each]
     names = dict.fromkeys(name for one in measured if one is not None for name in one.values)
     for name in names:
         values = [None if one is None else one.values.get(name) for one in measured]
         first = next(value for value in values if value is not None)
-        title = _named(name)
+        title = _title_with_formula(name)
         cells = "".join(cell(value) for value in values)
         yield (
             f'<tr data-where="{told_text(where)}"><td>{told_text(where)}</td>'
@@ -178,10 +180,10 @@ def _value_rows(where: str, found: Sequence[dict[str, Measured]]) -> Iterator[st
         )
 
 
-def _named(measure: str) -> str:
-    """A measure by its title, with its formula and source for whoever points at it."""
-    known = MEASURES.get(measure)
-    if known is None:
+def _title_with_formula(measure: str) -> str:
+    """The title of a measure, with its formula and source as a tooltip."""
+    description = MEASURES.get(measure)
+    if description is None:
         return told_text(measure)
-    about = f"{known.formula} ({known.source})"
-    return f'<abbr title="{told_text(about)}">{told_text(known.title)}</abbr>'
+    about = f"{description.formula} ({description.source})"
+    return f'<abbr title="{told_text(about)}">{told_text(description.title)}</abbr>'

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
@@ -21,6 +23,9 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "array": (list,),
     "string": (str,),
 }
+
+
+_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def parameters_of(tools: Iterable[Mapping[str, Any]] | None) -> dict[str, dict[str, Any]] | None:
@@ -51,22 +56,27 @@ def loaded(text: str) -> tuple[Any, list[str]]:
     >>> loaded('{"a": 1, "a": 2}')
     ({'a': 2}, ["the key 'a' comes twice"])
     """
-    wrong: list[str] = []
-
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(items)
-        if len(found) < len(items) and not wrong:
-            ((twice, _),) = Counter(key for key, _ in items).most_common(1)
-            wrong.append(f"the key {twice!r:.60} comes twice")
-        return found
-
-    value = json.loads(
-        text, strict=False, object_pairs_hook=pairs, parse_constant=_finite, parse_float=_finite
-    )
-    if "\\u" in text and (whole := as_text(value, _without_halves)) != value:
+    wrong = []
+    try:
+        value = _decoder(_without_repeats).decode(text)
+    except _RepeatedKey as repeated:
+        wrong.append(f"the key {repeated.args[0]!r:.60} comes twice")
+        value = _decoder(dict).decode(text)
+    if _SURROGATE.search(text) and (whole := as_text(value, _without_halves)) != value:
         value = whole
         wrong.append("half of a surrogate pair is in the text")
     return value, wrong
+
+
+class _RepeatedKey(Exception):
+    """A key that comes twice in an object."""
+
+
+def _without_repeats(items: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(items)
+    if len(found) < len(items):
+        raise _RepeatedKey(Counter(key for key, _ in items).most_common(1)[0][0])
+    return found
 
 
 def _finite(text: str) -> float:
@@ -74,6 +84,13 @@ def _finite(text: str) -> float:
     if not math.isfinite(value):
         raise ValueError(f"{text} is not a finite number")
     return value
+
+
+@functools.cache
+def _decoder(object: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        strict=False, object_pairs_hook=object, parse_constant=_finite, parse_float=_finite
+    )
 
 
 def _without_halves(text: str) -> str:

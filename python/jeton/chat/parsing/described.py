@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import bisect
+import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jeton.chat.once import once_per_tokenizer
+from jeton.chat.parsing.described_machine import DescriptionMachine
 from jeton.chat.parsing.formats import Format
-from jeton.chat.parsing.response_templates import Description, DescriptionMachine, description_of
+from jeton.chat.parsing.response_templates import Description, description_of
 from jeton.chat.parsing.symbols import Compiled, compiled
 
 if TYPE_CHECKING:
@@ -39,10 +42,38 @@ class DescribedTurn:
         message: dict[str, Any] = machine.message
         return message
 
-    def behind_anchor(self, text: str) -> str:
-        """The beginning of the answer that is in the text of a prompt, in symbols."""
-        spelled = self.compiled.spelled(text)
-        return self.compiled.with_symbols(self.description.behind_anchor(spelled))
+    def behind_anchor(self, text: str, *, is_text: bool) -> str:
+        """The beginning of the answer that is in a prompt, in symbols.
+
+        Args:
+            text: The prompt, with symbols for control tokens.
+            is_text: Whether nobody knows the tokens of the prompt, so that it has no symbols.
+        """
+        anchor = self.description.anchor
+        if is_text:
+            ends = [match.end() for match in anchor.finditer(text)]
+            return self.compiled.with_symbols(text[ends[-1] :] if ends else text)
+        spellings = self.compiled.spellings
+        symbol = re.compile(f"[{''.join(spellings)}]" if spellings else "(?!)")
+        starts, longer = list[int](), [0]
+        for match in symbol.finditer(text):
+            starts.append(match.start() + longer[-1])
+            longer.append(longer[-1] + len(spellings[match[0]]) - 1)
+        tokens = frozenset(starts)
+        ends = [
+            match.end()
+            for match in anchor.finditer(self.compiled.spelled(text))
+            if all(match.start() + it.start() in tokens for it in self._spelled.finditer(match[0]))
+        ]
+        if not ends:
+            return text
+        return text[ends[-1] - longer[bisect.bisect_left(starts, ends[-1])] :]
+
+    @functools.cached_property
+    def _spelled(self) -> re.Pattern[str]:
+        """Whatever spells a control token."""
+        longest_first = sorted(self.compiled.spellings.values(), key=len, reverse=True)
+        return re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
 
 
 @once_per_tokenizer

@@ -409,8 +409,26 @@ FORMATS: Final[Mapping[str, Format]] = {
         _tagged(
             "llama4",
             "<|python_start|>",
-            {"calls": State("python", {"<|python_end|>": "after"})},
-            shapes=(Shape(("\\s*", "\\[", "\\s*", "{names}", "\\("), "calls"),),
+            {
+                # Words in front of calls as JSON, or calls as Python.
+                "calls": State(
+                    "content",
+                    {"<|python_end|>": "after"},
+                    shapes=(Shape(("\\s*", "\\[?", "\\s*", r"[A-Za-z_][\w.]*", "\\("), "python"),),
+                ),
+                "python": State("python", {"<|python_end|>": "after"}),
+                "after": State(
+                    "content",
+                    {"<|python_start|>": "calls"},
+                    trimmed=True,
+                    shapes=(Shape(_JSON_NAME[:4], "json"),),
+                ),
+                "json": State("calls", {"<|python_start|>": "calls"}),
+            },
+            shapes=(
+                Shape(("\\s*", "\\[", "\\s*", "{names}", "\\("), "python"),
+                Shape(_JSON_NAME, "json"),
+            ),
         ),
         _tagged(
             "lfm2",
@@ -589,6 +607,28 @@ FORMATS: Final[Mapping[str, Format]] = {
                 "called": State("space", {"<|start|>": "start"}, done=True),
                 "between": State("space", {"<|start|>": "start"}),
                 "answered": State("space", {"<|start|>": "start"}, done=True),
+            },
+        ),
+        Format(
+            "hyperclova",
+            {
+                "start": State(
+                    "head",
+                    {"\n": "?"},
+                    routes=(
+                        (r"\s*/think\s*", "reasoning"),
+                        (r"\s*-> tool/function_call\s*", "calls"),
+                        (r"\s*", "content"),
+                    ),
+                ),
+                "reasoning": State("reasoning", {"<|im_end|>\n": "between"}),
+                "content": State("content", {"<|im_end|>\n": "said"}),
+                "calls": State("calls", {"<|im_end|>": "called"}),
+                "between": State("space", {"<|im_start|>assistant": "start"}),
+                "said": State(
+                    "space", {"<|im_start|>assistant": "start", "<|endofturn|>": END}, done=True
+                ),
+                "called": State("space", {"<|stop|>": END}, done=True),
             },
         ),
         Format(

@@ -7,16 +7,17 @@ ids, which `stream.py` adds.
 
 from __future__ import annotations
 
-import json
+import functools
 import re
-from collections.abc import Callable, Collection, Mapping
-from typing import Any, Final
+from collections.abc import Collection, Hashable
+from typing import Final
 
 from jeton.chat.parsing import readers
-from jeton.chat.parsing.arguments import as_text, loaded, takes_only_text, typed
+from jeton.chat.parsing.calls import IGNORED, IN_TEXT, KEPT, Calls, Tools
 from jeton.chat.parsing.formats import END, Shape
 from jeton.chat.parsing.parsed import Event, Kind, ParsedCall, event
-from jeton.chat.parsing.symbols import Compiled, CompiledState, Tables
+from jeton.chat.parsing.places import Continuation, Waits, Where
+from jeton.chat.parsing.symbols import WORD, Compiled, CompiledState, beginnings_of_words
 
 __all__ = ["Machine"]
 
@@ -26,32 +27,17 @@ _OF_CALLS: Final = frozenset(("name", "id", "inside", "key", "value", "json"))
 _WORDS: Final = frozenset(("content", "reasoning"))
 _LONGEST_SHAPE: Final = 1024
 """Characters after which text that may still become a shape is taken for none."""
-
-
-_MAX_COLD: Final = 1 << 15
-_LONGEST_COLD: Final = 32
-_WRITTEN_ANEW: Final = re.compile(r'["\\\x00-\x1f]')
-"""Characters that JSON writes in another way."""
-
-
-_MAX_KEPT: Final = 16
-"""The number of calls for which texts are kept after the answer."""
-
-
-def _never(text: str) -> bool:
-    return False
-
-
-class _UnfinishedCall:
-    """A call that is being read."""
-
-    def __init__(self, name: str, start: int) -> None:
-        self.name, self.start, self.id = name, start, None
-        self.pieces: list[str] = []
-        self.values: dict[str, Any] | None = None
-        """The arguments, where they come one by one."""
-
-    id: str | None
+_MAX_CALLS: Final = 16
+_LONGEST_HEAD: Final = 96
+"""Calls, and characters, up to which `where` has an answer."""
+_QUOTES: Final = re.compile("['\"\ud800-\udfff]")
+_SYMBOL: Final = re.compile("[\ud800-\udfff]")
+_STRETCHES: Final = re.compile("[^\ud800-\udfff]+|[\ud800-\udfff]")
+_BREAKS: Final = {
+    "": re.compile(r"[^ \t\r\n\w+\-.,:]"),
+    '"': re.compile(r'["\\\ud800-\udfff]'),
+    "'": re.compile(r"['\\\ud800-\udfff]"),
+}
 
 
 class Machine:
@@ -63,6 +49,7 @@ class Machine:
 
     Attributes:
         events: What has become certain; the owner removes them.
+        used_history: Whether more than `where` said decided an event. The owner resets it.
         content: The pieces of the words.
         reasoning: The pieces of the reasoning.
         calls: The calls that have ended.
@@ -70,19 +57,16 @@ class Machine:
         stretches: Where all these are in the text: start, end, kind, index of the call.
         is_complete: Whether the answer had ended when the text did.
         problems: What is wrong, and at which character.
-        total: Characters up to the last text that was not cold.
-        texts: All text, in the pieces that came.
-        known: The owner's table of cold texts by their ids.
-        cold: Texts that only continue what is being read, with their events. The owner may append
-            one to `texts` and report its event itself: `feed` would do the same.
+        total: The number of characters that are read.
+        texts: All text, in the pieces that came. The owner may add pieces whose events it knows.
         text_marks: The marks that were found as plain text.
     """
 
-    def __init__(self, compiled: Compiled, tools: Mapping[str, Mapping[str, Any]] | None) -> None:
+    def __init__(self, compiled: Compiled, tools: Tools | None) -> None:
         self.events: list[Event] = []
+        self.used_history = False
         self.content: list[str] = []
         self.reasoning: list[str] = []
-        self.calls: list[ParsedCall] = []
         self.unfinished: ParsedCall | None = None
         self.stretches: list[tuple[int, int, str, int]] = []
         self.problems: list[tuple[str, int]] = []
@@ -91,29 +75,22 @@ class Machine:
         self.total = 0
         self.texts: list[str] = []
         self._compiled = compiled
+        self._calls = Calls(tools, compiled.spelled, self._report, self.problem)
+        self.calls = self._calls.done
         self._tools = tools
         self._names = "|".join(map(re.escape, sorted(tools or (), key=len, reverse=True)))
+        self._shape_names = self._names if compiled.has_names_in_shapes else ""
         self._held = ""
         self._drop = ""
-        self._word = ""
-        self._key: str | None = None
-        self._string: bool | None = None
-        self._is_text = False
-        self._tables: Tables = {}
-        self._call: _UnfinishedCall | None = None
-        self._id: str | None = None
-        self._raw: list[str] = []
-        self._counted = 0
+        self._pieces_read = 0
         self._joined = ("", 0)
         self._begin("start", 0)
-        self._settle()
 
     # Input
 
     def skip(self, space: str) -> None:
         """Drops up to this much white space in front of the next text."""
         self._drop = space
-        self._settle()
 
     @property
     def is_over(self) -> bool:
@@ -123,154 +100,40 @@ class Machine:
     def feed(self, text: str) -> None:
         """Takes more text."""
         self.texts.append(text)
-        if not text:
-            return
-        if (said := self.cold.get(text)) is not None:
-            self.events.append(said)
-            return
-        if self._in_json:
-            if len(text) <= _LONGEST_COLD and self._more_json(text):
-                return
-        elif self._is_steady and (step := self.state.steps.get((self._held, text))) is not None:
-            self._again(*step)
-            return
-        elif self._is_cold(text):
-            said = self._cold_event(text)
-            self.events.append(said)
-            return
-        start = self._count()
-        if self._is_steady:
-            self._step(text)
+        self._pieces_read = len(self.texts)
+        if text:
+            self._read_on(text)
+
+    def catch_up(self, where: Where) -> None:
+        """Reads the texts that the owner has added. They lead to a place by known events."""
+        text = "".join(self.texts[self._pieces_read :])
+        self._pieces_read = len(self.texts)
+        events, self.events = self.events, []
+        if isinstance(where.within, Waits) and where.is_in_json:
+            # It is all within the arguments: `feed` has read where they begin.
+            self.total += len(text)
+            self._source.skip(text, where.within)
+            self._calls.arguments(text)
         else:
-            self._move(text, start)
-        self._settle()
+            # A control token comes by itself: text in front of it may have gone to a reader.
+            for stretch in _STRETCHES.findall(text):
+                self._read_on(stretch)
+        self.events = events
 
-    def _cold_event(self, text: str) -> Event:
-        """The event of a text that only continues what is being read."""
-        said = event(self._kind, text, self._number)
-        if len(self.cold) < _MAX_COLD and len(text) <= _LONGEST_COLD:
-            self.cold[text] = said
-        return said
-
-    def _more_json(self, text: str) -> bool:
-        """Takes text that is only more of the JSON arguments of a call, if it is that."""
-        source, call = self._source, self._call
-        step = readers.json_step(text, source.in_string)
-        if step is None or call is None or source.depth + step[1] <= 0:
-            return False
-        said = self._cold_event(text) if step == (0, 0, source.in_string) else None
-        self.events.append(said or event("arguments", text, self._number))
-        if said is None:
-            self._count()
-            source.before += len(text)
-            source.depth += step[0]
-            call.pieces.append(text)
-            if source.in_string != step[2]:
-                source.in_string = step[2]
-                self._more_arguments("string" if step[2] else "plain")
-        return True
-
-    def _again(self, said: str, held: str) -> None:
-        """Takes text inside words or a value, after which the next state is known."""
-        self._count()
-        was_held, self._held = self._held, held
-        if said and self._flows:
-            self._words.append(said)
-            self.events.append(event(self.state.spec.takes, said))  # type: ignore[arg-type]
-        elif said:
-            self._more_value(said)
-        if bool(held) != bool(was_held):
-            self._settle()
-
-    def _step(self, text: str) -> None:
-        """Takes text among words, or in a value, and notes what it leads to: that depends on what
-        is held back alone."""
-        state, held, place = self.state, self._held, self._began
-        count = len(self.events)
-        self._move(text, self.total - len(text))
-        is_same = self.state is state and self._began == place
-        buffer = held + text
-        if not is_same or not buffer.endswith(self._held) or len(text) > _LONGEST_COLD:
-            return
-        said = buffer[: len(buffer) - len(self._held)]
-        if self._flows:
-            is_same = said == "".join(it.text for it in self.events[count:])
-        if is_same and len(state.steps) < _MAX_COLD:
-            state.steps[held, text] = said, self._held
-
-    def _move(self, text: str, start: int) -> None:
-        """Takes text that is not cold.
-
-        Args:
-            text: The text.
-            start: Where it begins.
-        """
+    def _read_on(self, text: str) -> None:
+        start, at = self.total, 0
+        self.total += len(text)
         if self._reader is not None and self._source.before >= 0 and text.isascii():
             # No control token is in it, so nothing ends the reader but itself.
             at = self._by_reader(text, 0, start, len(text))
-        else:
-            at = 0
         if at < len(text):
             buffer = self._held + text[at:]
             self._held = ""
             at = self._read(buffer, self.total - len(buffer))
             self._held = buffer[at:]
 
-    def _count(self) -> int:
-        """Counts the texts so far. Returns where the last one begins."""
-        cold = self.texts[self._counted : -1]
-        self._said.extend(cold)
-        length = sum(map(len, cold))
-        if self._reader is not None:
-            if self._kind == "arguments":
-                self._source.before += length
-        elif self._kind == "arguments" and self._call is not None:
-            self._raw.extend(cold)
-        start = self.total + length
-        self.total = start + len(self.texts[-1])
-        self._counted = len(self.texts)
-        return start
-
-    def _settle(self) -> None:
-        """Notes which texts would only continue what is being read."""
-        self._is_cold: Callable[[str], bool] = _never
-        self.cold, self.known = {}, {}
-        self._said, self._number = [], -1
-        self._kind: Kind = "content"
-        self._is_steady = self._in_json = False
-        if self._drop or self._fresh:
-            return
-        in_value = bool(self._raw) and self._key is not None and self.state.spec.takes == "value"
-        self._is_steady = (self._flows and self._from is not None) or in_value
-        if self._held:
-            return
-        if in_value:
-            if self._is_text:
-                self._is_cold = self._is_cold_in_value
-                self._more_arguments(self.state.name)
-        elif self._is_steady:
-            self._is_cold, self.cold = self.state.is_cold, self.state.cold
-            self.known = self.state.known
-            self._said = self._words
-            self._kind = "content" if self._words is self.content else "reasoning"
-        elif self._reader and self._call and self._source.is_open:
-            self._in_json = True
-            self._more_arguments("string" if self._source.in_string else "plain")
-
-    def _more_arguments(self, where: str) -> None:
-        """Cold texts are pieces of the arguments of the open call."""
-        assert self._call is not None
-        self._said, self._kind, self._number = self._call.pieces, "arguments", len(self.calls)
-        tables = self._compiled.tables if self._number < _MAX_KEPT else self._tables
-        self.cold, self.known = tables.setdefault((where, self._number), ({}, {}))
-
-    def _is_cold_in_value(self, text: str) -> bool:
-        return self.state.is_cold(text) and not _WRITTEN_ANEW.search(text)
-
     def finish(self) -> None:
         """Ends the text."""
-        self.texts.append("")
-        self._count()
         if self._held:
             held, self._held = self._held, ""
             self._fresh = False
@@ -283,9 +146,97 @@ class Machine:
         self.is_complete = self.state.spec.done or self.is_over
         if (takes == "head" and self._word.strip()) or (takes == "name" and self._word):
             self.stretches.append((self._began, self.total, "call", -1))
-        if self._call is not None:
-            is_whole = takes == "json" and self._reader is None and not self._broken
-            self._end_call(self.total, whole=is_whole)
+        if self._calls.open is not None:
+            if takes == "json" and self._reader is None and not self._broken:
+                self._end_call(self.total)
+            else:
+                self._note_call(self.total)
+                self.unfinished = self._calls.stop()
+
+    # Places
+
+    def where(self) -> Where | None:
+        """Where it is, in a few words that the format or the tools have; `None` if that takes
+        more, since what is learnt of a place outlives the answer."""
+        takes, call = self.state.spec.takes, self._calls.open
+        if self._broken or self._odd or len(self.calls) >= _MAX_CALLS:
+            return None
+        word = "" if takes == "id" else self._word
+        within: Hashable = None
+        if self._reader is None:
+            within = self._calls.in_value
+            if within is None:
+                return None
+        elif self._source.waits is not None:
+            within = self._source.waits
+            if call is None:
+                return None
+        elif self._source.before >= 0:
+            head, is_first = self._since(self._claimed), self._claimed == self._began
+            if head is None or (call and call.pieces) or (takes == "keyed" and not is_first):
+                return None
+            if takes in ("python", "braces") and _QUOTES.search(head):
+                return None
+            word, within = head, (is_first, self._source.is_listed)
+        if not (self._has_known_words(self._held) and self._has_known_words(word)):
+            return None
+        flags = self._fresh, call is None, bool(call and call.pieces), self._reader is None
+        return Where(
+            self.state.name,
+            self._held,
+            word,
+            self._drop,
+            self._shape_names,
+            flags,
+            within,
+            len(self.calls),
+        )
+
+    def continuation(self) -> Continuation:
+        """What a text is that leads from `where` back to there, and is reported as it is."""
+        state, number = self.state, len(self.calls)
+        if self._held or self._drop or self._fresh:
+            return Continuation()
+        if self._flows:
+            return Continuation(state.hot, state.spec.takes)  # type: ignore[arg-type]
+        if self._reader is not None:
+            waits = self._source.waits
+            if waits is None or waits.is_escaped:
+                return Continuation()
+            kind: Kind | None = "arguments" if waits.depth >= 0 else None
+            return Continuation(_BREAKS.get(waits.quote, _SYMBOL), kind, number)
+        in_value = self._calls.in_value if state.spec.takes == "value" else ""
+        if in_value == IN_TEXT:
+            return Continuation(state.hot_in_json, "arguments", number)
+        if in_value in (IGNORED, KEPT) or state.spec.takes == "id" or self.is_over:
+            return Continuation(state.hot)
+        return Continuation()
+
+    def _since(self, place: int) -> str | None:
+        """The text from a place on, unless it is long."""
+        missing = self.total - place
+        if missing > _LONGEST_HEAD:
+            return None
+        pieces = []
+        for piece in reversed(self.texts):
+            if missing <= 0:
+                break
+            pieces.append(piece)
+            missing -= len(piece)
+        return "".join(reversed(pieces))[-missing:]
+
+    def _has_known_words(self, text: str) -> bool:
+        """Whether a text is short, and its words are those of the format and of the tools, or
+        begin these."""
+        if len(text) > _LONGEST_HEAD:
+            return False
+        return all(it in self._known_words for it in WORD.findall(text))
+
+    @functools.cached_property
+    def _known_words(self) -> frozenset[str]:
+        tools = self._tools or {}
+        keys = (key for parameters in tools.values() for key in parameters)
+        return self._compiled.words | beginnings_of_words([*tools, *keys])
 
     def _read(self, buffer: str, base: int, *, last: bool = False) -> int:
         """Reads what is certain. Returns how much that is."""
@@ -309,10 +260,9 @@ class Machine:
             if self._reader is not None:
                 at = self._by_reader_or_mark(buffer, at, base)
                 continue
-            match = (state.find_last if last else state.find).search(buffer, at)
+            match = state.mark(buffer, at, last=last)
             if match is None:
-                hold = None if last else state.tail.search(buffer, at)
-                end = hold.start() if hold else len(buffer)
+                end = len(buffer) if last else state.tail(buffer, at)
                 if end > at:
                     self._take(buffer[at:end], base + at)
                 return end
@@ -377,7 +327,7 @@ class Machine:
         """
         name = self._leave(name, left)
         takes = self._compiled.states[name].spec.takes
-        if self._call is not None and (takes not in _OF_CALLS or takes == "name"):
+        if self._calls.open is not None and (takes not in _OF_CALLS or takes == "name"):
             self._end_call(left)
         self._begin(name, place)
 
@@ -416,13 +366,13 @@ class Machine:
         if self._reader is not None and self._source.before >= 0:
             self._cut(place)
         if takes == "name" and (word.strip() or target != END):
-            self._named(word, self._began)
+            self._named(word)
         elif takes == "id":
             self.identify(word.strip())
         elif takes == "key":
             self._keyed(word)
         elif takes == "value":
-            self._end_value(place)
+            self._calls.end_value(place)
             if self._compiled.states[target].spec.takes not in _OF_CALLS:
                 self.problem("the last argument is cut off", place)
         elif takes == "head":
@@ -444,7 +394,7 @@ class Machine:
     def _cut(self, place: int) -> None:
         """Notes that a mark ended the text of a reader too early."""
         seen = self._slice(self._claimed, place)
-        if self._call is not None:
+        if self._calls.open is not None:
             self.problem("the call is cut off", place)
             self._broken = True
         elif seen.strip(" \t\r\n,;[]{}"):
@@ -468,12 +418,12 @@ class Machine:
                 self._fresh = not text
             if text:
                 self._say(text, place)
-        elif self._broken and self._call is not None:
+        elif self._broken and self._calls.open is not None:
             self.arguments(text)
         elif self._broken:
             self._unexpected(text, place)
         elif takes == "value":
-            self._more_value(text)
+            self._calls.more_value(text)
         elif takes in ("name", "id", "key", "head"):
             self._word += text
         elif self.state.name == END:
@@ -490,7 +440,7 @@ class Machine:
         self._from = place if self._from is None else self._from
         text = self._compiled.spelled(text)
         self._words.append(text)
-        self.events.append(event(self.state.spec.takes, text))  # type: ignore[arg-type]
+        self._report(event(self.state.spec.takes, text))  # type: ignore[arg-type]
 
     def _close_words(self, place: int) -> None:
         """Ends the current stretch of words."""
@@ -506,11 +456,16 @@ class Machine:
 
     def _unexpected(self, text: str, place: int) -> None:
         """Reports text that has no place in the format as content, so that none is lost."""
-        if self._call is None:
+        if self._calls.open is None:
             self._stretch("content", place, place + len(text))
         text = self._compiled.spelled(text)
         self.content.append(text)
-        self.events.append(event("content", text))
+        self._report(event("content", text), from_memory=True)
+
+    def _report(self, said: Event, *, from_memory: bool = False) -> None:
+        """Reports an event. `from_memory`: what was read before `where` decides it too."""
+        self.events.append(said)
+        self.used_history = self.used_history or from_memory
 
     def problem(self, what: str, place: int) -> None:
         """Notes what is wrong, and where."""
@@ -534,7 +489,7 @@ class Machine:
         except (readers.Broken, RecursionError) as error:
             self._reader, self._broken = None, True
             self.problem(str(error), source.place)
-            if self._call is None:
+            if self._calls.open is None:
                 self._unexpected(self._slice(self._claimed, source.place), self._claimed)
             return source.place - base
         return limit
@@ -542,12 +497,12 @@ class Machine:
     def _by_reader_or_mark(self, buffer: str, at: int, base: int) -> int:
         """Runs the reader up to the next control token that ends its state."""
         state, limit = self.state, len(buffer)
-        match = None if buffer.isascii() else state.find.search(buffer, at)
+        match = None if buffer.isascii() else state.mark(buffer, at)
         while match is not None:
             if not state.marks[(match.lastindex or 1) - 1].is_text:
                 limit = match.start()
                 break
-            match = state.find.search(buffer, max(match.end(), match.start() + 1))
+            match = state.mark(buffer, max(match.end(), match.start() + 1))
         if limit > at:
             at = self._by_reader(buffer, at, base, limit)
         if match is not None and self._reader is not None:
@@ -560,49 +515,23 @@ class Machine:
 
     # Calls
 
-    def _named(self, word: str, start: int) -> None:
-        pattern = self.state.pattern
-        match = pattern.fullmatch(word) if pattern else None
-        name = self._unescaped(match["name"] if match else word.strip())
-        if match and match["id"]:
-            self._id = match["id"].strip()
-        self.begin(name, start)
-
-    def _unescaped(self, word: str) -> str:
-        if not self.state.spec.escaped:
-            return word
-        return word.replace("&quot;", '"').replace("&amp;", "&")
-
     def begin(self, name: str, start: int) -> None:
         """A call begins."""
-        if self._call is not None:
+        if self._calls.open is not None:
             self._end_call(start)
-        name = self._compiled.spelled(name)
-        self._call = _UnfinishedCall(name, start)
-        self._call.id, self._id = self._id, None
-        if self._tools is not None and name not in self._tools:
-            self.problem(f"there is no tool {name!r:.60}", start)
-        self.events.append(event("call", name, len(self.calls)))
+        self._calls.begin(name, start)
 
     def identify(self, id: str) -> None:
         """The call has an id."""
-        if self._call is None:
-            self._id = id
-        else:
-            self._call.id = id
+        self._calls.identify(id)
 
     def arguments(self, piece: str) -> None:
         """A piece of the arguments, as JSON."""
-        if piece and self._call is not None:
-            piece = self._compiled.spelled(piece)
-            self._call.pieces.append(piece)
-            self.events.append(event("arguments", piece, len(self.calls)))
+        self._calls.arguments(piece)
 
     def argument(self, key: str, value: object) -> None:
         """An argument with its value."""
-        self._open_value(self._compiled.spelled(key), self._source.place)
-        value = as_text(value, self._compiled.spelled)
-        self._close_value(value, json.dumps(value, ensure_ascii=False))
+        self._calls.argument(key, value, self._source.place)
 
     def nameless(self, start: int, end: int) -> None:
         """An object that is no call."""
@@ -610,114 +539,44 @@ class Machine:
         self._unexpected(self._slice(start, end), start)
         self._claimed = end
 
-    def _end_call(self, place: int, *, whole: bool = True) -> None:
-        call, self._call = self._call, None
-        assert call is not None
-        index, text = len(self.calls), "".join(call.pieces)
-        arguments: dict[str, Any] | str = text
-        if not whole:
-            pass
-        elif self._broken and self.state.spec.takes in ("python", "braces"):
-            arguments = self._compiled.spelled(self._slice(call.start, place))
-        elif call.values is None:
-            arguments = self._parse_json(text, place)
-        else:
-            closing = "}" if text else "{}"
-            self.events.append(event("arguments", closing, index))
-            arguments = call.values
-        done = ParsedCall(call.name, arguments, call.id)
-        self.stretches.append((call.start, place, "call", index))
-        self._claimed = place
-        if not whole:
-            self.unfinished = done
-            return
-        self.calls.append(done)
-        self.events.append(event("call_end", "", index, done))
-
     def end(self, place: int) -> None:
         """The call is over."""
         self._end_call(place)
 
-    def _parse_json(self, text: str, place: int) -> dict[str, Any] | str:
-        if not text.strip():
-            return {}
-        try:
-            value, wrong = loaded(text)
-            if isinstance(value, str):
-                value, wrong = loaded(value)
-        except (ValueError, RecursionError):
-            value, wrong = None, []
-        if isinstance(value, dict):
-            self.problems += [(what, place) for what in wrong]
-            return value
-        if value is None and text.strip() == "null":
-            return {}
-        if not self._broken:
-            self.problem("the arguments are not a JSON object", place)
-        return text
+    def _end_call(self, place: int) -> None:
+        assert self._calls.open is not None
+        is_text = self._broken and self.state.spec.takes in ("python", "braces")
+        written = self._slice(self._calls.open.start, place) if is_text else None
+        self._note_call(place)
+        self._calls.end(place, written, is_broken=self._broken)
 
-    # Arguments one by one
+    def _note_call(self, place: int) -> None:
+        """Notes where the open call is."""
+        assert self._calls.open is not None
+        self.stretches.append((self._calls.open.start, place, "call", len(self.calls)))
+        self._claimed = place
+
+    def _named(self, word: str) -> None:
+        pattern = self.state.pattern
+        match = pattern.fullmatch(word) if pattern else None
+        if self._calls.open is not None:
+            self._end_call(self._began)
+        if match and match["id"]:
+            self._calls.identify(match["id"].strip())
+        self._calls.begin(self._unescaped(match["name"] if match else word.strip()), self._began)
 
     def _keyed(self, word: str) -> None:
         pattern = self.state.pattern
         match = pattern.fullmatch(word) if pattern else None
-        key = self._unescaped(match["key"] if match else word.strip())
         string = match["string"] if match else None
-        self._open_value(key, self._began)
-        self._string = None if string is None else string in ("true", "string")
-        self._raw = []
-        self._is_text = self._string or (string is None and takes_only_text(self._schema()))
+        self._calls.key(
+            self._unescaped(match["key"] if match else word.strip()),
+            self._began,
+            None if string is None else string in ("true", "string"),
+        )
+        self.used_history = True  # the schema decides what its value is
 
-    def _open_value(self, key: str, place: int) -> None:
-        call = self._call
-        if call is None:
-            return
-        call.values = {} if call.values is None else call.values
-        if key in call.values:
-            self.problem(f"the argument {key!r:.60} comes twice", place)
-        self._key, self._string = key, None
-
-    def _schema(self) -> Any:
-        call, key = self._call, self._key
-        if self._tools is None or call is None or key is None:
-            return None
-        return self._tools.get(call.name, {}).get(key)
-
-    def _more_value(self, text: str) -> None:
-        if self._call is None or self._key is None:
-            return
-        text = self._compiled.spelled(text)
-        if self._is_text:
-            # The value can only be text, so each piece is certain at once.
-            piece = json.dumps(text, ensure_ascii=False)[1:-1]
-            self.arguments(("" if self._raw else self._before_value() + '"') + piece)
-        self._raw.append(text)
-
-    def _before_value(self) -> str:
-        pieces = self._call.pieces if self._call else []
-        return f"{', ' if pieces else '{'}{json.dumps(self._key, ensure_ascii=False)}: "
-
-    def _end_value(self, place: int) -> None:
-        if self._call is None or self._key is None:
-            return
-        text = "".join(self._raw)
-        if self._is_text:
-            self.arguments('"' if self._raw else self._before_value() + '""')
-            assert self._call.values is not None
-            self._call.values[self._key] = text
-            self._key, self._is_text = None, False
-            return
-        value, fits = typed(text, {} if self._string is False else self._schema())
-        if not fits:
-            self.problem(
-                f"the argument {self._key!r:.60} has a type that the tool does not allow", place
-            )
-        self._close_value(value, json.dumps(value, ensure_ascii=False))
-
-    def _close_value(self, value: object, text: str) -> None:
-        if self._call is None or self._key is None:
-            return
-        assert self._call.values is not None
-        self.arguments(self._before_value() + text)
-        self._call.values[self._key] = value
-        self._key = None
+    def _unescaped(self, word: str) -> str:
+        if not self.state.spec.escaped:
+            return word
+        return word.replace("&quot;", '"').replace("&amp;", "&")

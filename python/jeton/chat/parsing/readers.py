@@ -7,22 +7,24 @@ Look here for which keys of a JSON object hold the name and the arguments of a c
 
 from __future__ import annotations
 
-import functools
 import json
 import math
 import re
 from collections.abc import Callable, Generator
 from typing import Any, Final, Protocol, TypeVar
 
+from jeton.chat.parsing.places import Waits
+
 __all__ = [
+    "ADJOINING",
     "CONSTANTS",
+    "KEYS",
     "Broken",
     "CallReports",
     "GrowingText",
     "braces",
     "json_calls",
     "json_object",
-    "json_step",
     "loose",
     "python_calls",
 ]
@@ -33,10 +35,11 @@ Steps = Generator[None, None, _T]
 _NAMES: Final = frozenset(("name", "tool_name", "function", "function_name"))
 _ARGUMENTS: Final = frozenset(("arguments", "parameters", "args", "input"))
 _IDS: Final = frozenset(("id", "tool_call_id", "call_id"))
+KEYS: Final = _NAMES | _ARGUMENTS | _IDS | {"type"}
+"""What calls have beside their arguments."""
 
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _PLAIN: Final = re.compile(r"[ \t\r\n\w+\-.,:]*")
-_SYMBOL: Final = re.compile("[\ud800-\udfff]")
 _WORD: Final = re.compile(r"[\w+\-.]*")
 _IN_STRING: Final = re.compile(r'[^"\\]*')
 _NAME: Final = re.compile(r"[\w.\-]*")
@@ -50,6 +53,10 @@ CONSTANTS: Final[dict[str, Any]] = {
     "true": True, "True": True, "false": False, "False": False, "null": None, "None": None,
 }  # fmt: skip
 _MAX_DEPTH: Final = 100
+ADJOINING: Final = "two calls without anything between them"
+"""What is wrong with `{…}{…}`."""
+_MAX_DEPTH_KNOWN: Final = 8
+"""Open brackets up to which `waits` says where JSON ends."""
 
 
 class Broken(Exception):
@@ -64,17 +71,17 @@ class GrowingText:
         at: How much of it is read.
         before: How many characters came before it.
         quote: The mark around strings in Gemma's braces.
-        is_open: Whether the text ends within JSON arguments of a call. Then the owner may read on
-            by itself, as long as it keeps `before`, `depth` and `in_string` (`json_step`).
-        depth: How many brackets of that JSON are open.
-        in_string: Whether the text ends within a string of it.
+        is_listed: Whether a list of calls is open.
+        waits: Where in a value of a call the text ends; `None` if that does not decide alone what
+            more text leads to.
     """
 
-    __slots__ = ("at", "before", "depth", "in_string", "is_open", "quote", "text")
+    __slots__ = ("at", "before", "is_listed", "quote", "text", "waits")
 
     def __init__(self, before: int, quote: str) -> None:
         self.text, self.at, self.before, self.quote = "", 0, before, quote
-        self.depth, self.in_string, self.is_open = 0, False, False
+        self.is_listed = False
+        self.waits: Waits | None = None
 
     @property
     def place(self) -> int:
@@ -85,6 +92,11 @@ class GrowingText:
         """Takes the next piece; the one before has been read."""
         self.before += len(self.text)
         self.text, self.at = text, 0
+
+    def skip(self, text: str, waits: Waits) -> None:
+        """Takes more of the JSON that waits, of which it is known where it ends."""
+        self.give(text)
+        self.at, self.waits = len(text), waits
 
 
 class CallReports(Protocol):
@@ -150,66 +162,37 @@ def _json(source: GrowingText, out: Callable[[str], None], *, in_call: bool = Fa
         out(word)
         return
     start = source.at
-    source.depth, source.in_string = 0, False
+    depth, in_string, is_escaped = 0, False, False
     while True:
-        if source.in_string:
-            source.at = _IN_STRING.match(source.text, source.at).end()  # type: ignore[union-attr]
-            character = source.text[source.at : source.at + 1]
-            source.at += len(character)
-            if character == "\\":
-                while source.at >= len(source.text):
-                    out(source.text[start:])
-                    yield
-                    start = 0
-                source.at += 1
-                continue
-            source.in_string = not character
+        if source.at == len(source.text):
+            out(source.text[start:])
+            if in_call and depth <= _MAX_DEPTH_KNOWN:
+                source.waits = Waits('"' if in_string else "", is_escaped, depth)
+            yield
+            if source.waits is not None:  # which `skip` may have changed
+                quote, is_escaped, depth = source.waits
+                in_string, source.waits = bool(quote), None
+            start = 0
+        elif is_escaped:
+            source.at, is_escaped = source.at + 1, False
         else:
-            source.at = _PLAIN.match(source.text, source.at).end()  # type: ignore[union-attr]
+            pattern = _IN_STRING if in_string else _PLAIN
+            source.at = pattern.match(source.text, source.at).end()  # type: ignore[union-attr]
             character = source.text[source.at : source.at + 1]
-            source.at += len(character)
-            source.depth += (character in ("{", "[")) - (character in ("}", "]"))
-            source.in_string = character == '"'
-            if character and character not in '"{}[]':
-                source.at -= 1
+            if in_string:
+                is_escaped = character == "\\"
+                in_string = is_escaped or not character
+            elif character in ("{", "[", "}", "]"):
+                depth += 1 if character in "{[" else -1
+            elif character == '"':
+                in_string = True
+            elif character:
                 out(source.text[start : source.at])
                 raise Broken(f"{character!r} is no JSON here")
-        if not character:
-            out(source.text[start:])
-            source.is_open = in_call
-            yield
-            source.is_open = False
-            start = 0
-        elif not source.depth and not source.in_string:
-            out(source.text[start : source.at])
-            return
-
-
-@functools.lru_cache(maxsize=1 << 15)
-def json_step(text: str, in_string: bool) -> tuple[int, int, bool] | None:
-    """What a text does within JSON: how many brackets it opens, the fewest of them that are open on
-    the way, and whether it ends within a string. `None` if it has to be looked at.
-
-    >>> json_step('": [1, {"a', True), json_step("]}", False), json_step("\\\\", True)
-    ((2, 0, True), (-2, -2, False), None)
-    """
-    depth = low = at = 0
-    if not text.isascii() and _SYMBOL.search(text):
-        return None
-    while True:
-        at = (_IN_STRING if in_string else _PLAIN).match(text, at).end()  # type: ignore[union-attr]
-        if at == len(text):
-            return depth, low, in_string
-        if text[at] == '"':
-            in_string = not in_string
-        elif not in_string and text[at] in "{[":
-            depth += 1
-        elif not in_string and text[at] in "}]":
-            depth -= 1
-            low = min(low, depth)
-        else:
-            return None
-        at += 1
+            source.at += len(character)
+            if character and not depth and not in_string:
+                out(source.text[start : source.at])
+                return
 
 
 def json_object(source: GrowingText, out: Callable[[str], None]) -> Steps[None]:
@@ -248,6 +231,8 @@ def _string(source: GrowingText) -> Steps[str]:
     source.at += 1
     start = yield from _to_end_of_string(source, start, pieces.append)
     raw = "".join(pieces) + source.text[start : source.at]
+    if "\\" not in raw:
+        return raw[1:-1]
     try:
         name = str(json.loads(raw, strict=False))
     except ValueError:
@@ -257,23 +242,23 @@ def _string(source: GrowingText) -> Steps[str]:
 
 def json_calls(source: GrowingText, calls: CallReports, *, keyed: bool = False) -> Steps[None]:
     """CallReports as objects, in a list or one after another."""
-    depth, count, separated = 0, 0, True
+    count, separated = 0, True
     while True:
         before = source.place
         character = yield from _peek(source)
         separated = separated or source.place > before
         if character == "{":
             if not separated:
-                calls.problem("two calls without anything between them", source.place)
+                calls.problem(ADJOINING, source.place)
             yield from _keyed(source, calls) if keyed else _call(source, calls)
             count, separated = count + 1, False
-        elif character == "[" and depth == 0:
-            source.at, depth, separated = source.at + 1, 1, True
+        elif character == "[" and not source.is_listed:
+            source.at, source.is_listed, separated = source.at + 1, True, True
         elif character in ",;":
             source.at, separated = source.at + 1, True
-        elif character == "]" and depth == 1:
-            source.at, depth, count = source.at + 1, 0, count + 1
-        elif depth == 0 and count:
+        elif character == "]" and source.is_listed:
+            source.at, source.is_listed, count = source.at + 1, False, count + 1
+        elif count and not source.is_listed:
             return
         else:
             raise Broken("there is no call")
@@ -283,7 +268,7 @@ def _call(source: GrowingText, calls: CallReports) -> Steps[None]:
     start, depth = source.place, 1
     source.at += 1
     name: str | None = None
-    early: list[str] | None = None
+    early: list[str] = []
     while depth:
         character = yield from _peek(source)
         if character in ",}":
@@ -296,12 +281,11 @@ def _call(source: GrowingText, calls: CallReports) -> Steps[None]:
         if key in _NAMES and character == '"' and name is None:
             name = yield from _string(source)
             calls.begin(name, start)
-            for piece in early or ():
-                calls.arguments(piece)
+            calls.arguments("".join(early))
         elif key in _ARGUMENTS and name is not None:
             yield from _json(source, calls.arguments, in_call=True)
         elif key in _ARGUMENTS:
-            early = []
+            early.clear()
             yield from _json(source, early.append)
         elif key in _IDS and character == '"':
             calls.identify((yield from _string(source)))
@@ -337,19 +321,19 @@ def _keyed(source: GrowingText, calls: CallReports) -> Steps[None]:
 
 def python_calls(source: GrowingText, calls: CallReports) -> Steps[None]:
     """CallReports with their arguments by name, in a list or one after another."""
-    listed = (yield from _peek(source)) == "["
-    source.at += listed
+    source.is_listed = (yield from _peek(source)) == "["
+    source.at += source.is_listed
     count = 0
     while True:
         character = yield from _peek(source)
-        if character == "]" and listed:
+        if character == "]" and source.is_listed:
             source.at += 1
             return
         if character in ",;":
             source.at += 1
             continue
         if not (character.isalpha() or character == "_"):
-            if listed or not count:
+            if source.is_listed or not count:
                 raise Broken("there is no call")
             return
         start = source.place
@@ -465,7 +449,9 @@ def _quoted(source: GrowingText, quote: str) -> Steps[str]:
     delimiter follows is part of the text."""
     found = ""
     while True:
+        source.waits = Waits(quote)
         found += yield from _run(source, _UP_TO[quote])
+        source.waits = None
         source.at += 1
         if source.text[source.at - 1] == quote:
             space = yield from _run(source, _SPACE)
@@ -476,8 +462,10 @@ def _quoted(source: GrowingText, quote: str) -> Steps[str]:
                 raise Broken("a text begins with three quotes")
             found += quote + space
             continue
+        source.waits = Waits(quote, is_escaped=True)
         while source.at >= len(source.text):
             yield
+        source.waits = None
         found += "\\" + source.text[source.at]
         source.at += 1
 
@@ -499,8 +487,10 @@ def _between_marks(source: GrowingText) -> Steps[str]:
     for character in source.quote:
         if (yield from _next(source)) != character:
             raise Broken(f"{character!r} is missing")
+    source.waits = Waits(source.quote) if len(source.quote) == 1 else None
     while not found.endswith(source.quote):
         found += yield from _next(source)
+    source.waits = None
     return found[: -len(source.quote)]
 
 

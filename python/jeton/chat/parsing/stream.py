@@ -7,10 +7,11 @@ import operator
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
 from jeton.chat.parsing.formats import END
 from jeton.chat.parsing.parsed import Event, Finish, Parsed, Part, Problem
+from jeton.chat.parsing.places import NOWHERE, Place, Places
 from jeton.components import decoders
 from jeton.errors import ArgumentError, ArgumentTypeError, UnknownTokenError
 
@@ -22,11 +23,18 @@ if TYPE_CHECKING:
 __all__ = ["ParseStream"]
 
 
-def _id(id: Any) -> int:
+_LONGEST_PIECE: Final = 32
+"""Longer text is not learnt."""
+
+
+def _id(value: Any) -> int:
     try:
-        return operator.index(id)
+        id = int(operator.index(value))
     except TypeError:
-        raise ArgumentTypeError(f"ids must hold ints, not {type(id).__name__}") from None
+        raise ArgumentTypeError(f"ids must hold ints, not {type(value).__name__}") from None
+    if not 0 <= id < 1 << 32:
+        raise ArgumentError(f"ids hold {id}, which is no token id: ids run from 0 to 2**32 - 1")
+    return id
 
 
 class ParseStream:
@@ -74,21 +82,21 @@ class ParseStream:
         self._space = space
         self._begin(prefix)
         self._tok = tok
-        self._decoding = tok.decode_stream(unknown_ids="show")
-        self._push_id: Callable[[int], str] = self._decoding.push
-        if before is not None:
-            self._push_id(before)
         self._symbols = turn.compiled.symbols
+        self._joins_bytes = isinstance(tok.decoder, decoders.ByteLevel)
+        """Whether a token has the same bytes everywhere. If not, steps are learnt by text."""
         self._takes_ids = True
         self._finished = False
-        self._joins_bytes = isinstance(tok.decoder, decoders.ByteLevel)
-        """Whether a token gives the same text everywhere."""
-        self._known: dict[int, Event] = {}
-        """Ids that only continue what is being read, with their events."""
-        self._learnt: dict[int, Event] = {}
-        self._cold: dict[str, Event] = {}
-        self._whole: dict[int, str] = {}
-        """Tokens whose texts are their whole meaning: none of them is a control token."""
+        self._split: tuple[int, ...] | None = ()
+        """The ids of a character that the decoder holds back; `None` if that is not known."""
+        self._whole: int | None = None
+        """An id after which it holds back nothing."""
+        self._decode_anew()
+        if before is not None:
+            text = self._push_id(before)
+            self._split = self._split_by(before, text) if self._joins_bytes else ()
+        self._places = turn.compiled.places
+        self._place = self._place_of_machine()
 
     def _begin(self, prefix: str) -> None:
         self._machine = self._turn.machine(self._compiled, self._tools)
@@ -100,7 +108,8 @@ class ParseStream:
         if not self._machine.texts:
             self._machine.skip(self._space)
         self._machine.events = []
-        self._first = len(self._machine.texts)
+        self._texts = self._machine.texts
+        self._first = len(self._texts)
         self._start = self._machine.total
 
     @property
@@ -154,48 +163,111 @@ class ParseStream:
             ArgumentError: The stream is finished, or got text before ids or ids before text.
         """
         if type(ids) is int:
-            # Most tokens are words among words, and have been seen before.
-            said = self._known.get(ids)
-            if said is not None:
-                self._machine.texts.append(said[1])
-                return [said]
-            self._feed(self._push_id(ids), ids)
-        elif isinstance(ids, str):
-            self._push_text(ids)
-        else:
-            for id in self._listed(ids):
-                self._feed(self._push_id(id), id)
+            step = self._place.get(ids)
+            if step is None:
+                return self._read(ids)
+            text, said, self._place = step
+            self._texts.append(text)
+            return [] if said is None else [said]
+        if isinstance(ids, str):
+            return self._read_text(ids)
+        return [said for id in self._listed(ids) for said in self.push(id)]
+
+    def _read(self, id: int) -> list[Event]:
+        """Reads an id to which no step is known, and adds the step."""
+        if not self._joins_bytes:
+            return self._read_piece(self._text_of(id))
+        before = self._known_place()
+        after, known = before, before.known.get(id)
+        if known is None:
+            if before.split != self._split and before is not NOWHERE:
+                self._decode_behind(before.split)  # it has not got the ids of steps
+            text = self._text_of(id)
+            self._split = self._split_by(id, text)
+            if self._split is None or not before.continues(text):
+                return self._feed(text, before, id)
+            known = text, before.event(text)
+            if self._split or before.split:
+                after = self._places.at(before.where, self._split, lambda: before.continuation)
+            else:
+                self._places.count()
+                before.known[id] = known
+        text, said = known
+        self._texts.append(text)
+        self._places.learn(before, id, (text, said, after))
+        self._place = after
+        return [] if said is None else [said]
+
+    def _read_piece(self, text: str) -> list[Event]:
+        """Reads text by the steps that are learnt by text."""
+        before = self._known_place()
+        step = before.get(text)
+        if step is None:
+            is_short = 0 < len(text) <= _LONGEST_PIECE
+            if not is_short or not before.continues(text):
+                return self._feed(text, before, text if is_short else None)
+            step = text, before.event(text), before
+            self._places.learn(before, text, step)
+        text, said, self._place = step
+        self._texts.append(text)
+        return [] if said is None else [said]
+
+    def _feed(self, text: str, before: Place, key: int | str | None) -> list[Event]:
+        """Has the machine read text, and adds the step if the place before decides it."""
         machine = self._machine
+        machine.catch_up(before.where)
+        machine.used_history = False
+        machine.feed(text)
         events, machine.events = machine.events, []
+        self._place = self._place_of_machine()
+        if key is not None and len(events) <= 1 and not machine.used_history:
+            self._places.learn(before, key, (text, events[0] if events else None, self._place))
         return events
 
-    def _feed(self, text: str, id: int) -> None:
-        """Feeds the text that is certain with an id: one piece of text per id."""
-        machine = self._machine
-        if id in self._symbols:
-            machine.feed(self._marked(text, id))
-            self._known = {}
-            return
-        machine.feed(text)
-        if not self._joins_bytes:
-            return
-        if machine.cold is not self._cold:
-            self._cold, self._learnt = machine.cold, machine.known
-        # While part of a character is held back, the text of a token may not be its own.
-        is_whole = bool(text) and (self._whole.get(id) == text or self._is_whole(text, id))
-        self._known = self._learnt if is_whole else {}
-        if is_whole and (said := machine.cold.get(text)) is not None:
-            self._learnt[id] = said
+    def _known_place(self) -> Place:
+        """The place, which may have been forgotten since."""
+        place = self._place
+        if place.is_forgotten:
+            return self._places.at(place.where, place.split, lambda: place.continuation)
+        return place
 
-    def _is_whole(self, text: str, id: int) -> bool:
-        """Whether a token is plain text, and no control token."""
+    def _place_of_machine(self) -> Place:
+        if self._split is None:
+            return NOWHERE
+        machine = self._machine
+        return self._places.at(machine.where(), self._split, machine.continuation)
+
+    def _decode_anew(self) -> None:
+        self._decoding = self._tok.decode_stream(unknown_ids="show")
+        self._push_id: Callable[[int], str] = self._decoding.push
+
+    def _decode_behind(self, split: tuple[int, ...]) -> None:
+        """Has the decoder hold back these ids, and nothing else."""
+        if self._whole is None:
+            self._decode_anew()
+        else:
+            self._push_id(self._whole)
+        for id in split:
+            self._push_id(id)
+        self._split = split
+
+    def _split_by(self, id: int, text: str) -> tuple[int, ...] | None:
+        """What the decoder holds back after an id for which it has returned a text."""
+        if id in self._symbols:
+            return ()
         try:
-            if text.encode() != self._tok.token_bytes(id):
-                return False
+            bytes = self._tok.token_bytes(id)
         except UnknownTokenError:
-            return False
-        self._whole[id] = text
-        return True
+            return None
+        said = text.encode()
+        if said == bytes:
+            self._whole = id
+            return ()
+        if self._split is None:
+            return None
+        if not text:
+            return (*self._split, id)
+        return () if said == b"".join(map(self._tok.token_bytes, (*self._split, id))) else None
 
     def _refuse(self, ids: Any) -> str:
         if self._finished:
@@ -203,39 +275,49 @@ class ParseStream:
         raise ArgumentError("the stream has taken text: it takes no ids")
 
     def _listed(self, ids: Any) -> Iterable[int]:
+        """The ids, once all of them are known to be ids."""
         if hasattr(ids, "__index__") and not isinstance(ids, Iterable):
-            return (operator.index(ids),)
+            return (_id(ids),)
         if isinstance(ids, (bytes, dict)) or not isinstance(ids, Iterable):
             raise ArgumentTypeError(
                 f"ids must be an int, an iterable of them or a str, not {type(ids).__name__}"
             )
-        return map(_id, ids)
+        return [*map(_id, ids)]
 
-    def _push_text(self, text: str) -> None:
+    def _read_text(self, text: str) -> list[Event]:
         if self._takes_ids:
-            if len(self._machine.texts) > self._first:
+            if len(self._texts) > self._first:
                 raise ArgumentError("the stream has taken ids: it takes no text")
-            self._takes_ids, self._push_id, self._known = False, self._refuse, {}
+            self._take_no_ids()
             self._read_text_only()
         elif self._finished:
             self._refuse(text)
-        self._machine.feed(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+        return self._read_piece(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+
+    def _take_no_ids(self) -> None:
+        self._takes_ids, self._push_id, self._place = False, self._refuse, NOWHERE
 
     def _read_text_only(self) -> None:
         """Begins again for text without ids, in which all marks are found by their spelling."""
         prefix = self._compiled.spelled("".join(self._machine.texts))
         self._compiled = self._turn.compiled_for_text
         self._begin(prefix)
+        # Any text may be pushed: what is learnt of it ends with the stream.
+        self._places, self._split = Places(), ()
+        self._place = self._place_of_machine()
 
-    def _marked(self, text: str, id: int) -> str:
-        """The symbol of a control token, behind the text that was held back."""
-        symbol = self._symbols[id]
+    def _text_of(self, id: int) -> str:
+        """The text that is certain with an id: of a control token its symbol, behind the text that
+        was held back."""
+        text = self._push_id(id)
+        symbol = self._symbols.get(id)
+        if symbol is None:
+            return text
         spelling = self._compiled.spellings[symbol]
         if not text.endswith(spelling):
             # Some decoders give all text at the end: this one ends here, and another begins.
             text += self._decoding.finish()
-            self._decoding = self._tok.decode_stream(unknown_ids="show")
-            self._push_id = self._decoding.push
+            self._decode_anew()
             self._push_id(id)
         return text.removesuffix(spelling) + symbol
 
@@ -248,10 +330,15 @@ class ParseStream:
         if self._finished:
             raise ArgumentError("the stream is finished already")
         machine = self._machine
-        self._ids = len(machine.texts) - self._first
-        if self._takes_ids and (text := self._decoding.finish()):
-            machine.feed(text)
-        self._takes_ids, self._push_id, self._known = False, self._refuse, {}
+        self._ids = len(self._texts) - self._first
+        place = self._place
+        machine.catch_up(place.where)
+        if self._takes_ids:
+            if place is not NOWHERE and place.split != self._split:
+                self._decode_behind(place.split)
+            if text := self._decoding.finish():
+                machine.feed(text)
+        self._take_no_ids()
         machine.finish()
         self._finished = True
         return machine.events

@@ -18,6 +18,7 @@ from jeton.chat.parsing.arguments import parameters_of
 from jeton.chat.parsing.formats import END, FORMATS, PLAIN, Format
 from jeton.chat.parsing.inference import RenderedAnswer, inferred
 from jeton.chat.parsing.machine import Machine
+from jeton.chat.parsing.readers import ADJOINING
 from jeton.chat.parsing.symbols import Compiled, compiled
 from jeton.chat.probes import Variables, text_of
 from jeton.chat.renderer import Renderer
@@ -38,6 +39,16 @@ _TOKEN: Final = re.compile(r"</?[^<>\s/][^<>\s]*>|\[/?[A-Z_]+\]")
 """What is spelled like a control token."""
 _SHORTEST: Final = 3
 """Shorter marks occur in any text."""
+_SHOWN: Final = 120
+"""How many characters an error shows of what a template writes."""
+
+
+class _AdjoiningCalls(Machine):
+    """A machine to which calls without anything between them are no problem."""
+
+    def problem(self, what: str, place: int) -> None:
+        if what != ADJOINING:
+            super().problem(what, place)
 
 
 @dataclass(frozen=True)
@@ -52,6 +63,7 @@ class Turn:
         reasoning_field: The field of a message that has the reasoning.
         arguments_as_text: Whether the template takes arguments as JSON in a `str`.
         content_as_parts: Whether the template prints words only if they are in a list of parts.
+        calls_adjoin: Whether the template writes calls without anything between them.
     """
 
     compiled: Compiled
@@ -61,10 +73,11 @@ class Turn:
     reasoning_field: str = REASONING[0]
     arguments_as_text: bool = False
     content_as_parts: bool = False
+    calls_adjoin: bool = False
 
     def machine(self, compiled: Compiled, tools: Mapping[str, Mapping[str, Any]] | None) -> Machine:
         """A machine that reads an answer."""
-        return Machine(compiled, tools)
+        return (_AdjoiningCalls if self.calls_adjoin else Machine)(compiled, tools)
 
     def message_of(self, machine: Any) -> dict[str, Any]:
         """The message as the template takes it."""
@@ -241,7 +254,8 @@ def _anchored(probes: _Probes, format: Format) -> tuple[str, str]:
     anchor = _before_marks(anchor, format)
     anchor = anchor.lstrip() or anchor
     rest = head[head.rfind(anchor) + len(anchor) :] if anchor else ""
-    return anchor, "" if rest.strip() else rest
+    is_lead = not rest.strip() and format.states["start"].takes != "head"
+    return anchor, rest if is_lead else ""
 
 
 def _ends(probes: _Probes, tokens: re.Pattern[str], marks: Iterable[str]) -> dict[str, None]:
@@ -279,7 +293,8 @@ def _gives_back(compiled: Compiled, probe: _Probe, anchor: str, lead: str, promp
     if anchor and anchor in body:
         return True  # the message became several turns, which cannot be put together
     if anchor and not found:
-        return False
+        # The template begins calls in another way than its prompt.
+        body = answer[len(_shared(answer, _answer(prompt))) :].lstrip()
     body = body.removeprefix(lead)
     if _is_read_as(compiled, probe, body):
         return True
@@ -288,7 +303,7 @@ def _gives_back(compiled: Compiled, probe: _Probe, anchor: str, lead: str, promp
 
 
 def _is_read_as(compiled: Compiled, probe: _Probe, body: str) -> bool:
-    machine = Machine(compiled, _PARAMETERS)
+    machine = _AdjoiningCalls(compiled, _PARAMETERS)
     machine.feed(body)
     machine.finish()
     calls = tuple((call.name, call.arguments) for call in machine.calls)
@@ -352,6 +367,7 @@ def turn_of(
         probes.reasoning_field,
         probes.arguments_as_text,
         probes.content_as_parts,
+        any(re.search(r'\}\{\s*"', _answer(it.text)) for it in probes.answers),
     )
     return turn
 
@@ -403,24 +419,41 @@ def _format_of(
     probes: _Probes, written: str, known: Mapping[str, int], tokens: re.Pattern[str]
 ) -> Format:
     """The format that reads back all that was printed, and of which most marks occur."""
-    best: Format | None = None
-    most = -1
-    for format in (PLAIN, *FORMATS.values()):
-        marks = _marks(format)
-        score = sum(len(it) >= _SHORTEST and (it in written or it in known) for it in marks)
-        if score <= most:
-            continue
-        anchor, lead = _anchored(probes, format)
-        ends = _ends(probes, tokens, marks)
-        tried = compiled(format, {}, ends, written)
-        if all(_gives_back(tried, it, anchor, lead, probes.prompt) for it in probes.answers):
-            best, most = format, score
-    return best or _inferred(probes, tokens) or _refuse()
+
+    def reads(answers: list[_Probe]) -> Format | None:
+        best: Format | None = None
+        most = -1
+        for format in (PLAIN, *FORMATS.values()):
+            start = format.states["start"]
+            is_bare = not any(it.strip() for it in start.marks) and any(
+                re.fullmatch(route, "") for route, _ in start.routes
+            )
+            if is_bare and not any(it.reasoning or it.calls for it in answers):
+                continue  # words in it look like words in any other
+            marks = _marks(format)
+            score = sum(len(it) >= _SHORTEST and (it in written or it in known) for it in marks)
+            if score <= most:
+                continue
+            anchor, lead = _anchored(probes, format)
+            tried = compiled(format, {}, _ends(probes, tokens, marks), written)
+            if all(_gives_back(tried, it, anchor, lead, probes.prompt) for it in answers):
+                best, most = format, score
+        return best
+
+    # Some templates put words and a call together so that nobody can tell them apart.
+    apart = [it for it in probes.answers if not (it.content and it.calls)]
+    return reads(probes.answers) or _inferred(probes, tokens) or reads(apart) or _refuse(probes)
 
 
-def _refuse() -> Format:
+def _refuse(probes: _Probes) -> Format:
+    called = next((it for it in probes.answers if it.calls), None)
+    text = _answer((called or probes.answers[0]).text).strip()
+    what = "calls of tools" if called else "answers"
+    why = f"it writes {text[:_SHOWN]!r}{'…' * (len(text) > _SHOWN)}"
+    if tag := next((it for it in ARGUMENTS if called and f"</{it}>" in text), None):
+        why = f"each argument is between tags with its name, as <{tag}>, and may hold more of them"
     raise UnsupportedError(
-        "jeton cannot tell in which format this chat template writes calls of tools "
+        f"jeton cannot tell in which format this chat template writes {what}: {why} "
         f"(give format= one of {', '.join(FORMATS)})"
     )
 

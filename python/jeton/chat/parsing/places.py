@@ -1,0 +1,181 @@
+"""`Places`: what each token leads to, from each place of an answer that was reached before.
+
+A place is all that decides what the next token leads to. A stream looks up the token there, and
+only where it finds nothing does the machine read (`stream.py`); so most tokens cost one look-up.
+What a place knows is never needed, so it may be dropped at any time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable
+from typing import Final, NamedTuple
+
+from jeton.chat.parsing.parsed import Event, Kind, event
+
+__all__ = ["NOWHERE", "Continuation", "Place", "Places", "Step", "Where"]
+
+_MAX_PLACES: Final = 1 << 12
+_MAX_STEPS: Final = 1 << 16
+"""Some 20 MB for each format of a tokenizer."""
+
+
+class Waits(NamedTuple):
+    """A place within a value of a call.
+
+    Attributes:
+        quote: The quote of the string that is open; empty outside of strings.
+        is_escaped: Whether the next character is escaped.
+        depth: How many brackets of JSON are open; -1 in a value that is reported when it is whole.
+    """
+
+    quote: str
+    is_escaped: bool = False
+    depth: int = -1
+
+
+class Where(NamedTuple):
+    """All that decides what the next text leads to, and the events that it has.
+
+    Attributes:
+        state: The name of the state.
+        held: The end of the text, if that may become a mark.
+        word: The text that is not reported yet, as that in front of the arguments of a call.
+        drop: White space that is dropped in front of the next text.
+        names: The names of tools, if they decide where calls begin.
+        flags: Whether the state has just begun, has a call, arguments in it, and a reader.
+        within: What the reader waits for, or what becomes of the text of a value.
+        call: The number of calls before.
+    """
+
+    state: str
+    held: str
+    word: str
+    drop: str
+    names: str
+    flags: tuple[bool, bool, bool, bool]
+    within: Waits | Hashable
+    call: int
+
+    @property
+    def is_in_json(self) -> bool:
+        """Whether JSON arguments are open."""
+        return isinstance(self.within, Waits) and self.within.depth >= 0
+
+
+class Continuation(NamedTuple):
+    """What only continues at a place, and leads back there.
+
+    Attributes:
+        breaks: The characters with which a text may do more; `None` if any may.
+        kind: What such a text is reported as, just as it is; `None` if it is not.
+        call: The number of its call.
+    """
+
+    breaks: re.Pattern[str] | None = None
+    kind: Kind | None = None
+    call: int = -1
+
+
+class Place(dict["int | str", "Step"]):
+    """A place, and the steps from it, by id or by text.
+
+    Attributes:
+        where: What `Machine.where` returns there.
+        split: The ids of a character that is not whole yet.
+        continuation: What only continues there.
+        known: The tokens that do, with their texts and events; all places with this continuation
+            share them. None while a character is split.
+        is_forgotten: Whether it is none of `Places` any more.
+    """
+
+    __slots__ = ("continuation", "is_forgotten", "known", "split", "where")
+
+    def __init__(
+        self,
+        where: Where,
+        split: tuple[int, ...],
+        continuation: Continuation,
+        known: dict[int, tuple[str, Event | None]],
+    ) -> None:
+        super().__init__()
+        self.where, self.split, self.continuation = where, split, continuation
+        self.known, self.is_forgotten = known, False
+
+    def continues(self, text: str) -> bool:
+        """Whether a text only continues."""
+        breaks = self.continuation.breaks
+        return breaks is not None and not breaks.search(text)
+
+    def event(self, text: str) -> Event | None:
+        """The event of a text that continues, if it has one."""
+        _, kind, call = self.continuation
+        return event(kind, text, call) if kind and text else None
+
+
+Step = tuple[str, "Event | None", Place]
+"""The text of a token, its event, and the next place."""
+
+NOWHERE: Final = Place(
+    Where("", "", "", "", "", (False, False, False, False), None, -1), (), Continuation(), {}
+)
+"""The place of a stream of which nothing is known."""
+
+
+class Places:
+    """The places of a format for the tokens of a tokenizer. All its streams share them, also in
+    several threads: a step is the same whoever adds it.
+
+    There are at most 4,096 places and 65,536 steps; then all are forgotten, and learnt again.
+    """
+
+    def __init__(self) -> None:
+        self._forget()
+
+    def _forget(self) -> None:
+        places = [*getattr(self, "_places", {}).values()]
+        self._places: dict[tuple[Where, tuple[int, ...]], Place] = {}
+        self._known: dict[Continuation, dict[int, tuple[str, Event | None]]] = {}
+        self._steps = 0
+        for place in places:
+            place.is_forgotten = True
+            place.clear()
+            place.known.clear()
+
+    def at(
+        self,
+        where: Where | None,
+        split: tuple[int, ...],
+        continuation: Callable[[], Continuation],
+    ) -> Place:
+        """The place with these attributes."""
+        if where is None:
+            return NOWHERE
+        place = self._places.get((where, split))
+        if place is None:
+            if len(self._places) >= _MAX_PLACES:
+                self._forget()
+            continued = continuation()
+            known = {} if split else self._known.setdefault(continued, {})
+            place = Place(where, split, continued, known)
+            place = self._places.setdefault((where, split), place)
+        return place
+
+    def learn(self, place: Place, key: int | str, step: Step) -> None:
+        """Adds a step from a place, if both its ends are known.
+
+        No step leads into JSON: the machine has to see where it begins (`Machine.catch_up`).
+        """
+        after = step[2]
+        if place is NOWHERE or after is NOWHERE:
+            return
+        if after is not place and after.where.is_in_json and not place.where.is_in_json:
+            return
+        self.count()
+        place[key] = step
+
+    def count(self) -> None:
+        """Counts something that is learnt."""
+        if self._steps >= _MAX_STEPS:
+            self._forget()
+        self._steps += 1
