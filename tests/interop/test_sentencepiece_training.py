@@ -239,7 +239,7 @@ BAD_RULES: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "no model": (
         lambda: SentencePieceNormalizer(model_proto=b"\x0a\xff"),
         FormatError,
-        "breaks off",
+        "truncated at byte",
     ),
     "no normalizer": (
         lambda: SentencePieceNormalizer(model_proto=b"\x0a\x00"),
