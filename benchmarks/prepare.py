@@ -106,12 +106,14 @@ def speed(corpus: dict[str, list[Path]], folder: Path, runs: int) -> None:
     """The share of `encode_batch` that preparing reaches."""
     written, read = disk(folder, size_of(corpus["lines"]))
     print(f"The disk alone writes {written / 1e6:,.0f} MB/s and reads {read / 1e6:,.0f} MB/s.\n")
-    print("| input | way | MB/s | of `encode_batch` | peak, MB |\n| --- | --- | --- | --- | --- |")
+    print("| input | way | MB/s | of `encode_batch` | peak of memory, MB |")
+    print("| --- | --- | --: | --: | --: |")
     for kind, inputs in corpus.items():
         size, alone = size_of(inputs), 0.0
-        ways = ["encode_batch in memory", "jeton"]
+        ways = ["`encode_batch` in memory", "`jeton prepare`"]
         if kind == "lines":
-            ways += [way for way in WAYS if way.startswith("jeton,") and "cache" not in way]
+            ways += [way for way in WAYS if way.startswith("`--layout")]
+            ways.append("shuffled and split by a hash")
         for way in ways:
             found = best(way, inputs, folder / "out", runs)
             alone = alone or found["seconds"]
@@ -124,21 +126,26 @@ def speed(corpus: dict[str, list[Path]], folder: Path, runs: int) -> None:
 
 
 def others(corpus: dict[str, list[Path]], folder: Path, runs: int) -> None:
-    """Beside the ways of others, on JSON lines, with the ids of all compared."""
+    """Compares other libraries on JSON lines, with the ids of all."""
     inputs = corpus["lines"]
-    print("| way | MB/s | ids | jeton is faster by |\n| --- | --- | --- | --- |")
+    print("| way | MB/s | `jeton prepare` is faster by |\n| --- | --: | --: |")
     ours, wanted = 0.0, ""
-    for way in ("jeton, nanogpt", "nanoGPT's way", "Megatron's way", "datatrove"):
+    for way in (
+        "`--layout nanogpt`",
+        "nanoGPT's: `datasets.map` with tiktoken, both cores",
+        "Megatron's: its builder, with tokenizers",
+        "datatrove",
+    ):
         # Theirs take minutes.
         found = best(way, inputs, folder / "out", runs if not ours else 1)
         if "seconds" not in found:
-            print(f"| {way} | - | left out: {found} | |")
+            print(f"| {way} | | left out: {found} |")
             continue
         ours, ids = ours or found["seconds"], ids_of(folder / "out")
         wanted = wanted or ids
-        same = "the same" if ids == wanted else "OTHERS"
+        note = "" if ids == wanted else " (OTHER IDS)"
         rate = size_of(inputs) / found["seconds"] / 1e6
-        print(f"| {way} | {rate:,.1f} | {same} | {found['seconds'] / ours:.1f} |", flush=True)
+        print(f"| {way}{note} | {rate:,.1f} | {found['seconds'] / ours:.1f} |", flush=True)
     print()
 
 
@@ -148,10 +155,15 @@ def memory(corpus: dict[str, list[Path]], folder: Path, runs: int) -> None:
     The tokenizer's cache of words fills up to its limit, and buckets up to what shuffling may take.
     """
     del runs
-    print("| way | a tenth, peak in MB | all, peak in MB |\n| --- | --- | --- |")
+    print("| way | a tenth of the input: peak, MB | all of it: peak, MB |\n| --- | --: | --: |")
     inputs = corpus["lines"]
     tenth = make(folder / "tenth", size_of(inputs) // 10)["lines"]
-    ways = ("jeton, 10 MB of cache", "jeton", "jeton, megatron", "jeton, shuffled and parted")
+    ways = (
+        "`jeton prepare`, `jeton.set_cache_limit` at 10 MB",
+        "`jeton prepare`",
+        "`--layout megatron`",
+        "shuffled and split by a hash",
+    )
     for way in ways:
         peaks = [run(way, some, folder / "out")["peak"] for some in (tenth, inputs)]
         print(f"| {way} | {peaks[0]:,.0f} | {peaks[1]:,.0f} |", flush=True)
@@ -161,10 +173,10 @@ def memory(corpus: dict[str, list[Path]], folder: Path, runs: int) -> None:
 def stopping(corpus: dict[str, list[Path]], folder: Path, runs: int) -> None:
     """How long signals take, at random moments of the whole run."""
     inputs, out = corpus["lines"], folder / "out"
-    whole = run("jeton, shuffled and parted", inputs, out)["seconds"]
+    whole = run("shuffled and split by a hash", inputs, out)["seconds"]
     draw = random.Random(1)
     vocabulary = str(SHARED / "vocab" / "r50k_base.tiktoken")
-    print("| signal | median, s | longest, s |\n| --- | --- | --- |")
+    print("| signal | median, s | longest, s |\n| --- | --: | --: |")
     for sent in (signal.SIGINT, signal.SIGTERM):
         times: list[float] = []
         while len(times) < max(5, 5 * runs):

@@ -186,17 +186,17 @@ def megatron(inputs: list[Path], folder: Path) -> float:
 
 
 WAYS: dict[str, Callable[[list[Path], Path], float]] = {
-    "encode_batch in memory": in_memory,
-    "jeton": ours("jeton"),
-    "jeton, nanogpt": ours("nanogpt"),
-    "jeton, megatron": ours("megatron"),
-    "jeton, datatrove": ours("datatrove"),
-    "jeton, parquet": ours("parquet"),
-    "jeton, llm.c": ours("llm.c"),
-    "jeton, shuffled and parted": shuffled,
-    "jeton, 10 MB of cache": small_cache,
-    "nanoGPT's way": nanogpt,
-    "Megatron's way": megatron,
+    "`encode_batch` in memory": in_memory,
+    "`jeton prepare`": ours("jeton"),
+    "`--layout nanogpt`": ours("nanogpt"),
+    "`--layout megatron`": ours("megatron"),
+    "`--layout datatrove`": ours("datatrove"),
+    "`--layout parquet`": ours("parquet"),
+    "`--layout llm.c`": ours("llm.c"),
+    "shuffled and split by a hash": shuffled,
+    "`jeton prepare`, `jeton.set_cache_limit` at 10 MB": small_cache,
+    "nanoGPT's: `datasets.map` with tiktoken, both cores": nanogpt,
+    "Megatron's: its builder, with tokenizers": megatron,
     "datatrove": datatrove,
 }
 """What can be timed, by name."""

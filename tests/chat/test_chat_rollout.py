@@ -272,6 +272,9 @@ def test_what_extend_refuses() -> None:
     chat = tok.chat(HELLO, template="chatml", add_generation_prompt=True)
     with pytest.raises(ArgumentError, match="what follows the answer"):
         chat.extend([], messages=[{"role": "assistant", "content": ""}])
+    for last in (chat.extend([65]), chat.extend([65], messages=HELLO, add_generation_prompt=False)):
+        with pytest.raises(ArgumentError, match="the rollout asks for no answer"):
+            last.extend([65])
     with pytest.raises(ArgumentTypeError, match="ids must be"):
         chat.extend("So")  # type: ignore[arg-type]
     with pytest.raises(ArgumentTypeError, match="messages must be"):

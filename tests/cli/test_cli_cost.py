@@ -156,7 +156,7 @@ def test_formats(run: Run) -> None:
 
 
 def test_stale_prices_and_estimates_are_said_to_be(run: Run) -> None:
-    assert "! the price is of 2020-01-01" in run("cost", "old", "a.txt", *MINE).stdout
+    assert "! the price is from 2020-01-01" in run("cost", "old", "a.txt", *MINE).stdout
     stale = run("cost", "old", "a.txt", *MINE, "--format", "plain")
     assert "it may be stale" in stale.stderr
     with_other = ("--tokenizer", "tok.json", *MINE)

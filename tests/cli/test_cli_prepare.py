@@ -86,11 +86,11 @@ def test_commands_that_make_no_sense(run: Run, command: str, told: str) -> None:
     [
         ("prepare tok.json no.txt -o x", "'no.txt': there is no such file"),
         ("prepare no.json in.txt -o x", "no.json"),
-        ("prepare tok.json in.txt -o x --validation 7", "must lie between 0 and 1"),
+        ("prepare tok.json in.txt -o x --validation 7", "must be between 0 and 1"),
         ("prepare tok.json in.txt -o x --end-of-text <|end|>", "is not a token of this tokenizer"),
         ("prepare tok.json in.txt -o x --part 3/2", "there is no part 3 of 2"),
         ("prepare tok.json in.txt -o in.txt", "in.txt"),
-        ("data show x", "there is no such file; a set that is prepared by jeton has one"),
+        ("data show x", "there is no such file; a set that jeton has prepared completely has one"),
         ("data verify x", "there is no such file"),
         ("data merge x -o y", "there is no such file"),
     ],
@@ -109,8 +109,8 @@ def test_verify(run: Run, here: Path) -> None:
     path.write_bytes(path.read_bytes()[:-2])
     (here / "out" / "train-00000.ends").unlink()
     failed = run("data", "verify", "out", code=1)
-    assert "out/train-00000.ends: is gone\n" in failed.stdout
-    assert "out/val-00000.bin: is cut short: " in failed.stdout
+    assert "out/train-00000.ends: is missing\n" in failed.stdout
+    assert "out/val-00000.bin: is truncated: " in failed.stdout
     assert "Error: out: 2 files are damaged" in failed.stderr
 
 
@@ -142,7 +142,7 @@ def test_show(run: Run, here: Path) -> None:
     run(*"data show out --at 5 --tokenizer tok.json".split())
     CharTrainer().train("to be").save(here / "other.json")
     failed = run(*"data show out --at 5 --tokenizer other.json".split(), code=1)
-    assert "out: tokenizer is not the one that the set was made with" in error_of(failed)
+    assert "out: tokenizer is not the one that the set was prepared with" in error_of(failed)
 
 
 def test_merge(run: Run, here: Path) -> None:

@@ -61,7 +61,7 @@ class TestTrain:
         (here / "corpus.txt").write_text("hello hello help\n" * 9 + "once\n", encoding="utf-8")
         options = ["--max-word-length=3", "--min-word-count=2", "--memory=64MB"]
         done = run("train", "corpus.txt", "-o", "x.json", "--vocab-size=258", *options)
-        assert "--max-word-length 3 characters were cut, 28 times" in done.stderr
+        assert "--max-word-length 3 characters were split, 28 times" in done.stderr
         assert "--min-word-count 2 times" in done.stderr
         result = run("train", "corpus.txt", "-o", "z.json", "--memory=64QB", code=1)
         assert "no unit 'QB'" in error_of(result)

@@ -83,7 +83,7 @@ def test_what_is_to_be_known_is_noted() -> None:
     fresh = Price(input=1, date="2026-11-01")
     assert notes(fresh) == ""
     assert "no price of cached tokens is known for m" in notes(fresh, cached=2)
-    assert "of 2026-11-01, 91 days old" in notes(fresh, on=datetime.date(2027, 1, 31))
+    assert "from 2026-11-01, 91 days old" in notes(fresh, on=datetime.date(2027, 1, 31))
     assert notes(fresh, on=datetime.date(2027, 1, 30)) == ""
     assert notes(fresh, on=datetime.date(2020, 1, 1)) == ""
     assert "no date" in notes(Price(input=1))
@@ -93,7 +93,7 @@ def test_what_is_to_be_known_is_noted() -> None:
     assert not cost.estimate("m", guess, prices=table).exact
     assert cost.estimate("m", MessageCount(9, True, "exact"), prices=table).input_tokens == 9
     told = cost.estimate("M-2026-11-01", 9, prices=table, on=TODAY)
-    assert told.notes == ("M-2026-11-01 has no price of its own in the table: that of m",)
+    assert told.notes == ("the table has no price for M-2026-11-01: this is the one of m",)
     assert told.exact
 
 

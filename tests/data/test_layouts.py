@@ -167,7 +167,7 @@ def test_a_state_knows_what_it_was_of(tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match="dtype='uint16', not 'uint32'"):
         layouts.create("jeton", tmp_path, dtype="uint32", state=state)
     (tmp_path / ".train-00000.bin.part").unlink()
-    with pytest.raises(MissingFileError, match="is gone or cut short since the state was saved"):
+    with pytest.raises(MissingFileError, match="is missing or truncated since the state was saved"):
         layouts.create("jeton", tmp_path, dtype="uint16", state=state)
 
 
@@ -176,7 +176,7 @@ def test_a_state_older_than_the_files(tmp_path: Path) -> None:
         state = writer.checkpoint()
         append(writer, [[1, 2], [3]])
         writer.finish()
-    with pytest.raises(FileError, match="newer than the state"):
+    with pytest.raises(FileError, match="newer than the saved state"):
         layouts.create("jeton", tmp_path, dtype="uint16", state=state)
 
 
@@ -203,7 +203,7 @@ CALLS: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("split with a number", {"split": "train_1"}, ArgumentError, "number"),
     ("shard of one file", {"layout": "nanogpt", "shard_tokens": 5}, ArgumentError, "one file"),
     ("empty shards", {"shard_tokens": 0}, ArgumentError, "at least 1"),
-    ("large shards", {"layout": "llm.c", "shard_tokens": 2**31}, ArgumentError, "has room for"),
+    ("large shards", {"layout": "llm.c", "shard_tokens": 2**31}, ArgumentError, "holds at most"),
     ("folder", {"folder": 3}, ArgumentTypeError, "folder must be a path"),
 ]
 
@@ -278,7 +278,7 @@ def test_files_that_were_changed(tmp_path: Path, name: str) -> None:
 
 def test_a_flat_file_has_no_type(tmp_path: Path) -> None:
     np.arange(10, dtype=np.uint16).tofile(tmp_path / "some.bin")
-    with pytest.raises(ArgumentError, match='give dtype="uint16"'):
+    with pytest.raises(ArgumentError, match='pass dtype="uint16"'):
         layouts.read(tmp_path / "some.bin")
     [shard] = layouts.read(tmp_path / "some.bin", dtype="uint16")
     assert shard.tokens[2:4].tolist() == [2, 3]
@@ -288,7 +288,7 @@ def test_a_flat_file_has_no_type(tmp_path: Path) -> None:
 def test_what_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(MissingFileError, match="no such file or folder"):
         layouts.read(tmp_path / "nothing")
-    with pytest.raises(MissingFileError, match="no tokens of a layout"):
+    with pytest.raises(MissingFileError, match="no tokens of a known layout"):
         layouts.read(tmp_path)
     write(tmp_path, "jeton", [[1]], dtype="uint16")
     with pytest.raises(MissingFileError, match="no split 'val'; it has train"):

@@ -96,7 +96,7 @@ def test_ranks_take_equally_many_whole_batches(
 ) -> None:
     options = {"seed": seed, "world_size": world_size, "drop_last": True}
     if count < batch_size * world_size:
-        with pytest.raises(ArgumentError, match="with drop_last none is left"):
+        with pytest.raises(ArgumentError, match="with drop_last there is no batch"):
             loader(tokens, count, batch_size, **options)
         return
     shares = [
@@ -285,7 +285,7 @@ CALLS: list[tuple[str, dict[str, Any], str]] = [
     ("no ranks", {"world_size": 0}, "world_size must be at least 1"),
     ("no batch", {"batch_size": 0}, "batch_size must be at least 1"),
     ("seed", {"seed": -1}, "seed must be at least 0"),
-    ("workers", {"workers": 2}, "workers give tensors"),
+    ("workers", {"workers": 2}, "workers return tensors"),
 ]
 
 

@@ -35,10 +35,10 @@ def test_damage_is_named(tmp_path: Path, layout: Any) -> None:
         path = tmp_path / name
         raw = path.read_bytes()
         for changed, told in (
-            (raw[: len(raw) // 2], "is cut short"),
+            (raw[: len(raw) // 2], "is truncated"),
             (raw + b"\0", "is longer than it was"),
             (bytes([raw[0] ^ 1]) + raw[1:], "is damaged: its SHA-256"),
-            (None, "is gone"),
+            (None, "is missing"),
         ):
             path.unlink() if changed is None else path.write_bytes(changed)
             [damage] = verify(tmp_path)
@@ -116,7 +116,7 @@ BAD: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "splits in a list": (_with("splits", value=[]), "is not a manifest"),
     "a file above": (
         _with("files", value={"../../etc/passwd": {"bytes": 1, "sha256": ""}}),
-        "names a file '../../etc/passwd' that does not lie in its folder",
+        "names a file '../../etc/passwd' that is not in its folder",
     ),
     "a name that is no text": (
         _with("files", value={"\ud800": {"bytes": 1, "sha256": ""}}),
@@ -128,7 +128,7 @@ BAD: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     ),
     "a file elsewhere": (
         _with("files", value={"/etc/passwd": {"bytes": 1, "sha256": ""}}),
-        "does not lie in its folder",
+        "is not in its folder",
     ),
     "a size that is none": (
         _with("files", value={"a": {"bytes": "1", "sha256": ""}}),

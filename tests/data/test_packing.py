@@ -152,7 +152,7 @@ def test_bins_are_best_fit_decreasing(lengths: list[int], length: int) -> None:
 
 def test_documents_that_are_too_long() -> None:
     documents = numbered([3, 9, 12, 5])
-    with pytest.raises(ArgumentError, match=r"2 of 4 documents are longer .* the longest of 12"):
+    with pytest.raises(ArgumentError, match=r"2 of 4 documents are longer .* the longest has 12"):
         pack(documents, 8, "bins")
     dropped = pack(documents, 8, "bins", too_long="drop").report
     assert (dropped.kept, dropped.dropped, dropped.cropped) == (8, 21, 0)

@@ -297,11 +297,11 @@ def test_a_frame_is_that_of_the_post_processor(tmp_path: Path, name: str, layout
 
 
 def test_frames_that_cannot_be(tmp_path: Path) -> None:
-    with pytest.raises(ArgumentError, match="puts nothing around a text; leave it out"):
+    with pytest.raises(ArgumentError, match="adds no tokens around a text; leave it out"):
         prepare(TEXTS, TOK, tmp_path, frame=True)
-    with pytest.raises(ArgumentError, match="frame and end_of_text both say what is around"):
+    with pytest.raises(ArgumentError, match="frame and end_of_text both set the tokens around"):
         prepare(TEXTS, framed("<s> $A"), tmp_path, frame=True, end_of_text="</s>")
-    with pytest.raises(ArgumentError, match="frame and messages both say what is around"):
+    with pytest.raises(ArgumentError, match="frame and messages both set the tokens around"):
         prepare(TEXTS, framed("<s> $A"), tmp_path, frame=True, messages="messages")
     with pytest.raises(ArgumentTypeError, match="frame must be a bool, not str"):
         prepare(TEXTS, TOK, tmp_path, frame="[CLS]")  # type: ignore[arg-type]

@@ -145,7 +145,7 @@ def test_a_mended_record_lets_it_go_on(tmp_path: Path, name: str, options: Any) 
 
     good = [_record(text, chats=chats) for text in texts]
     write(*good[:last], "{broken\n", *good[last:])
-    with pytest.raises(FormatError, match=rf"line {last + 1}: no JSON object"):
+    with pytest.raises(FormatError, match=rf"line {last + 1}: (no|not a) JSON object"):
         go()
     saved = (tmp_path / "out" / ".preparing" / "state.json").read_text()
     state = json.loads(saved.partition("\n")[0])
@@ -176,9 +176,9 @@ def test_a_choice_that_reads_the_same_goes_on(tmp_path: Path) -> None:
     with pytest.raises(FormatError):
         prepare(path, TOK, tmp_path / "out")
     for errors in ("strict", "replace"):
-        with pytest.raises(JetonError, match=r"no JSON object"):
+        with pytest.raises(JetonError, match=r"(no|not a) JSON object"):
             prepare(path, TOK, tmp_path / "out", errors=errors, layout="jeton")
-    with pytest.raises(FileError, match="begun with errors='replace', not 'ignore'"):
+    with pytest.raises(FileError, match="started with errors='replace', not 'ignore'"):
         prepare(path, TOK, tmp_path / "out", errors="ignore", bad_records="drop")
     manifest = prepare(path, TOK, tmp_path / "out", errors="replace", bad_records="drop")
     assert (manifest.documents, manifest.bad_documents) == (len(RECORDS), 1)

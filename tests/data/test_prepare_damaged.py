@@ -117,7 +117,7 @@ def test_flipped_bits_of_a_set_that_is_only_to_be_moved(
 def test_a_journal_of_anything(tmp_path: Path, name: str, data: bytes) -> None:
     work = begun(tmp_path)
     (work / name).write_bytes(data)
-    with pytest.raises(FormatError, match=rf"{name}: is damaged; remove .* to begin anew"):
+    with pytest.raises(FormatError, match=rf"{name}: is damaged; remove .* to start again"):
         prepare(TEXTS, TOK, tmp_path)
 
 

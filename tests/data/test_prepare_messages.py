@@ -64,10 +64,10 @@ def test_the_manifest_has_the_name_of_the_tokenizer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("layout", sorted(set(layouts.LAYOUTS) - set(LAYOUTS)))
 def test_layouts_without_room_for_a_mask_say_which_have(tmp_path: Path, layout: Any) -> None:
-    with pytest.raises(ArgumentError, match="jeton, datatrove and parquet have"):
+    with pytest.raises(ArgumentError, match="jeton, datatrove and parquet can"):
         prepare(RECORDS, TOK, tmp_path / "out", layout=layout, messages=CHATML)
     assert not (tmp_path / "out").exists()
-    with pytest.raises(ArgumentError, match="jeton, datatrove and parquet have"):
+    with pytest.raises(ArgumentError, match="jeton, datatrove and parquet can"):
         layouts.create(layout, tmp_path / "out", dtype="uint16", masks=True)
 
 
@@ -254,7 +254,9 @@ def test_what_the_template_leaves_out_is_said_once(tmp_path: Path) -> None:
     with pytest.warns(ChatWarning) as caught:
         prepare(path, TOK, tmp_path / "out", messages=Conversations(template=template))
     said = [str(it.message) for it in caught]
-    assert said[0] == "the chat template does not print messages[1] (of this kind, said once)"
+    assert (
+        said[0] == "the chat template does not print messages[1] (this warning comes once per kind)"
+    )
     assert len(said) == 2  # of one such message, of several
 
 
@@ -271,7 +273,7 @@ def test_the_same_call_is_no_more_work(tmp_path: Path) -> None:
 def test_the_day_is_given(tmp_path: Path) -> None:
     template = "{{ strftime_now('%d %B') }}: {{ messages[0].content }}"
     record = {"messages": [{"role": "assistant", "content": "a"}]}
-    with pytest.raises(ArgumentError, match="give date"):
+    with pytest.raises(ArgumentError, match="pass date"):
         prepare([record], TOK, tmp_path / "a", messages=Conversations(template=template))
     asked = Conversations(template=template, date="2026-02-01")
     prepare([record], TOK, tmp_path / "a", messages=asked)
@@ -336,18 +338,18 @@ def test_a_question_that_stays_alone_is_dropped(tmp_path: Path) -> None:
 
 GOOD = RECORDS[1]
 BAD: dict[str, tuple[str, str]] = {
-    "no JSON": ('{"messages', r"no JSON object: .*\(each line must hold a whole object\)"),
-    "a list": ("[1]", "no record with a field 'messages', but a value of type list"),
+    "no JSON": ('{"messages', r"not a JSON object: .*\(each line must be a whole object\)"),
+    "a list": ("[1]", "expected a record with a field 'messages', not a value of type list"),
     "another field": ('{"mesages": []}', "there is no field 'messages' .did you mean 'mesages'.*"),
-    "null": ('{"messages": null}', "the messages are not a list, but a value of type NoneType"),
-    "an object": ('{"messages": {"role": "user"}}', "the messages are not a list"),
+    "null": ('{"messages": null}', "the messages must be a list, not a value of type NoneType"),
+    "an object": ('{"messages": {"role": "user"}}', "the messages must be a list"),
     "text": ('{"messages": "hello"}', "field 'messages' is a text, not JSON"),
     "empty": ('{"messages": []}', "messages is empty"),
     "a message of text": ('{"messages": ["hi"]}', r"messages\[0\] is not an object with a role"),
     "no role": ('{"messages": [{"content": "a"}]}', r"messages\[0\] has no role$"),
     "a role of another type": (
         '{"messages": [{"role": 5, "content": "a"}]}',
-        r"messages\[0\].role is not text, but a value of type int",
+        r"messages\[0\].role must be text, not a value of type int",
     ),
     "ShareGPT": (
         '{"messages": [{"from": "human", "value": "a"}]}',
@@ -365,11 +367,11 @@ BAD: dict[str, tuple[str, str]] = {
     "no answer": ('{"messages": [{"role": "user", "content": "a"}]}', "would be all zero"),
     "half a pair": (
         '{"messages": [{"role": "assistant", "content": "\\ud800"}]}',
-        "surrogate is escaped without its other half",
+        "escaped surrogate without its other half",
     ),
     "half a pair as a name": ('{"\\ud800": []}', "there is no field 'messages'"),
-    "endless": ('{"messages": ' + "[" * 100_000, "no JSON object"),
-    "a great number": ('{"messages": ' + "9" * 5_000 + "}", "no JSON object"),
+    "endless": ('{"messages": ' + "[" * 100_000, "not a JSON object"),
+    "a great number": ('{"messages": ' + "9" * 5_000 + "}", "not a JSON object"),
     "deep": (
         '{"messages": [{"role": "assistant", "content": ' + "[" * 300 + "]" * 300 + "}]}",
         "nested too deep|template",
@@ -457,9 +459,9 @@ def test_arguments(tmp_path: Path) -> None:
         ({"too_long": "cut"}, 'too_long must be "truncate", "drop" or "error"'),
         ({"bad_records": "ignore"}, 'bad_records must be "error" or "drop"'),
         ({"bad_records": None}, "bad_records must be a str"),
-        ({"date": "tomorrow"}, "date must be a day as '2026-11-23'"),
+        ({"date": "tomorrow"}, "date must be a date such as '2026-11-23'"),
         ({"variables": {"tools": []}}, "'tools' is an argument of chat"),
-        ({"variables": {"a": object()}}, "such that JSON can hold them"),
+        ({"variables": {"a": object()}}, "values that JSON can hold"),
         ({"variables": {1: "a"}}, "each name of variables must be a str"),
         ({"variables": [1]}, "variables must be a mapping"),
     ]

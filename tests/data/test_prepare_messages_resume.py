@@ -146,7 +146,7 @@ def test_it_goes_on_only_with_what_it_began_with(tmp_path: Path) -> None:
         Conversations(template="chatml", max_tokens=1000),
         None,
     ):
-        with pytest.raises(FileError, match="begun with messages="):
+        with pytest.raises(FileError, match="started with messages="):
             prepare(RECORDS, TOK, out, messages=other, end_of_text=None)
     prepare(RECORDS, TOK, out, messages=CHATML)
     with pytest.raises(FileError, match="another messages"):
@@ -181,19 +181,19 @@ def test_a_mask_that_is_damaged_or_gone(tmp_path: Path, layout: Any) -> None:
     (tmp_path / name).write_bytes(bytes([whole[0] ^ 1]) + whole[1:])
     assert [damage.file for damage in verify(tmp_path)] == [name]
     (tmp_path / name).write_bytes(whole[:-1])
-    with pytest.raises(FormatError, match="cut short or damaged"):
+    with pytest.raises(FormatError, match="truncated or damaged"):
         TokenDataset(tmp_path)
     (tmp_path / name).unlink()
     with pytest.raises(FormatError, match="has no loss mask, and the set has one"):
         TokenDataset(tmp_path)
-    assert [damage.what for damage in verify(tmp_path)] == ["is gone"]
+    assert [damage.what for damage in verify(tmp_path)] == ["is missing"]
 
 
 def test_a_writer_takes_masks(tmp_path: Path) -> None:
     ids, lengths = np.arange(5), np.array([2, 3])
     with layouts.create("jeton", tmp_path / "a", dtype="uint16", masks=True) as writer:
         wrong: list[tuple[Any, str]] = [
-            (None, "give a mask"),
+            (None, "pass a mask"),
             ([1], "mask has 1 values for 5 tokens"),
             ([0, 1, 2, 0, 0], "must hold bools"),
             ([0.5] * 5, "must be an array of bools"),

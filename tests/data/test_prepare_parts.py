@@ -66,7 +66,7 @@ def test_parts_of_every_layout(tmp_path: Path, corpus: Path, layout: Any) -> Non
     own = corpus / "3.jsonl"
     prepare(corpus, TOK, tmp_path / "whole", validation=[own], **options)
     folders = [tmp_path / "one", tmp_path / "two"]
-    with pytest.raises(ArgumentError, match="1 files, of which 2 parts"):
+    with pytest.raises(ArgumentError, match="1 files cannot be divided into 2 parts"):
         prepare(corpus, TOK, tmp_path / "no", part=(1, 2), validation=[own], **options)
     options["validation"] = [own, corpus / "2.jsonl"]
     prepare(corpus, TOK, tmp_path / "both", **options)
@@ -113,7 +113,7 @@ def test_parts_that_do_not_make_a_set(tmp_path: Path, parts: list[Path]) -> None
         ([], "there are no parts"),
         (parts[:2], "of 3 parts, these are missing: 3"),
         ([*parts, parts[0]], "is part 1, and so is"),
-        ([tmp_path], "there is no such file; a set that is prepared by jeton has one"),
+        ([tmp_path], "there is no such file; a set that jeton has prepared completely has one"),
     ]
     prepare(TEXTS, TOK, tmp_path / "whole")
     wrong.append(([*parts[:2], tmp_path / "whole"], "is a whole set, not a part of one"))
@@ -128,7 +128,7 @@ def test_parts_that_do_not_make_a_set(tmp_path: Path, parts: list[Path]) -> None
         prepare(TEXTS, tok, tmp_path / name, part=(3, 3), **given)
         wrong.append(([*parts[:2], tmp_path / name], f"is not a part of the same set as .*{name}"))
     prepare(TEXTS, TOK, tmp_path / "2/4", part=(2, 4), shuffle=1)
-    wrong.append(([*parts, tmp_path / "2/4"], "another part of so many"))
+    wrong.append(([*parts, tmp_path / "2/4"], "another number of parts"))
     for folders, told in wrong:
         with pytest.raises(JetonError, match=told):
             merge(folders, out)
@@ -142,13 +142,13 @@ def test_a_part_that_is_damaged(tmp_path: Path, parts: list[Path], file: str) ->
     path = parts[1] / file
     raw = path.read_bytes()
     path.write_bytes(raw[:-8])
-    with pytest.raises(FormatError, match=rf"part-2/{file}: is cut short"):
+    with pytest.raises(FormatError, match=rf"part-2/{file}: is truncated"):
         merge(parts, tmp_path / "out")
     path.write_bytes(raw[:-1] + bytes([raw[-1] ^ 1]))
     with pytest.raises(FormatError, match=rf"part-2/{file}: is damaged"):
         merge(parts, tmp_path / "out")
     path.unlink()
-    with pytest.raises(FormatError, match=rf"part-2/{file}: is gone"):
+    with pytest.raises(FormatError, match=rf"part-2/{file}: is missing"):
         merge(parts, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -158,10 +158,10 @@ def test_a_tokenizer_that_no_format_holds(tmp_path: Path, parts: list[Path]) -> 
         record = json.loads((part / "manifest.json").read_text())
         del record["tokenizer"]["file"]
         (part / "manifest.json").write_text(json.dumps(record))
-    with pytest.raises(ArgumentError, match="no format holds its tokenizer"):
+    with pytest.raises(ArgumentError, match="no format can hold its tokenizer"):
         merge(parts, tmp_path / "out")
     other = jeton.Tokenizer(models.BPE({b"a": 0}, merges=[]))
-    with pytest.raises(ArgumentError, match="is not the one that the set was made with"):
+    with pytest.raises(ArgumentError, match="is not the one that the set was prepared with"):
         merge(parts, tmp_path / "out", tokenizer=other)
     merge(parts, tmp_path / "out", tokenizer=TOK)
 

@@ -67,7 +67,7 @@ def test_a_folder_that_holds_another_set(tmp_path: Path) -> None:
     os.utime(text, (2**33, 2**33))
     with pytest.raises(FileError, match=r"in\.txt may have changed since; choose another folder"):
         prepare(text, TOK, out)
-    with pytest.raises(FileError, match="what it was made of may have changed"):
+    with pytest.raises(FileError, match="its input may have changed since"):
         prepare(["to be or not to be"], TOK, out)
     (out / "manifest.json").write_text("{")
     with pytest.raises(FileError, match="is not a manifest"):
@@ -99,7 +99,7 @@ def test_a_file_that_appears_while_a_set_grows(tmp_path: Path) -> None:
     def appears(progress: pipeline.PrepareProgress) -> None:
         (folder / "tokenizer.json").write_text("kept")
 
-    with pytest.raises(FileError, match=r"tokenizer\.json: was put there by another"):
+    with pytest.raises(FileError, match=r"tokenizer\.json: is from another program"):
         prepare(documents(9), tokenizer(), folder, watch=appears)
     assert (folder / "tokenizer.json").read_text() == "kept"
     (folder / "tokenizer.json").unlink()
@@ -114,7 +114,7 @@ def test_what_was_begun_otherwise(tmp_path: Path) -> None:
     parquet.write_table(pa.table({"text": TEXTS * 9}), table, row_group_size=50)
     out = tmp_path / "out"
     stopped(table, out)
-    with pytest.raises(FileError, match="begun with layout='jeton', not 'nanogpt'; go on with"):
+    with pytest.raises(FileError, match="started with layout='jeton', not 'nanogpt'; resume"):
         prepare(table, TOK, out, layout="nanogpt")
     with pytest.raises(FileError, match="the tokenizer is not the one"):
         prepare(table, tokenizer(pattern="gpt2"), out)
@@ -130,11 +130,11 @@ def test_files_of_a_begun_set_that_are_gone(tmp_path: Path) -> None:
     out = tmp_path / "out"
     stopped(TEXTS, out)
     (out / ".preparing" / "set" / ".train-00000.bin.part").unlink()
-    with pytest.raises(FileError, match="is gone or cut short since the state was saved"):
+    with pytest.raises(FileError, match="is missing or truncated since the state was saved"):
         prepare(TEXTS, TOK, out)
     stopped(TEXTS, tmp_path / "other", shuffle=1)
     next((tmp_path / "other" / ".preparing").glob("bucket-*.tokens")).unlink()
-    with pytest.raises(FileError, match=r"bucket-\d+\.tokens: is gone or cut short"):
+    with pytest.raises(FileError, match=r"bucket-\d+\.tokens: is missing or truncated"):
         prepare(TEXTS, TOK, tmp_path / "other", shuffle=1)
 
 
@@ -143,7 +143,9 @@ def test_a_journal_that_is_damaged(tmp_path: Path, name: str) -> None:
     stopped(TEXTS, tmp_path)
     path = tmp_path / ".preparing" / name
     path.write_text(path.read_text()[:20])
-    with pytest.raises(FormatError, match=rf"{name}: is damaged; remove .*preparing to begin anew"):
+    with pytest.raises(
+        FormatError, match=rf"{name}: is damaged; remove .*preparing to start again"
+    ):
         prepare(TEXTS, TOK, tmp_path)
 
 

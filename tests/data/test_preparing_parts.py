@@ -70,9 +70,9 @@ def test_nothing_is_left_of_what_took_no_work(tmp_path: Path) -> None:
     ("changed", "told"),
     [
         ({"tokenizer": "e"}, "the tokenizer is not the one"),
-        ({"options": {"layout": "megatron"}}, "begun with layout='jeton', not 'megatron'"),
+        ({"options": {"layout": "megatron"}}, "started with layout='jeton', not 'megatron'"),
         ({"inputs": {"train": [{"path": "a"}]}}, "the inputs are not those"),
-        ({"jeton": "2"}, "was begun by jeton 1, which may do otherwise"),
+        ({"jeton": "2"}, "was started by jeton 1, which may give other files"),
     ],
 )
 def test_another_run_is_told_by_what_differs(

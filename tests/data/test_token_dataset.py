@@ -103,7 +103,7 @@ def test_decode(tmp_path: Path) -> None:
     assert tokens.decode(tokens[6:]) == " vu"
     with pytest.raises(DecodeError):
         tokens.decode(slice(0, 2), errors="strict")
-    with pytest.raises(ArgumentError, match="without tokenizer="):
+    with pytest.raises(ArgumentError, match="needs a tokenizer"):
         TokenDataset(tmp_path).decode(slice(0, 2))
 
 

@@ -133,5 +133,5 @@ def test_the_command(run: Run, here: Path) -> None:
     _, old, new, said = MUTANTS["tokens decoded one by one"]
     (here / "my_bpe.py").write_text(SOLUTION.replace(old, new))
     output = run("learn", "--grade", "my_bpe.py", code=1).stdout
-    assert "✗ decode" in output and said in output and "Mend decode first" in output
+    assert "✗ decode" in output and said in output and "Fix decode first" in output
     assert "exclude each other" in run("learn", "--grade", "a.py", "--new", "b.py", code=2).stderr

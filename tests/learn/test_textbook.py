@@ -173,7 +173,7 @@ def test_gpt2_bytes_are_one_to_one() -> None:
     assert all(table[byte] == chr(byte) for byte in range(33, 127))
 
 
-def test_no_page_imports_anything_but_the_standard_library() -> None:
+def test_pages_import_the_standard_library_and_merge() -> None:
     import ast
     import sys
     from pathlib import Path
@@ -184,6 +184,9 @@ def test_no_page_imports_anything_but_the_standard_library() -> None:
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
                 names = [node.module or ""]
+                if names == ["jeton.learn.reference.words_bpe"]:
+                    assert [alias.name for alias in node.names] == ["merge"], page
+                    continue
             else:
                 continue
             assert all(name.split(".")[0] in sys.stdlib_module_names for name in names), page

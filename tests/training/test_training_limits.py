@@ -117,8 +117,8 @@ def test_an_interrupt_leaves_no_files(tmp_path: Path) -> None:
         ("4G", ArgumentError, "there is no unit 'G' .did you mean 'GB'"),
         ("4k", ArgumentError, "did you mean 'kB'"),
         (10**30, ArgumentError, "memory cannot be 10{30} "),
-        (1 << 10_000, ArgumentError, "memory cannot be so much"),
-        ("9" * 5000, ArgumentError, "memory cannot be so much"),
+        (1 << 10_000, ArgumentError, "memory cannot be this much"),
+        ("9" * 5000, ArgumentError, "memory cannot be this much"),
         ("0 GB", ArgumentError, "memory cannot be '0 GB'"),
         (1.5, ArgumentTypeError, "memory must be an int or a str, not float"),
         (True, ArgumentTypeError, "not bool"),
@@ -188,7 +188,7 @@ def test_texts_that_cannot_be_cut_must_fit(tmp_path: Path) -> None:
 
 def test_long_words_are_cut_between_characters() -> None:
     text = "é" * 25 + " abc"
-    with pytest.warns(TrainingWarning, match="max_word_length=10 characters were cut, 1 times"):
+    with pytest.warns(TrainingWarning, match="max_word_length=10 characters were split, 1 times"):
         counts = jeton.WordCounts.count([text], pattern="whitespace", max_word_length=10)
     assert counts.items() == [("é" * 10, 2), ("é" * 5, 1), ("abc", 1)]
     whole = jeton.WordCounts.count([text], pattern="whitespace", max_word_length=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from jeton.analysis import measures
 from jeton.analysis.probes import (
@@ -97,7 +97,7 @@ def _morphemes(tok: Tokenizer, words: Morphemes) -> dict[str, Value]:
     right = split_count = boundaries = 0
     splits = cuts_of(tok, [within(" ", word) for word in words])
     for cuts, parts in zip(splits, words.values(), strict=True):
-        inside, ends = set(cuts.inside), set(_ends(parts))
+        inside, ends = set(cuts.inside), set(itertools.accumulate(map(len, parts[:-1])))
         right += len(inside & ends)
         split_count += len(inside)
         boundaries += len(ends)
@@ -106,13 +106,6 @@ def _morphemes(tok: Tokenizer, words: Morphemes) -> dict[str, Value]:
         "morpheme_recall": measures.morpheme_recall(right, boundaries),
         "morpheme_f1": measures.morpheme_f1(right, split_count, boundaries),
     }
-
-
-def _ends(parts: Sequence[str]) -> Iterator[int]:
-    at = 0
-    for part in parts[:-1]:
-        at += len(part)
-        yield at
 
 
 def checked_morphemes(words: object) -> Morphemes | None:

@@ -110,6 +110,8 @@ class Rollout:
         self.prompt: Any = chat
         self.rewritten: list[Rewritten] = []
         self._chat_of = chat_of
+        self._asks = True
+        """Whether the last thing that was written asks for an answer."""
 
     @property
     def tokenizer(self) -> BaseTokenizer:
@@ -138,7 +140,16 @@ class Rollout:
         messages: Iterable[Mapping[str, Any]] = (),
         add_generation_prompt: bool = True,
     ) -> Rollout:
-        """A longer rollout, as by `Chat.extend`; this one does not change."""
+        """A longer rollout, as by `Chat.extend`; this one does not change.
+
+        Raises:
+            ArgumentError: As by `Chat.extend`; or nothing was written that asks for an answer.
+        """
+        if not self._asks:
+            raise ArgumentError(
+                "the rollout asks for no answer: pass messages= to the extend before, with "
+                "add_generation_prompt=True"
+            )
         written = _checked(ids)
         new = _listed(messages)
         answer = self.tokenizer.parse(  # type: ignore[attr-defined]
@@ -156,6 +167,7 @@ class Rollout:
         longer.answers = [*self.answers, answer]
         longer.messages = [*said, *new]
         longer.prompt = chat
+        longer._asks = add_generation_prompt
         before = [*self.ids, *written]
         longer.ids = [*before, *(chat.ids[cut:] if new or not is_ended else [])]
         longer.rewritten = list(_compared(self.tokenizer, before, chat.ids[:cut], is_ended))

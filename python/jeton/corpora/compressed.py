@@ -1,4 +1,4 @@
-"""Files that may be compressed, by gzip or Zstandard, read as what they hold."""
+"""Reads files that may be compressed by gzip or Zstandard."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from jeton.errors import UnsupportedError
 __all__ = ["DAMAGED", "decompressed"]
 
 DAMAGED = (OSError, EOFError, zlib.error)
-"""What reading raises where a compressed file is cut short or is none."""
+"""Errors of reading a compressed file that is truncated or damaged."""
 
 
 def decompressed(
     path: str | os.PathLike[str], file: io.BufferedReader[Any] | BinaryIO
 ) -> io.BufferedIOBase:
-    """What reads the content of a file, which may be the file itself.
+    """A reader of the decompressed content of a file; if it is not compressed, the file itself.
 
     Args:
         path: Its name, for errors.
-        file: The file, at its beginning, with `peek`. Whoever opened it closes it.
+        file: The file, at its beginning, with `peek`. The caller closes it.
 
     Raises:
-        UnsupportedError: It is compressed by Zstandard, and pyarrow is not installed.
+        UnsupportedError: The file is compressed by Zstandard, and pyarrow is not installed.
     """
     head = cast(Any, file).peek(4)[:4]
     if head[:2] == b"\x1f\x8b":
@@ -37,14 +37,14 @@ def decompressed(
         import pyarrow
     except ImportError:
         raise UnsupportedError(
-            f"{os.fspath(path)}: Zstandard files are read by pyarrow (pip install 'jeton[parquet]')"
+            f"{os.fspath(path)}: reading Zstandard needs pyarrow (pip install 'jeton[parquet]')"
         ) from None
     stream = pyarrow.CompressedInputStream(pyarrow.PythonFile(file, "r"), "zstd")
     return io.BufferedReader(_Stream(stream))
 
 
 class _Stream(io.RawIOBase):
-    """A stream of pyarrow as one of Python."""
+    """A stream of pyarrow as a stream of Python."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream

@@ -1,7 +1,7 @@
-"""A corpus: an iterable of texts, or files. What trainers count and what token sets are made of.
+"""Corpora: iterables of texts, or files, that trainers count and token sets encode.
 
-Look here for what counts as a corpus (`paths_or_texts`) and what a file holds (`kind_of`): all that
-read corpora ask here. Progress while a corpus is counted and columns of Parquet are here, too.
+Look here for which objects are a corpus (`paths_or_texts`) and what a file holds (`kind_of`); all
+readers of corpora use these. Progress of counting and columns of Parquet are here too.
 """
 
 from __future__ import annotations
@@ -50,15 +50,15 @@ __all__ = [
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BATCH_CHARACTERS = 4_000_000
-"""How much text is counted at a time: enough for all cores, little enough to notice Ctrl-C."""
+"""Text that is counted at a time: enough for all cores, little enough to notice Ctrl-C."""
 
 _BATCHES = 64
-"""A batch is one in so many parts of the memory budget: a character can take 7 bytes."""
+"""A batch is one of this many parts of the memory budget: a character can take 7 bytes."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far training has come: what `watch` is called with.
+    """The progress of training: the argument of `watch`.
 
     The phases are `counting`; then `merging` (BPE and WordPiece), or `seeding` and `fitting`
     (Unigram). In the last step of a phase, `done` equals `total`.
@@ -74,19 +74,19 @@ class Progress:
     """
 
     phase: Literal["counting", "merging", "seeding", "fitting"]
-    """What is being done."""
+    """The current work."""
     done: int
-    """Bytes when counting: of the files that were read, or of the texts; tokens when merging; else
+    """When counting, the bytes of files or texts that were read; when merging, tokens; otherwise
     steps."""
     total: int
-    """How many there will be, as far as is known: 0 while texts or a pipe are counted."""
+    """The final value of `done`, as far as known: 0 while texts or a pipe are counted."""
     text: int = 0
-    """Bytes of text that were counted; more than `done` where files are compressed, or not yet read
-    to their end."""
+    """Bytes of text that were counted: more than `done` if files are compressed, or not yet read to
+    their end."""
 
 
 def check_watch(watch: object) -> None:
-    """Refuses what cannot be called, before any work is done."""
+    """Fails, before any work, unless `watch` is callable or `None`."""
     if watch is not None and not callable(watch):
         raise ArgumentTypeError(f"watch must be callable or None, not {type(watch).__name__}")
 
@@ -95,7 +95,7 @@ def are_lines(documents: object) -> bool:
     """Whether the documents of a text file are its lines, and not the file.
 
     Raises:
-        ArgumentError: It is neither `"file"` nor `"line"`.
+        ArgumentError: `documents` is neither `"file"` nor `"line"`.
     """
     if not isinstance(documents, str) or documents not in ("file", "line"):
         raise ArgumentError(f'documents must be "file" or "line", not {documents!r}')
@@ -106,7 +106,7 @@ def drops_bad(bad_records: object) -> bool:
     """Whether records that cannot be read are left out.
 
     Raises:
-        ArgumentError: It is neither `"error"` nor `"drop"`.
+        ArgumentError: `bad_records` is neither `"error"` nor `"drop"`.
     """
     if not isinstance(bad_records, str) or bad_records not in ("error", "drop"):
         raise ArgumentError(f'bad_records must be "error" or "drop", not {bad_records!r}')
@@ -117,9 +117,8 @@ def kind_of(path: Path, field: str | None = None) -> Literal["table", "records",
     """What a file holds, by its name: a Parquet table, JSON lines, or text.
 
     Args:
-        path: The file; `.gz` and `.zst` behind the name do not count.
-        field: The field of records that is asked for. If there is one, what is no table is read as
-            JSON lines.
+        path: The file; a final `.gz` or `.zst` is ignored.
+        field: The field of records, if there is one: then all files but tables are JSON lines.
 
     Example:
         >>> [kind_of(Path(name)) for name in ("a.parquet", "a.jsonl.zst", "a.txt.gz")]
@@ -135,7 +134,7 @@ def kind_of(path: Path, field: str | None = None) -> Literal["table", "records",
 
 
 def warn(message: str) -> None:
-    """Warns, in the name of whoever called jeton, of what training makes of a corpus."""
+    """Warns about a corpus in training, at the line that called jeton."""
     warn_caller(message, TrainingWarning)
 
 
@@ -153,7 +152,7 @@ def count(
     """Counts the words of a corpus: of texts, or of files on all cores.
 
     Returns:
-        How many records, rows, lines and texts were left out because they cannot be read.
+        The number of records, rows, lines and texts that were left out as unreadable.
     """
     if field is not None and not isinstance(field, str):
         raise ArgumentTypeError(f"field must be a str or None, not {type(field).__name__}")
@@ -166,14 +165,16 @@ def count(
         )
     if by_line and not paths:
         raise ArgumentError("documents is for files, and data holds texts; leave it out")
-    told = _Told(watch, sum(map(size_of, paths)))
+    counting = _CountingProgress(watch, sum(map(size_of, paths)))
     size = _BATCH_CHARACTERS
     if memory is not None:
         size = min(size, memory // _BATCHES)
     number = 0
     for batch in batches(texts, size):
-        read = _readable(batch) if drop and errors == "strict" else batch
-        told.texts(counter.count(read, number, errors))
+        read = batch
+        if drop and errors == "strict":
+            read = [text for text in batch if text.isascii() or not _SURROGATE.search(text)]
+        counting.texts(counter.count(read, number, errors))
         number += len(batch)
         bad += len(batch) - len(read)
     tables = iter(
@@ -184,32 +185,27 @@ def count(
             for path in run:
                 table = next(tables)
                 for batch in batches(table.texts(size), size):
-                    told.table(counter.count(batch, 0, errors), table.share())
+                    counting.table(counter.count(batch, 0, errors), table.share())
                 bad += table.bad
-                told.finished([path])
+                counting.finished([path])
         else:
             files = list(run)
             names = [os.fspath(path) for path in files]
-            bad += counter.count_files(names, field, errors, by_line, drop, told.files)
-            told.finished(files)
-    told.end()
+            bad += counter.count_files(names, field, errors, by_line, drop, counting.files)
+            counting.finished(files)
+    counting.end()
     return bad
 
 
-def _readable(texts: list[str]) -> list[str]:
-    """The texts that have no lone surrogate."""
-    return [text for text in texts if text.isascii() or not _SURROGATE.search(text)]
-
-
-class _Told:
-    """What is told of counting, one run of files after another."""
+class _CountingProgress:
+    """Reports the progress of counting, over several runs of files."""
 
     def __init__(self, watch: Callable[[Progress], None] | None, total: int) -> None:
         self._watch = watch
         self._total = total
-        #: Of all that is finished, the bytes of text and those of files.
+        #: The bytes of text, and of files, in everything that is finished.
         self._text = self._read = 0
-        #: The bytes of text of what is not.
+        #: The bytes of text in what is not finished.
         self._running = 0
 
     def _tell(self, read: int) -> None:
@@ -248,13 +244,13 @@ def files_of(data: Any) -> list[Path] | None:
 def paths_or_texts(
     data: str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]],
 ) -> tuple[list[Path], Iterator[str]]:
-    """The files of a corpus, or else its texts; the first item of an iterable says which."""
+    """The files of a corpus, or its texts; the first item of an iterable decides which."""
     if isinstance(data, (str, os.PathLike)):
         return _files([checked_path("data", data)], is_str=isinstance(data, str)), iter(())
     if isinstance(data, (list, tuple)) and data and all(map(names_a_file, data)):
         raise ArgumentError(
-            f"data is a list of texts, each of which is the path of a file, as {data[0]!r}: wrap "
-            "them in pathlib.Path for the files, or pass iter(data) for the texts"
+            f"data is a list of texts, and each is also the path of a file, such as {data[0]!r}: "
+            "wrap them in pathlib.Path for the files, or pass iter(data) for the texts"
         )
     if isinstance(data, (bytes, bytearray)) or not isinstance(data, Iterable):
         raise ArgumentTypeError(
@@ -287,10 +283,10 @@ def names_a_file(text: object) -> bool:
 
 
 def text_or_data(data: object) -> Any:
-    """Data in which a `str` is a text itself.
+    """`data`, with a `str` as a corpus of that one text.
 
     Raises:
-        ArgumentError: It is the path of a file, too.
+        ArgumentError: The text is also the path of a file.
     """
     if not isinstance(data, str):
         return data
@@ -312,7 +308,7 @@ def _checked(texts: Iterable[object]) -> Iterator[str]:
 
 
 def batches(texts: Iterable[str], size: int) -> Iterator[list[str]]:
-    """The texts, about so many characters at a time."""
+    """The texts in batches of about `size` characters."""
     batch: list[str] = []
     characters = 0
     for text in texts:
@@ -326,41 +322,41 @@ def batches(texts: Iterable[str], size: int) -> Iterator[list[str]]:
 
 
 def _files(paths: list[str], *, is_str: bool = False) -> list[Path]:
-    """The files that paths or patterns of paths name, each once; warns of those named again."""
-    named = [name for path in paths for name in _expanded(os.path.expanduser(path), is_str)]
-    files, repeated = _core.find_files(named)
+    """The files that paths or patterns name, each once; warns about repeated ones."""
+    names = [name for path in paths for name in _expanded(os.path.expanduser(path), is_str)]
+    files, repeated = _core.find_files(names)
     if repeated:
         several = "files are" if repeated > 1 else "file is"
         warn(
             f"{repeated:,} {several} in the corpus more than once, but read only once: folders or "
-            "patterns overlap, or a path is named again, or is a link to another"
+            "patterns overlap, or a path is repeated or is a link to another"
         )
     return [Path(file) for file in files]
 
 
 _LONGEST_PATTERN = 4096
-"""Characters that a pattern of paths may have."""
+"""Maximum characters of a pattern of paths."""
 _MOST_FOLDERS = 256
-"""Folders, one in the other, that such a pattern may name."""
+"""Maximum nested folders in such a pattern."""
 
 
 def _expanded(path: str, is_str: bool) -> list[str]:
-    """What a path or a pattern of paths names, in the order of the names."""
+    """The files that a path or a pattern names, in the order of their names."""
     if os.path.lexists(path) or path == "-":
         return [path]
-    # `glob` calls itself for each folder, and a text that was meant as such may be of any length.
+    # `glob` recurses for each folder, and the string may be a text of any length by mistake.
     is_pattern = len(path) <= _LONGEST_PATTERN and path.count(os.sep) <= _MOST_FOLDERS
-    found = glob.glob(path, recursive=True) if is_pattern else []
-    found = [name for name in found if os.path.isfile(name)]
-    if not found:
-        shown = path if len(path) <= 80 else path[:80] + "…"
-        hint = "; if it is a text itself, pass it in a list" if is_str else ""
-        raise MissingFileError(f"{shown!r}: there is no such file{hint}")
-    return [os.fspath(name) for name in sorted(map(Path, found))]
+    names = glob.glob(path, recursive=True) if is_pattern else []
+    names = [name for name in names if os.path.isfile(name)]
+    if not names:
+        excerpt = path if len(path) <= 80 else path[:80] + "…"
+        hint = "; if it is a text, pass it in a list" if is_str else ""
+        raise MissingFileError(f"{excerpt!r}: there is no such file{hint}")
+    return [os.fspath(name) for name in sorted(map(Path, names))]
 
 
 def size_of(path: Path) -> int:
-    """The bytes of a file; pipes have none."""
+    """The bytes of a file; 0 for a pipe."""
     return path.stat().st_size if path.is_file() else 0
 
 
@@ -369,33 +365,33 @@ def is_table(path: Path) -> bool:
 
 
 _LONGEST_CELL = 64 << 20
-"""Bytes of the longest text of a table, as of a line of JSON: a small file may hold any number."""
+"""Maximum bytes of a text in a table, as in a line of JSON: a small file may expand to any size."""
 _ROWS = 256
-"""How many rows are decoded at a time at most: all may have the longest text of a dictionary."""
+"""Maximum rows decoded at a time: all may have the longest text of a dictionary."""
 _MAX_UNPACKED = 200
-"""Bytes that a byte of a large row group may be unpacked to."""
+"""Maximum bytes that one byte of a large row group may expand to."""
 _DICTIONARY = re.compile(rb"\x15\x04\x15([\x80-\xff]{0,4}[\0-\x7f])")
 """The start of a dictionary page in Parquet: its kind, and its unpacked size in zigzag."""
 
 ARROW_ERRORS = (OSError, ValueError, LookupError, TypeError, ArithmeticError, MemoryError)
-"""What pyarrow raises of files that are damaged."""
+"""Errors that pyarrow raises for damaged files."""
 
 
 def rows_at_once(path: Path, metadata: Any, columns: Iterable[str]) -> int:
-    """How many rows of a table may be decoded at a time, by its own metadata.
+    """The maximum rows of a table to decode at a time, according to its metadata.
 
     Raises:
         FormatError: The metadata is damaged.
-        UnsupportedError: A row is longer than a line of JSON may be, or a row group is vastly
-            larger than its part of the file.
+        UnsupportedError: A row is longer than the maximum for a line of JSON, or a row group is
+            vastly larger than its part of the file.
     """
-    wanted, dictionary = set(columns), 1
+    names, dictionary = set(columns), 1
     with opened(path) as file:
         for number in range(metadata.num_row_groups):
             try:
                 group = metadata.row_group(number)
                 parts = [group.column(at) for at in range(group.num_columns)]
-                parts = [it for it in parts if it.path_in_schema.split(".")[0] in wanted]
+                parts = [it for it in parts if it.path_in_schema.split(".")[0] in names]
                 dictionary = max(dictionary, sum(_dictionary_size(file, it) for it in parts))
             except ARROW_ERRORS as error:
                 reason = " ".join(str(error).split())
@@ -416,31 +412,31 @@ def _dictionary_size(file: BinaryIO, part: Any) -> int:
     """Unpacked bytes of the dictionary of a part of a column; 0 if it has none."""
     starts = (part.dictionary_page_offset, part.data_page_offset)
     file.seek(max(0, min(it for it in starts if it is not None)))
-    found = _DICTIONARY.match(file.read(8))
-    digits: bytes = found[1] if found else b""
+    match = _DICTIONARY.match(file.read(8))
+    digits: bytes = match[1] if match else b""
     return sum((digit & 127) << 7 * at for at, digit in enumerate(digits)) >> 1
 
 
 def _too_long(path: Path, place: str) -> UnsupportedError:
     return UnsupportedError(
-        f"{path}: {place} has a text of more than {_LONGEST_CELL / 1e6:.0f} MB; cut it, or write "
+        f"{path}: {place} has a text of more than {_LONGEST_CELL / 1e6:.0f} MB; split it, or write "
         "it as a file of text"
     )
 
 
 class ParquetColumn:
-    """A column of a Parquet file, which is looked for at once."""
+    """A column of a Parquet file; a missing file or column is an error at once."""
 
     def __init__(self, path: Path, column: str, errors: str, drops_bad: bool = False) -> None:
         try:
             from pyarrow import parquet, types
         except ImportError:
             raise UnsupportedError(
-                f"{path}: Parquet is read by pyarrow (pip install 'jeton[parquet]')"
+                f"{path}: reading Parquet needs pyarrow (pip install 'jeton[parquet]')"
             ) from None
         self._path, self._column, self._errors = path, column, errors
         self._drops_bad = drops_bad
-        #: How many cells were left out because they are not UTF-8.
+        #: The number of cells that were left out because they are not UTF-8.
         self.bad = self._read = 0
         try:
             self._table = parquet.ParquetFile(path, buffer_size=1 << 16)
@@ -448,8 +444,8 @@ class ParquetColumn:
         except FileNotFoundError:
             raise MissingFileError(f"{path}: there is no such file") from None
         except ARROW_ERRORS as error:
-            told = " ".join(str(error).split())
-            raise FormatError(f"{path}: not a Parquet file: {told}") from None
+            reason = " ".join(str(error).split())
+            raise FormatError(f"{path}: not a Parquet file: {reason}") from None
         if column not in names:
             close = _core.did_you_mean(column, names)
             hint = f"did you mean {close!r}?" if close else f"it has {', '.join(names)}"
@@ -461,17 +457,17 @@ class ParquetColumn:
         self._max_rows = rows_at_once(path, self._table.metadata, [column])
 
     def share(self) -> float:
-        """How many bytes of the file have been read, about."""
+        """The approximate number of bytes of the file that were read."""
         rows: int = self._table.metadata.num_rows
         return size_of(self._path) * self._read / max(1, rows)
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self._table.metadata.num_rows)
 
     def columns(self, size: int, first: int = 0) -> Iterator[Any]:
-        """The column as arrays of Arrow, from row `first` on, about so many bytes at a time."""
+        """The column from row `first` on, as arrays of Arrow of about `size` bytes."""
         groups = [self._table.metadata.row_group(at) for at in range(self._table.num_row_groups)]
         bytes_of_rows = sum(group.total_byte_size for group in groups)
         rows = max(1, min(self._max_rows, size * self.rows // max(1, bytes_of_rows)))
@@ -479,9 +475,9 @@ class ParquetColumn:
         while skipped < len(groups) and groups[skipped].num_rows <= first:
             first -= groups[skipped].num_rows
             skipped += 1
-        wanted = list(range(skipped, len(groups)))
+        groups_to_read = list(range(skipped, len(groups)))
         waiting: list[Any] = []
-        for array in self._arrays(rows, wanted):
+        for array in self._arrays(rows, groups_to_read):
             if first < len(array):
                 waiting.append(array[first:])
             first = max(0, first - len(array))
@@ -492,7 +488,7 @@ class ParquetColumn:
             yield _chunked(waiting)
 
     def texts(self, size: int) -> Iterator[str]:
-        """The texts; a cell that is null has none."""
+        """The texts; null cells are left out."""
         for array in self._arrays(max(1, min(self._max_rows, size >> 12))):
             cells = self._cells(array)
             self._read += len(cells)
@@ -512,8 +508,8 @@ class ParquetColumn:
                 if hasattr(column, "dictionary"):
                     column = column.dictionary_decode()  # so that its size is that of its texts
             except ARROW_ERRORS as error:
-                told = " ".join(str(error).split())
-                raise FormatError(f"{self._path}: cannot be read: {told}") from None
+                reason = " ".join(str(error).split())
+                raise FormatError(f"{self._path}: cannot be read: {reason}") from None
             if column.nbytes > _LONGEST_CELL:
                 self._check_cells(column)
             yield column
@@ -548,7 +544,7 @@ class ParquetColumn:
 
 
 def _chunked(arrays: list[Any]) -> Any:
-    """Arrays of one column as one."""
+    """The arrays of a column as one array."""
     if len(arrays) == 1:
         return arrays[0]
     import pyarrow

@@ -1,6 +1,6 @@
-"""Counting the words of a corpus for a trainer: what is counted, how it is read, what it needs.
+"""Counting the words of a corpus for a trainer: what is counted, how it is read, memory.
 
-Look here, too, for the stages before the model as the core takes them.
+Look here also for the stages before the model in the form that the core takes.
 """
 
 from __future__ import annotations
@@ -49,22 +49,22 @@ MAX_WORD_LENGTH = 10_000
 """Characters: longer than any word of a language, and short enough that merging stays quick."""
 
 Needs: TypeAlias = tuple[int, int, int]
-"""Bytes of memory that are needed in any case, for a distinct word, and for each byte of it."""
+"""Bytes of memory needed in any case, per distinct word, and per byte of a word."""
 
 COUNTS_NEED: Needs = (0, 48, 2)
-"""What putting words in order needs."""
+"""The memory for sorting words."""
 
 TOKEN_NEEDS = 1_000
-"""Bytes of memory that a token of a vocabulary needs while its tokenizer is made."""
+"""Bytes of memory per token of a vocabulary while its tokenizer is built."""
 
 Cutting: TypeAlias = "tuple[str, bool] | bytes"
-"""What makes words of texts: stages as JSON, and whether the model sees bytes as they are; or ASCII
-characters, between which words lie."""
+"""How texts are split into words: stages as JSON, and whether the model sees raw bytes; or the
+ASCII characters that separate words."""
 
 
 @dataclass(frozen=True)
 class Counting:
-    """What is counted: which words a corpus has, and how much memory must be left beside them."""
+    """What to count: how words are split, and the memory that training needs besides."""
 
     cutting: Cutting
     needs: Needs
@@ -74,7 +74,7 @@ class Counting:
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """How a corpus is read: what `count` and `train` of every trainer take beside it."""
+    """How to read a corpus: the options that `count` and `train` of every trainer take."""
 
     field: str | None
     errors: str
@@ -92,7 +92,7 @@ def count_words(
     counting: Counting,
     reading: Reading,
 ) -> _core.WordCounts:
-    """The words of a corpus; warns of those that were cut or left out."""
+    """The words of a corpus; warns about words that were split or left out."""
     needs, temp_dir = counting.needs, reading.temp_dir
     max_word_length, min_word_count = counting.max_word_length, counting.min_word_count
     check_watch(reading.watch)
@@ -114,15 +114,15 @@ def count_words(
             memory=allowed,
             watch=reading.watch,
         )
-        counts, (cut, rare, rare_total) = counter.finish()
+        counts, (splits, rare, rare_total) = counter.finish()
     finally:
         counter.discard()
     if bad:
         warn(f"left out {counted(bad, 'record')} that cannot be read")
-    if cut:
+    if splits:
         warn(
-            f"words of more than max_word_length={max_word_length:,} characters were cut, "
-            f"{cut:,} times"
+            f"words of more than max_word_length={max_word_length:,} characters were split, "
+            f"{splits:,} times"
         )
     if rare:
         _warn_of_rare(rare, rare_total, min_word_count)
@@ -132,10 +132,11 @@ def count_words(
 def counted_words(
     counts: _core.WordCounts, counting: Counting, reading: Reading
 ) -> _core.WordCounts:
-    """As `count_words`, of words that have been counted.
+    """As `count_words`, for words that are counted already.
 
     Raises:
-        ArgumentError: They were counted otherwise than `counting` says, or `reading` says how.
+        ArgumentError: They were counted with other settings than those of `counting`, or `reading`
+            has options for counting.
     """
     check_watch(reading.watch)
     checked_errors(reading.errors)
@@ -150,14 +151,14 @@ def counted_words(
             raise ArgumentError(f"{name} is for counting, and data holds counts; leave it out")
     counts.check_counted_by(counting.cutting, counting.max_word_length)
     allowed = _allowed(reading.memory, counting.needs)
-    kept = _without_rare(counts, counting.min_word_count)
+    common = _without_rare(counts, counting.min_word_count)
     if allowed is not None:
-        kept.check_memory(allowed, counting.needs)
-    return kept
+        common.check_memory(allowed, counting.needs)
+    return common
 
 
 def _allowed(memory: int | str | None, needs: Needs) -> int | None:
-    """A budget, which must be more than what is needed in any case."""
+    """The memory budget in bytes; fails if it is less than is needed in any case."""
     allowed = memory_bytes(memory)
     if allowed is not None and allowed <= needs[0]:
         raise TrainingError(
@@ -168,17 +169,17 @@ def _allowed(memory: int | str | None, needs: Needs) -> int | None:
 
 
 def _without_rare(counts: _core.WordCounts, min_word_count: int) -> _core.WordCounts:
-    """The words that occur often enough; warns of those that are left out."""
+    """The words that occur often enough; warns about those that are left out."""
     if min_word_count <= 1:
         return counts
-    kept = counts.at_least(min_word_count)
-    if rare := len(counts) - len(kept):
-        _warn_of_rare(rare, counts.total() - kept.total(), min_word_count)
-    return kept
+    common = counts.at_least(min_word_count)
+    if rare := len(counts) - len(common):
+        _warn_of_rare(rare, counts.total() - common.total(), min_word_count)
+    return common
 
 
 def checked_limits(max_word_length: int | None, min_word_count: int) -> tuple[int | None, int]:
-    """The limits as whole numbers; refuses those that make no sense, by name."""
+    """The limits as ints; fails, and names the limit, if one is not valid."""
     if max_word_length is not None:
         max_word_length = checked_int("max_word_length", max_word_length, 1)
     return max_word_length, checked_int("min_word_count", min_word_count, 0)
@@ -198,9 +199,9 @@ def first_stages(
     *,
     is_raw: bool = True,
 ) -> tuple[str, bool]:
-    """The stages before the model, in the shape of a `tokenizer.json`.
+    """The stages before the model, as in a `tokenizer.json`.
 
-    Where the model does not see bytes as they are, a byte-level pre-tokenizer spells them out.
+    If the model does not see raw bytes, a byte-level pre-tokenizer spells them out.
     """
     stages = json.dumps(
         {
@@ -224,18 +225,18 @@ def first_stages(
 
 
 def named_pre_tokenizer(pattern: str | Sequence[str]) -> pre_tokenizers.PreTokenizer:
-    """The pre-tokenizer of a pattern, or of several that split one after another.
+    """The pre-tokenizer of a pattern, or of several patterns that split one after another.
 
     Args:
-        pattern: Its name, or an expression in tiktoken's dialect.
+        pattern: A name, or an expression in tiktoken's dialect.
     """
     if isinstance(pattern, (list, tuple)):
         if not pattern:
-            raise ArgumentError("pattern is empty; 'none' leaves texts whole")
+            raise ArgumentError("pattern is empty; pass 'none' to keep texts whole")
         steps = tuple(map(named_pre_tokenizer, pattern))
         return steps[0] if len(steps) == 1 else pre_tokenizers.Sequence(steps)
     if not (name := check_text("pattern", pattern)):
-        raise ArgumentError("pattern is empty; 'none' leaves texts whole")
+        raise ArgumentError("pattern is empty; pass 'none' to keep texts whole")
     stages = json.loads(_core.pattern_pre_tokenizer(name))
     return cast(
         "pre_tokenizers.PreTokenizer", read_stored("pre_tokenizer", stages["pre_tokenizer"])

@@ -1,4 +1,4 @@
-"""Amounts of memory: what `memory="4GB"` means."""
+"""Amounts of memory, such as `memory="4GB"`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jeton.errors import ArgumentError, ArgumentTypeError
 __all__ = ["LEAST", "memory_bytes"]
 
 LEAST = 32_000_000
-"""The smallest budget: what reading, sorting and merging take however little text there is."""
+"""The smallest budget: reading, sorting and merging take this much for any text."""
 
 _UNITS = {
     "": 1,
@@ -25,8 +25,8 @@ def memory_bytes(memory: int | str | None) -> int | None:
     """An amount of memory in bytes: a number of them, or a text such as `"4GB"` or `"512 MiB"`.
 
     Raises:
-        ArgumentError: No such unit, or less than `LEAST`.
-        ArgumentTypeError: Neither a number nor a text.
+        ArgumentError: There is no such unit, or the amount is less than `LEAST`.
+        ArgumentTypeError: `memory` is neither a number nor a text.
 
     Example:
         >>> from jeton.corpora.memory_size import memory_bytes
@@ -40,10 +40,10 @@ def memory_bytes(memory: int | str | None) -> int | None:
     if isinstance(memory, int):
         amount = memory
     else:
-        found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", memory)
-        if found is None:
+        match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", memory)
+        if match is None:
             raise ArgumentError(f'memory cannot be {memory!r} (write it as "4GB" or "512MB")')
-        number, unit = found.groups()
+        number, unit = match.groups()
         units = {name.lower(): size for name, size in _UNITS.items()}
         if unit.lower() not in units:
             whole = next((name for name in _UNITS if name.lower() == f"{unit}b".lower()), None)
@@ -52,8 +52,8 @@ def memory_bytes(memory: int | str | None) -> int | None:
             raise ArgumentError(f"memory cannot be {memory!r}: there is no unit {unit!r} ({hint})")
         amount = int(Decimal(number) * units[unit.lower()])
     if not 0 < amount < 2**63:
-        shown = repr(memory) if amount.bit_length() < 130 else "so much"
-        raise ArgumentError(f'memory cannot be {shown} (write it as "4GB" or "512MB")')
+        text = repr(memory) if amount.bit_length() < 130 else "this much"
+        raise ArgumentError(f'memory cannot be {text} (write it as "4GB" or "512MB")')
     if amount < LEAST:
         raise ArgumentError(
             f"memory cannot be {memory!r}: reading, sorting and merging alone take "

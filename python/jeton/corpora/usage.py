@@ -1,6 +1,6 @@
-"""How often each token of a tokenizer occurs in a corpus, and which never do.
+"""How often each token of a tokenizer occurs in a corpus, and which never occur.
 
-Look here for what `Tokenizer.usage` gives, and for the file that it is saved as.
+Look here for the result of `Tokenizer.usage`, and for its file format.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FORMAT: Final = "jeton usage"
 _VERSION: Final = 1
 
 _BATCH_CHARACTERS = 4_000_000
-"""How much text is encoded at a time: enough for all cores, little enough to notice Ctrl-C."""
+"""Text that is encoded at a time: enough for all cores, little enough to notice Ctrl-C."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,10 +41,10 @@ class Usage:
     """How often each token occurs in a corpus.
 
     Attributes:
-        ids: All ids that stand for a token, rising: int64 of shape (vocabulary,).
+        ids: All ids that have a token, ascending: int64 of shape (vocabulary,).
         counts: How often each of these occurs: int64 of shape (vocabulary,).
-        documents: How many documents were counted, those without text left out.
-        bytes: How many bytes of UTF-8 these have.
+        documents: The number of documents, without empty ones.
+        bytes: The size of these in bytes of UTF-8.
         tokenizer: The digest of the tokenizer; see `Tokenizer.digest`.
         corpus: SHA-256 of the corpus, in hexadecimal: of its texts, or of the contents of its
             files, in order.
@@ -73,7 +73,7 @@ class Usage:
             object.__setattr__(self, name, _numbers(name, getattr(self, name)))
         if len(self.ids) != len(self.counts) or (np.diff(self.ids) <= 0).any():
             raise ArgumentError(
-                f"counts: {len(self.counts)} for {len(self.ids)} ids, which must rise"
+                f"counts: {len(self.counts)} for {len(self.ids)} ids, which must be ascending"
             )
         for name in ("documents", "bytes"):
             checked_int(name, getattr(self, name), 0)
@@ -82,33 +82,33 @@ class Usage:
 
     @property
     def total(self) -> int:
-        """How many tokens the corpus has."""
+        """The number of tokens of the corpus."""
         return int(self.counts.sum())
 
     @property
     def used(self) -> int:
-        """How many different tokens occur."""
+        """The number of different tokens that occur."""
         return int(np.count_nonzero(self.counts))
 
     @property
     def coverage(self) -> float | None:
-        """The share of the vocabulary that occurs; `None` of an empty vocabulary."""
+        """The share of the vocabulary that occurs; `None` for an empty vocabulary."""
         return self.used / len(self.ids) if len(self.ids) else None
 
     @property
     def never_used(self) -> npt.NDArray[np.int64]:
-        """The ids of tokens that do not occur, rising."""
+        """The ids of tokens that do not occur, ascending."""
         never: npt.NDArray[np.int64] = self.ids[self.counts == 0]
         return never
 
     def most_common(self, n: int) -> list[tuple[int, int]]:
-        """The ids that occur most with how often, most first; of equals the smaller id first.
+        """The most frequent ids with their counts; equally frequent ones by id.
 
         Args:
-            n: How many, at most.
+            n: The maximum number of ids.
 
         Raises:
-            ArgumentTypeError: `n` is no int.
+            ArgumentTypeError: `n` is not an int.
             ArgumentError: `n` is negative.
         """
         order = np.argsort(-self.counts, kind="stable")[: checked_int("n", n, 0)]
@@ -116,7 +116,7 @@ class Usage:
         return list(zip(self.ids[order].tolist(), self.counts[order].tolist(), strict=True))
 
     def tokens_for(self, share: float) -> int:
-        """How many of the most common tokens make up a share of all that occur.
+        """How many of the most frequent tokens make up a share of all tokens of the corpus.
 
         Args:
             share: From 0 to 1.
@@ -133,29 +133,29 @@ class Usage:
         if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share <= 1:
             raise ArgumentError(f"share must be a number from 0 to 1, not {share!r:.40}")
         running = np.cumsum(np.sort(self.counts)[::-1])
-        wanted = share * self.total
-        return min(self.used, int(np.searchsorted(running, wanted)) + 1) if wanted > 0 else 0
+        target = share * self.total
+        return min(self.used, int(np.searchsorted(running, target)) + 1) if target > 0 else 0
 
     def __getitem__(self, id: int) -> int:
-        """How often the token of an id occurs; 0 for an id that stands for none."""
+        """How often the token of an id occurs; 0 for an id without a token."""
         number = checked_int("id", id, 0)
         at = int(np.searchsorted(self.ids, number))
-        found = at < len(self.ids) and int(self.ids[at]) == number
-        return int(self.counts[at]) if found else 0
+        is_token = at < len(self.ids) and int(self.ids[at]) == number
+        return int(self.counts[at]) if is_token else 0
 
     def __iter__(self) -> Iterator[int]:
-        """The ids of all tokens, rising."""
+        """The ids of all tokens, ascending."""
         return iter(self.ids.tolist())
 
     def __len__(self) -> int:
-        """How many tokens the vocabulary has."""
+        """The number of tokens of the vocabulary."""
         return len(self.ids)
 
     def __contains__(self, id: object) -> bool:
         return isinstance(id, int) and bool(np.isin(id, self.ids))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it as JSON, whole or not at all.
+        """Writes the usage as JSON, completely or not at all.
 
         Raises:
             FileError: The file cannot be written.
@@ -168,6 +168,8 @@ class Usage:
             ...     jeton.analysis.Usage.load(os.path.join(folder, "usage.json")) == usage
             True
         """
+        # Ascending ids as half-open ranges.
+        runs = np.split(self.ids, np.flatnonzero(np.diff(self.ids) > 1) + 1)
         content = {
             "format": _FORMAT,
             "version": _VERSION,
@@ -176,7 +178,7 @@ class Usage:
             "corpus": self.corpus,
             "documents": self.documents,
             "bytes": self.bytes,
-            "ids": _runs(self.ids),
+            "ids": [[int(run[0]), int(run[-1]) + 1] for run in runs if run.size],
             "counts": self.counts.tolist(),
         }
         saved_json.write(path, content)
@@ -186,8 +188,8 @@ class Usage:
         """Reads what `save` wrote.
 
         Raises:
-            MissingFileError: There is no such file.
-            FormatError: It holds something else.
+            MissingFileError: The file does not exist.
+            FormatError: The file holds something else.
         """
         source, content = saved_json.read(path, "saved usage")
         try:
@@ -229,25 +231,19 @@ class Usage:
         )
 
 
-def _numbers(name: str, given: object) -> npt.NDArray[np.int64]:
-    """Whole numbers from 0 on, of one axis."""
+def _numbers(name: str, values: object) -> npt.NDArray[np.int64]:
+    """Nonnegative integers as an array with one axis."""
     try:
-        array = np.asarray(given)
+        array = np.asarray(values)
     except (ValueError, OverflowError):
         array = np.empty((0, 0))
     if array.ndim == 1 and not array.size:
         array = array.astype(np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise ArgumentTypeError(f"{name} must be whole numbers with one axis")
+        raise ArgumentTypeError(f"{name} must be an array of integers with one axis")
     if array.size and not (int(array.min()) >= 0 and int(array.max()) < 1 << 63):
         raise ArgumentError(f"{name} must be from 0 to 2**63 - 1")
     return np.ascontiguousarray(array, np.int64)
-
-
-def _runs(ids: npt.NDArray[np.int64]) -> list[list[int]]:
-    """Rising ids as half-open ranges."""
-    breaks = np.flatnonzero(np.diff(ids) > 1) + 1
-    return [[int(run[0]), int(run[-1]) + 1] for run in np.split(ids, breaks) if run.size]
 
 
 def usage_of(
@@ -258,7 +254,7 @@ def usage_of(
     errors: Literal["strict", "replace", "ignore"] = "strict",
     watch: Callable[[Progress], None] | None = None,
 ) -> Usage:
-    """What `Tokenizer.usage` gives."""
+    """The usage that `Tokenizer.usage` returns."""
     if field is not None:
         check_text("field", field)
     checked_errors(errors)
@@ -279,7 +275,7 @@ def usage_of(
 
 
 class _Counter:
-    """Counts tokens as they come, and what they were made of."""
+    """Counts tokens, and hashes the corpus."""
 
     def __init__(self, tok: BaseTokenizer, watch: Callable[[Progress], None] | None) -> None:
         self.tok, self.encoding, self.watch = tok, DocumentEncoding(tok), watch
@@ -320,7 +316,7 @@ class _Counter:
         self.read = Read((), documents, size, empty)
         self._tell(size, size, size)
 
-    def _add(self, tokens: npt.NDArray[np.unsignedinteger[Any]]) -> None:
+    def _add(self, tokens: npt.NDArray[np.unsignedinteger]) -> None:
         places = tokens if self.is_dense else np.searchsorted(self.ids, tokens)
         self.counts += np.bincount(places, minlength=len(self.counts))
 
@@ -329,7 +325,7 @@ class _Counter:
             self.watch(Progress("counting", done, total, text))
 
     def usage(self) -> Usage:
-        """All that was counted."""
+        """The counts as a `Usage`."""
         return Usage(
             self.ids,
             self.counts,

@@ -1,4 +1,4 @@
-"""Word counts: what every trainer starts from, counted once and trained from many times."""
+"""Word counts, from which every trainer starts: count once, train many times."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ _MAGIC = b"jeton word counts "
 Corpus: TypeAlias = (
     "str | os.PathLike[str] | Iterable[str] | Iterable[os.PathLike[str]] | WordCounts"
 )
-"""What may be trained from."""
+"""The data that trainers accept."""
 
 
 class WordCounts:
-    """The distinct words of a corpus with their counts, in the order in which each was first met.
+    """The distinct words of a corpus with their counts, in the order of their first occurrence.
 
-    Which words there are depends on how text is cut, so counts remember what they were counted by:
-    normalizer, pattern or pre_tokenizer, special tokens, and `max_word_length` where a word was
-    cut. A trainer that would have counted otherwise refuses them, and names what differs; a
-    trainer's own `count` always fits. Words given here with their counts are taken as they are, by
-    every trainer: so are `WordCounts(counts.items())`, which forgets how `counts` was made.
+    The words depend on how text is split, so counts remember their settings: normalizer, pattern or
+    pre_tokenizer, special tokens, and `max_word_length` if it split a word. A trainer with other
+    settings refuses the counts, and names the difference; a trainer's own `count` always fits.
+    Every trainer accepts words that you pass here with their counts, and so
+    `WordCounts(counts.items())`, which forgets the settings of `counts`.
 
     Example:
         >>> import jeton
@@ -97,24 +97,24 @@ class WordCounts:
 
         Args:
             data: Texts or files, as `BPETrainer.train` takes them.
-            pattern: How text is cut, by name or as an expression; `"gpt4"` if nothing is given.
-            normalizer: What happens to text first.
-            pre_tokenizer: How text is cut, instead of `pattern`.
-            special_tokens: No word spans one of these.
+            pattern: How text is split, by name or as an expression; by default `"gpt4"`.
+            normalizer: The normalizer, applied first.
+            pre_tokenizer: How text is split, instead of `pattern`.
+            special_tokens: Tokens that no word spans.
             field: As for `BPETrainer.train`.
             errors: As for `BPETrainer.train`.
             documents: As for `BPETrainer.train`.
             bad_records: As for `BPETrainer.train`.
-            max_word_length: A word of more characters is cut, between characters, into words of
-                so many and a rest; a warning says how often. `None`: none is.
+            max_word_length: Longer words are split into words of this many characters and a rest;
+                a warning says how often. `None` splits none.
             min_word_count: Words that occur less often are left out; a warning says how many.
-            memory: As for `BPETrainer.train`; here the counts must fit.
+            memory: As for `BPETrainer.train`; here the counts must fit into it.
             temp_dir: As for `BPETrainer.train`.
             watch: As for `BPETrainer.train`.
 
         Raises:
-            MissingFileError: There is no such file.
-            FormatError: A file that is not UTF-8, or lacks the field.
+            MissingFileError: A file does not exist.
+            FormatError: A file is not UTF-8, or lacks the field.
             TrainingError: The distinct words need more than `memory`.
 
         Example:
@@ -124,9 +124,9 @@ class WordCounts:
             [('low', 1), (',', 1), (' lower', 1)]
         """
         if isinstance(data, WordCounts):
-            raise ArgumentError("data holds counts already; train from them as they are")
+            raise ArgumentError("data is word counts already; train from them directly")
         if pattern is not None and pre_tokenizer is not None:
-            raise ArgumentError("pattern and pre_tokenizer both say how text is cut; give one")
+            raise ArgumentError("pattern and pre_tokenizer both say how to split text; pass one")
         if pre_tokenizer is None:
             pre_tokenizer = named_pre_tokenizer("gpt4" if pattern is None else pattern)
         specials = checked_texts("special_tokens", special_tokens)
@@ -153,21 +153,21 @@ class WordCounts:
         """Counts that `save` wrote.
 
         Raises:
-            MissingFileError: There is no such file.
-            FormatError: The file holds something else, was cut short or changed, or is of another
+            MissingFileError: The file does not exist.
+            FormatError: The file holds something else, is truncated or damaged, or is from another
                 version of jeton.
         """
         return cls.of_core(_core.WordCounts.load(checked_path("path", path)))
 
     @classmethod
     def of_core(cls, core: _core.WordCounts) -> WordCounts:
-        """The counts that the core has made."""
+        """Wraps counts of the core."""
         counts = cls.__new__(cls)
         counts.core = core
         return counts
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the counts to a file, whole or not at all.
+        """Writes the counts to a file, completely or not at all.
 
         Raises:
             FileError: The file cannot be written.
@@ -184,11 +184,11 @@ class WordCounts:
         self.core.save(checked_path("path", path))
 
     def merged(self, other: WordCounts) -> WordCounts:
-        """The counts of both corpora, those of `other` met later.
+        """The counts of both corpora; the words of `other` come later.
 
         Raises:
-            ArgumentError: They were counted otherwise; counts that were given word by word go with
-                any.
+            ArgumentError: They were counted with different settings. Counts that were passed word
+                by word fit any.
 
         Example:
             >>> import jeton
@@ -216,7 +216,7 @@ class WordCounts:
 
     @property
     def total(self) -> int:
-        """How many words the corpus has, each occurrence counted.
+        """The number of words of the corpus, counting each occurrence.
 
         Example:
             >>> import jeton
@@ -226,11 +226,11 @@ class WordCounts:
         return self.core.total()
 
     def __len__(self) -> int:
-        """How many distinct words there are."""
+        """The number of distinct words."""
         return len(self.core)
 
     def __iter__(self) -> Iterator[str]:
-        """The words, in the order in which each was first met."""
+        """The words, in the order of their first occurrence."""
         for start in range(0, len(self), _SLICE):
             yield from (word for word, _ in self.core.words(start, start + _SLICE))
 
@@ -248,13 +248,13 @@ class WordCounts:
         """
         if not isinstance(word, str):
             raise ArgumentTypeError(f"a word must be a str, not {type(word).__name__}")
-        found = self.core.find(word)
-        if found is None:
+        count = self.core.find(word)
+        if count is None:
             raise UnknownTokenError(f"{word!r} is not among the {len(self):,} words")
-        return found
+        return count
 
     def __eq__(self, other: object) -> bool:
-        """Whether these are the same words in the same order, as often, however counted."""
+        """Whether the words, their order and their counts are equal, whatever the settings."""
         if not isinstance(other, WordCounts):
             return NotImplemented
         return self.core.equals(other.core)
@@ -269,7 +269,7 @@ class WordCounts:
 
 
 _SLICE = 4096
-"""How many words are made Python's at a time."""
+"""Number of words that become Python objects at a time."""
 
 
 def _unpickled(image: bytes) -> WordCounts:
@@ -286,7 +286,7 @@ def _pair(at: int, pair: object) -> tuple[str, int]:
 
 
 def is_counts(path: str | os.PathLike[str]) -> bool:
-    """Whether a file holds word counts that `WordCounts.save` wrote."""
+    """Whether `WordCounts.save` wrote the file."""
     if not os.path.isfile(path):
         return False
     with open(path, "rb") as file:

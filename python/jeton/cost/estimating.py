@@ -1,4 +1,4 @@
-"""The price of a request: so many tokens of a prompt, some of them cached, and of an answer."""
+"""The price of a request: of its prompt, the cached part of it, and the answer."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Cost:
     """Whether the tokens are a count rather than an estimate. What is billed may differ even so:
     by discounts, tiers, taxes, and tokens that a model thinks with."""
     notes: tuple[str, ...]
-    """What to know of the number: a stale price, an estimated count, a price that is missing."""
+    """What to know about the number: a stale price, an estimated count, a missing price."""
 
     @property
     def rates(self) -> Price | Above:
@@ -48,12 +48,12 @@ class Cost:
 
     @property
     def input(self) -> Decimal:
-        """What the tokens cost that are not cached."""
+        """What the tokens cost, without the cached ones."""
         return amounts(self.rates, self.input_tokens, self.cached_tokens, self.output_tokens)[0]
 
     @property
     def cached(self) -> Decimal:
-        """What the cached tokens cost; where there is no price for them, as much as others."""
+        """What the cached tokens cost; without a price of their own, that of other tokens."""
         return amounts(self.rates, self.input_tokens, self.cached_tokens, self.output_tokens)[1]
 
     @property
@@ -63,7 +63,7 @@ class Cost:
 
     @property
     def total(self) -> Decimal:
-        """All of it."""
+        """The sum."""
         return self.input + self.cached + self.output
 
     def __str__(self) -> str:
@@ -71,14 +71,14 @@ class Cost:
 
 
 def amounts(
-    rates: Price | Above, tokens: int, cached: int, written: int
+    rates: Price | Above, tokens: int, cached: int, output: int
 ) -> tuple[Decimal, Decimal, Decimal]:
     """What the rest of a prompt, the cached tokens among its `tokens`, and the answer cost."""
     of_cached = rates.input if rates.cached is None else rates.cached
     return (
         (tokens - cached) * Decimal(rates.input) / _MILLION,
         cached * Decimal(of_cached) / _MILLION,
-        written * Decimal(rates.output or 0) / _MILLION,
+        output * Decimal(rates.output or 0) / _MILLION,
     )
 
 
@@ -98,8 +98,8 @@ def estimate(
         input_tokens: The tokens of the prompt: a number, or what `tok.count_messages` gives.
         output_tokens: The tokens of the answer, with those that the model thinks with.
         cached_tokens: How many of the prompt's tokens are read from the provider's cache.
-        prices: A table, or the path of one (`Prices.load`); by default jeton's own, which is of
-            the days that it says.
+        prices: A table, or the path of one (`Prices.load`); by default jeton's own, which says
+            the date of each price.
         on: The day by which prices are stale or not; by default today.
 
     Raises:
@@ -111,17 +111,19 @@ def estimate(
     Example:
         >>> from jeton import cost
         >>> table = cost.Prices({"mine": cost.Price(input=2, output=8, date="2026-11-01")})
-        >>> told = cost.estimate("mine", 1_000, output_tokens=500, prices=table)
-        >>> print(told, told.total)
+        >>> total = cost.estimate("mine", 1_000, output_tokens=500, prices=table)
+        >>> print(total, total.total)
         $0.0060 0.006
     """
     table = table_of(prices)
     price = table.of(model)
-    notes = [] if not isinstance(input_tokens, MessageCount) else _notes_of(input_tokens)
+    notes = []
+    if isinstance(input_tokens, MessageCount) and not input_tokens.exact:
+        notes.append(input_tokens.basis)
     exact = not notes
     tokens = checked_int("input_tokens", input_tokens, 0)
     cached = checked_int("cached_tokens", cached_tokens, 0)
-    written = checked_int("output_tokens", output_tokens, 0)
+    output = checked_int("output_tokens", output_tokens, 0)
     if on is not None:
         check_kind("on", on, datetime.date, "a date or None")
     if cached > tokens:
@@ -129,28 +131,24 @@ def estimate(
             f"cached_tokens are {cached:,}, more than the {tokens:,} input_tokens that they are "
             "part of"
         )
-    if written and price.output is None:
+    if output and price.output is None:
         raise ArgumentError(f"output_tokens: {model!r:.60} has no price for output")
     row = table.row_of(model)
     if row not in (model, model.lower()):
-        notes.append(f"{model} has no price of its own in the table: that of {row}")
+        notes.append(f"the table has no price for {model}: this is the one of {row}")
     if cached and price.cached is None:
-        notes.append(f"no price of cached tokens is known for {model}: they count as others")
+        notes.append(f"no price of cached tokens is known for {model}: they cost as much as others")
     notes += stale_note(price, datetime.date.today() if on is None else on)
-    return Cost(model, price, tokens, cached, written, exact, tuple(notes))
-
-
-def _notes_of(count: MessageCount) -> list[str]:
-    return [] if count.exact else [count.basis]
+    return Cost(model, price, tokens, cached, output, exact, tuple(notes))
 
 
 def stale_note(price: Price, on: datetime.date) -> list[str]:
-    """What to say of a price that is stale, if it is."""
+    """What to say about a price that is stale, if it is."""
     if not price.is_stale(on):
         return []
     if price.date is None:
         return ["the price has no date: it may be stale"]
-    return [f"the price is of {price.date}, {price.age(on):,} days old: it may be stale"]
+    return [f"the price is from {price.date}, {price.age(on):,} days old: it may be stale"]
 
 
 def tokenizer_of(
@@ -160,7 +158,7 @@ def tokenizer_of(
 
     Args:
         model: The name of a model.
-        prices: A table whose rows may say so, as in `estimate`.
+        prices: A table whose rows may name tokenizers, as in `estimate`.
 
     Example:
         >>> from jeton import cost
@@ -168,8 +166,8 @@ def tokenizer_of(
         ('o200k_base', None)
     """
     price = table_of(prices).find(model)
-    named = None if price is None else price.tokenizer
-    return named or registry.name_for_model(model.lower())
+    name = None if price is None else price.tokenizer
+    return name or registry.name_for_model(model.lower())
 
 
 def is_private(model: str) -> bool:

@@ -65,7 +65,7 @@ class Price:
     Numbers are kept as `Decimal`, so sums are exact.
 
     Raises:
-        ArgumentError: A price that is negative or no number; a date that is none.
+        ArgumentError: A negative price, or one that is not a number; a date that is not one.
 
     Example:
         >>> from jeton.cost import Price
@@ -84,7 +84,7 @@ class Price:
     date: Any = None
     """The day on which the price was read."""
     source: str = ""
-    """Who says so."""
+    """Where the price was read."""
     above: Above | None = None
     """What longer prompts cost."""
     tokenizer: str | None = None
@@ -117,7 +117,7 @@ class Price:
         return None if self.date is None else int((_day(on) - self.date).days)
 
     def is_stale(self, on: datetime.date) -> bool:
-        """Whether the price is older than `STALE_AFTER`, or of no known day."""
+        """Whether the price is older than `STALE_AFTER`, or has no date."""
         age = self.age(on)
         return age is None or age > STALE_AFTER.days
 
@@ -130,7 +130,7 @@ def _set_prices(owner: Price | Above) -> None:
         if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
             raise ArgumentTypeError(f"{name} must be a number, not {type(value).__name__}")
         if isinstance(value, int) and value.bit_length() > 64:
-            raise ArgumentError(f"{name} must be at most {_MOST:,}, not one of so many digits")
+            raise ArgumentError(f"{name} must be at most {_MOST:,}")
         number = Decimal(str(value))
         if not (number.is_finite() and 0 <= number <= _MOST):
             raise ArgumentError(f"{name} must be from 0 to {_MOST:,}, not {value!r}")
@@ -178,11 +178,11 @@ class Prices(Mapping[str, Price]):
     def load(cls, path: str | os.PathLike[str]) -> Prices:
         """The table of a file, JSON or TOML by the ending of its name.
 
-        It holds `models`, each with its `input` and whatever else a `Price` has, and may hold
-        `currency`, `date` and `source` for all models that do not say their own.
+        It holds `models`, each with its `input` and other fields of a `Price`, and may hold
+        `currency`, `date` and `source` for all models that do not have their own.
 
         Raises:
-            FormatError: The file is not that.
+            FormatError: The file is something else.
             MissingFileError: There is no such file.
             UnsupportedError: TOML, before Python 3.11.
 
@@ -223,7 +223,7 @@ class Prices(Mapping[str, Price]):
         return None if name is None else self._prices[name]
 
     def row_of(self, model: str) -> str | None:
-        """The name under which the table has a model: its own, or one without the version's date.
+        """The name that a model has in the table: its own, or one without the version's date.
 
         Example:
             >>> from jeton import cost
@@ -233,7 +233,7 @@ class Prices(Mapping[str, Price]):
         check_kind("model", model, str, "the name of a model")
         name = model.lower()
         candidates = (model, name, _VERSION.sub("", name))
-        return next((known for known in candidates if known in self._prices), None)
+        return next((candidate for candidate in candidates if candidate in self._prices), None)
 
     def _near(self, name: str) -> str:
         if name.startswith("ft:"):
@@ -272,7 +272,7 @@ def shipped() -> Prices:
 
 
 def table_of(prices: Prices | str | os.PathLike[str] | None) -> Prices:
-    """The table that an argument `prices` stands for: jeton's own, a file's, or itself."""
+    """The table that an argument `prices` means: jeton's own, a file's, or itself."""
     if prices is None:
         return shipped()
     if isinstance(prices, Prices):
@@ -331,9 +331,9 @@ def _record(kind: Any, row: Any, place: str, shared: Mapping[str, Any]) -> Any:
         raise FormatError(f"{place}: must be a table of prices, not {type(row).__name__}")
     _check_names(row, tuple(item.name for item in fields(kind)), place)
     values = {**shared, **row}
-    for needed in ("input", "tokens") if kind is Above else ("input",):
-        if needed not in values:
-            raise FormatError(f"{place}: has no {needed!r}")
+    for field in ("input", "tokens") if kind is Above else ("input",):
+        if field not in values:
+            raise FormatError(f"{place}: has no {field!r}")
     if values.get("above") is not None:
         values["above"] = _record(Above, values["above"], f"{place}.above", {})
     try:
@@ -342,16 +342,16 @@ def _record(kind: Any, row: Any, place: str, shared: Mapping[str, Any]) -> Any:
         raise FormatError(f"{place}: {error}") from None
 
 
-def _check_names(given: dict[str, Any], known: tuple[str, ...], place: str) -> None:
-    for key in given:
-        if key not in known:
-            close = _core.did_you_mean(key, list(known))
-            hint = f"did you mean {close!r}?" if close else f"there are {', '.join(known)}"
+def _check_names(fields: dict[str, Any], names: tuple[str, ...], place: str) -> None:
+    for key in fields:
+        if key not in names:
+            close = _core.did_you_mean(key, list(names))
+            hint = f"did you mean {close!r}?" if close else f"there are {', '.join(names)}"
             raise FormatError(f"{place}: there is no {key!r:.60} in a table of prices ({hint})")
 
 
 def places_of(amounts: Iterable[Decimal]) -> int:
-    """How many places tell amounts from nothing: two digits of the least, from 2 to 12.
+    """How many decimal places amounts need: two digits of the least, from 2 to 12.
 
     >>> places_of([Decimal("1.5"), Decimal("0.00123")]), places_of([])
     (4, 2)
@@ -361,12 +361,12 @@ def places_of(amounts: Iterable[Decimal]) -> int:
 
 
 def money(amount: Decimal, currency: str = "USD", *, places: int | None = None) -> str:
-    """An amount as people write it, with two digits of what is less than one.
+    """An amount as people write it, with two digits of one that is less than 1.
 
     Args:
         amount: How much.
-        currency: Its code, as `"EUR"`.
-        places: How many decimal places are shown; by default as many as it takes.
+        currency: Its code, such as `"EUR"`.
+        places: How many decimal places are shown; by default as many as needed.
 
     Example:
         >>> from decimal import Decimal
@@ -380,6 +380,6 @@ def money(amount: Decimal, currency: str = "USD", *, places: int | None = None) 
         raise ArgumentError(f"amount must be a number, not {amount}")
     if places is None:
         places = places_of([amount])
-    shown = f"{amount:,.{min(30, checked_int('places', places, 0))}f}"
+    text = f"{amount:,.{min(30, checked_int('places', places, 0))}f}"
     sign = _SIGNS.get(currency)
-    return f"{sign}{shown}" if sign else f"{shown} {currency}"
+    return f"{sign}{text}" if sign else f"{text} {currency}"

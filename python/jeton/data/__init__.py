@@ -1,9 +1,9 @@
-"""Data sets of tokens: from a tokenizer and a corpus to what a training loop reads.
+"""Token sets: from a tokenizer and a corpus to training batches.
 
-`prepare` makes a token set of a corpus, `merge` puts together what several machines have prepared,
-and `verify` holds a set against its manifest. `TokenDataset` reads a set of any layout; its
-`get_batch` and `loader` give batches. `pack` lays documents into rows. `layouts` are the file
-formats, each with a writer and a reader.
+`prepare` turns a corpus into a token set, `merge` joins the parts that several machines have
+prepared, and `verify` compares a set with its manifest. `TokenDataset` reads a set of any layout;
+its `get_batch` and `loader` return batches. `pack` packs documents into sequences of one length.
+`layouts` are the file formats, each with a writer and a reader.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checks of arguments that only data sets take: switches, and numbers of examples."""
+"""Checks of arguments that only data sets take: flags, and numbers of examples."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ __all__ = ["checked_bool", "checked_numbers"]
 
 
 def checked_bool(name: str, value: object) -> bool:
-    """True or False, and nothing that may be taken for them."""
+    """`value`, if it is a bool; other truthy or falsy values are an error."""
     if not isinstance(value, (bool, np.bool_)):
         raise ArgumentTypeError(f"{name} must be a bool, not {type(value).__name__}")
     return bool(value)
 
 
 def checked_numbers(name: str, numbers: npt.ArrayLike, below: int) -> npt.NDArray[np.int64]:
-    """Whole numbers from 0 up to `below`, in an array of one axis."""
+    """Integers from 0 up to `below`, as an array with one axis."""
     try:
         array = np.asarray(numbers)
     except (ValueError, TypeError, OverflowError):
@@ -26,8 +26,8 @@ def checked_numbers(name: str, numbers: npt.ArrayLike, below: int) -> npt.NDArra
     if array.ndim == 1 and not array.size and array.dtype.kind == "f":
         array = array.astype(np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise ArgumentTypeError(f"{name} must be an array of whole numbers, of one axis")
+        raise ArgumentTypeError(f"{name} must be an array of integers with one axis")
     if array.size and not 0 <= int(array.min()) <= int(array.max()) < below:
         worst = int(array.min()) if int(array.min()) < 0 else int(array.max())
-        raise ArgumentError(f"{name} has {worst:,}, and must lie between 0 and {below - 1:,}")
+        raise ArgumentError(f"{name} has {worst:,}, but must be between 0 and {below - 1:,}")
     return array.astype(np.int64)

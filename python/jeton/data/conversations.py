@@ -1,4 +1,4 @@
-"""`Conversations`: how `prepare` makes tokens with a loss mask of records that hold messages."""
+"""`Conversations`: how `prepare` turns records of messages into tokens with a loss mask."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import inspect
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from jeton.arguments import check_kind, check_text, checked_int, checked_texts
 from jeton.errors import ArgumentError, ArgumentTypeError
@@ -22,26 +22,27 @@ __all__ = ["Conversations"]
 
 @dataclass(frozen=True)
 class Conversations:
-    """What `prepare` needs to know of records that hold conversations.
+    """Options of `prepare` for records that hold conversations.
 
     Attributes:
         field: The field of records, or the column, that holds the messages: a list of dicts with
             `role` and `content`, or such a list as JSON text.
         tools: The field that holds JSON schemas of tools, if there is one. A record may lack it.
         template: As for `Tokenizer.chat`: by default the tokenizer's own.
-        roles: Whose messages are to be learnt.
-        max_tokens: The most tokens of a conversation.
-        too_long: What becomes of a longer one: `"truncate"`, its oldest turns go as `Chat.truncate`
-            has it, and it is dropped if the last turn alone is too long; `"drop"`; or `"error"`.
-        bad_records: What becomes of a record that has no such field, whose messages the template
-            refuses, of a message of which it reads nothing but the role, as of one whose content
-            has another name, or in which nothing is to be learnt: `"error"`, with the place; or
-            `"drop"`.
-        date: The day that templates write which ask for it, as `"2026-11-23"`.
-        variables: What else the template reads, as `{"enable_thinking": False}`.
+        roles: The roles whose messages the model learns.
+        max_tokens: The maximum number of tokens of a conversation.
+        too_long: What to do with a longer conversation. `"truncate"` removes its oldest turns, like
+            `Chat.truncate`, and drops it if the last turn alone is too long; `"drop"` leaves it
+            out; `"error"` raises.
+        bad_records: What to do with a bad record: `"error"` raises and says where, `"drop"` leaves
+            it out. A record is bad if it lacks the field, if the template refuses its messages or
+            reads only the role of one (for example because its content has another name), or if
+            there is nothing to learn.
+        date: The date for templates that write one, such as `"2026-11-23"`.
+        variables: Further variables of the template, such as `{"enable_thinking": False}`.
 
     Raises:
-        ArgumentTypeError, ArgumentError: A value that makes no sense.
+        ArgumentTypeError, ArgumentError: A value is not valid.
 
     Example:
         >>> import jeton, tempfile
@@ -53,8 +54,8 @@ class Conversations:
         ...     {"role": "user", "content": "hi"}, {"role": "assistant", "content": "hey"}
         ... ]}]
         >>> folder = tempfile.mkdtemp()
-        >>> asked = Conversations("chat", template="chatml")
-        >>> manifest = prepare(records, tok, folder, messages=asked)
+        >>> conversations = Conversations("chat", template="chatml")
+        >>> manifest = prepare(records, tok, folder, messages=conversations)
         >>> manifest.documents, manifest.chats["learnt_tokens"]
         (1, 4)
         >>> tokens = TokenDataset(folder)
@@ -70,7 +71,7 @@ class Conversations:
     too_long: Literal["truncate", "drop", "error"] = "truncate"
     bad_records: Literal["error", "drop"] = "error"
     date: str | None = None
-    variables: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    variables: Mapping[str, object] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("field", "tools", "template", "date"):
@@ -81,7 +82,7 @@ class Conversations:
             raise ArgumentError("field is empty: name the field that holds the messages")
         object.__setattr__(self, "roles", checked_texts("roles", self.roles))
         if not self.roles:
-            raise ArgumentError('roles is empty: name whose messages are learnt, as ("assistant",)')
+            raise ArgumentError('roles is empty: name the roles to learn, such as ("assistant",)')
         if self.max_tokens is not None:
             checked_int("max_tokens", self.max_tokens, 1)
         _check_word("too_long", self.too_long, ("truncate", "drop", "error"))
@@ -90,37 +91,35 @@ class Conversations:
         self._check_variables()
 
     def day(self) -> datetime.date | None:
-        """The day that templates see; `None` if none is given."""
+        """The date that templates see; `None` without one."""
         if self.date is None:
             return None
         try:
             return datetime.date.fromisoformat(self.date)
         except ValueError:
             raise ArgumentError(
-                f"date must be a day as '2026-11-23', not {self.date[:40]!r}"
+                f"date must be a date such as '2026-11-23', not {self.date[:40]!r}"
             ) from None
 
     def _check_variables(self) -> None:
         from jeton.tokenizer import Tokenizer
 
         check_kind("variables", self.variables, Mapping, "a mapping of names to values")
-        taken = inspect.signature(Tokenizer.chat).parameters
+        parameters = inspect.signature(Tokenizer.chat).parameters
         for name in self.variables:
             check_kind("each name of variables", name, str, "a str")
-            if name in taken:
+            if name in parameters:
                 raise ArgumentError(f"variables: {name!r} is an argument of chat, not a variable")
         try:
             json.dumps(dict(self.variables), allow_nan=False).encode()
         except (TypeError, ValueError, RecursionError) as error:
-            raise ArgumentError(
-                f"variables must be such that JSON can hold them: {error}"
-            ) from None
+            raise ArgumentError(f"variables must be values that JSON can hold: {error}") from None
 
-    def options(self, tokenizer: Tokenizer) -> dict[str, Any]:
-        """What the manifest says of this, and what must be the same to go on.
+    def options(self, tokenizer: Tokenizer) -> dict[str, object]:
+        """The options in the manifest, which must be unchanged to resume.
 
         Raises:
-            ArgumentError: There is no such template, or it writes the day and none is given.
+            ArgumentError: There is no such template, or it writes the date and there is none.
         """
         from jeton.chat.templates import template_of
 
@@ -132,8 +131,8 @@ class Conversations:
             raise type(error)(f"messages: {error}") from None
         if self.date is None and any("strftime_now" in text for text in texts):
             raise ArgumentError(
-                "the template writes the day on which it runs; give date, as '2026-11-23', so that "
-                "the same call gives the same files on another day"
+                "the template writes the current date; pass date, such as '2026-11-23', so that "
+                "the same call writes the same files on another day"
             )
         return {
             "field": self.field,

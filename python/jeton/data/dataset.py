@@ -1,4 +1,4 @@
-"""`TokenDataset`: a token set on the disk as one long array, and batches of it."""
+"""`TokenDataset`: a token set on the disk as one long array, and batches from it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from jeton.data import layouts
 from jeton.data.arguments import checked_numbers
 from jeton.data.documents import Documents, ends_by_token, ends_of_shards
 from jeton.data.loader import Loader
-from jeton.data.manifest_defaults import known_of
+from jeton.data.manifest_defaults import facts_of
 from jeton.data.masks import IGNORED, LossMask
 from jeton.data.numpy_or_torch import loader_of
 from jeton.data.tensors import checked_device, on_device
@@ -29,13 +29,13 @@ __all__ = ["Batch", "TokenDataset", "Windows"]
 
 
 class Batch(NamedTuple):
-    """Windows of tokens, and what follows each of their tokens."""
+    """Windows of tokens, and the token after each."""
 
     x: Any
     """Ids, int64, of shape (batch, block)."""
     y: Any
-    """For each place in `x` the id after it: int64, of the same shape; `IGNORED`, -100, where the
-    set has a loss mask and that id is not to be learnt."""
+    """For each place in `x` the id after it: int64, of the same shape; `IGNORED`, -100, if the set
+    has a loss mask and that id is not learnt."""
 
 
 class TokenDataset:
@@ -74,22 +74,22 @@ class TokenDataset:
             path: A folder, a single file, or Megatron's name of two files without their ending.
             split: Which split of a folder; by default the only one, or `train`.
             layout: A name of `jeton.data.layouts.LAYOUTS`, `"datasets"` (`save_to_disk`) or
-                `"npy"`; by default told by the files.
-            dtype: `"uint16"` or `"uint32"`, where the files do not say (`nanogpt`, bare files).
+                `"npy"`; by default detected from the files.
+            dtype: `"uint16"` or `"uint32"`, if the files do not say (`nanogpt`, bare files).
             column: The column of a table that holds the ids; by default `input_ids`, or the only
-                one that can.
-            end_of_text: The token that separates documents, where the files do not keep their ends
-                (`nanogpt`, `llm.c`): `documents` looks for it.
-            end_of_text_place: Whether it stands `"after"` or `"before"` each document.
-            tokenizer: What `decode` decodes with: the one that the set was made with.
+                possible one.
+            end_of_text: The token that separates documents, if the files do not keep their ends
+                (`nanogpt`, `llm.c`): `documents` searches for it.
+            end_of_text_place: Whether it is `"after"` or `"before"` each document.
+            tokenizer: The tokenizer for `decode`: the one that the set was prepared with.
 
-        In a folder that `jeton.data.prepare` filled, the manifest says all this.
+        In a folder that `jeton.data.prepare` wrote, the manifest has all of this.
 
         Raises:
-            MissingFileError: There is no such path, or no such split.
-            FormatError: A file is cut short or damaged.
-            ArgumentError: Files of several layouts; a flat file without a `dtype`; a tokenizer that
-                is not the one of which the manifest has the digest.
+            MissingFileError: The path or the split does not exist.
+            FormatError: A file is truncated or damaged.
+            ArgumentError: There are files of several layouts, a flat file has no `dtype`, or the
+                digest of the tokenizer is not that of the manifest.
         """
         if end_of_text is not None:
             checked_int("end_of_text", end_of_text, 0)
@@ -100,14 +100,14 @@ class TokenDataset:
             raise ArgumentError(
                 f'end_of_text_place must be "after" or "before", not {end_of_text_place!r}'
             )
-        known = known_of(path)
+        facts = facts_of(path)
         if tokenizer is not None:
-            known.check(tokenizer)
-        layout, dtype = layout or known.layout, dtype or known.dtype
-        if end_of_text is None and known.end_of_text is not None:
-            end_of_text, end_of_text_place = known.end_of_text
+            facts.check(tokenizer)
+        layout, dtype = layout or facts.layout, dtype or facts.dtype
+        if end_of_text is None and facts.end_of_text is not None:
+            end_of_text, end_of_text_place = facts.end_of_text
         self.shards = layouts.read(path, split=split, layout=layout, dtype=dtype, column=column)
-        """The files, in their order."""
+        """The files, in order."""
         self._arguments: dict[str, Any] = {
             "path": os.fspath(path),
             "split": split,
@@ -119,9 +119,9 @@ class TokenDataset:
             "tokenizer": tokenizer,
         }
         self._tokenizer = tokenizer
-        self._known = known
+        self._facts = facts
         kinds = {shard.tokens.dtype.name for shard in self.shards}
-        self.dtype: np.dtype[Any] = np.dtype("uint32" if "uint32" in kinds else "uint16")
+        self.dtype: np.dtype[np.integer] = np.dtype("uint32" if "uint32" in kinds else "uint16")
         """The type of the tokens: uint16 or uint32."""
         #: Where each shard begins, and the end.
         self._starts = [0]
@@ -129,16 +129,16 @@ class TokenDataset:
             self._starts.append(self._starts[-1] + len(shard.tokens))
         self._tokens = [shard.tokens for shard in self.shards]
         self._masks = [shard.mask for shard in self.shards]
-        has_masks = known.masks or any(mask is not None for mask in self._masks)
+        has_masks = facts.masks or any(mask is not None for mask in self._masks)
         for shard in self.shards if has_masks else []:
             if shard.mask is None:
                 raise FormatError(f"{shard.path}: has no loss mask, and the set has one")
         self.mask = LossMask(self._mask, len(self)) if has_masks else None
-        """For each token whether it is to be learnt; `None` without a loss mask."""
+        """For each token whether it is learnt; `None` without a loss mask."""
 
     @property
     def path(self) -> Path:
-        """What was opened."""
+        """The path that was opened."""
         return Path(self._arguments["path"])
 
     def __len__(self) -> int:
@@ -147,8 +147,8 @@ class TokenDataset:
     @overload
     def __getitem__(self, window: int) -> int: ...
     @overload
-    def __getitem__(self, window: slice) -> npt.NDArray[Any]: ...
-    def __getitem__(self, window: int | slice) -> int | npt.NDArray[Any]:
+    def __getitem__(self, window: slice) -> npt.NDArray[np.integer]: ...
+    def __getitem__(self, window: int | slice) -> int | npt.NDArray[np.integer]:
         """A token, or a slice of tokens as an array.
 
         A slice within one shard is a read-only view of the file; one across shards is a copy.
@@ -170,17 +170,17 @@ class TokenDataset:
             raise IndexError(f"there is no token {window} among {len(self):,}") from None
         return int(self._slice(at, at + 1)[0])
 
-    def _slice(self, start: int, stop: int) -> npt.NDArray[Any]:
+    def _slice(self, start: int, stop: int) -> npt.NDArray[np.integer]:
         return self._sliced(self._tokens, start, stop, self.dtype)
 
-    def _mask(self, window: slice) -> npt.NDArray[Any]:
+    def _mask(self, window: slice) -> npt.NDArray[np.integer]:
         start, stop, step = window.indices(len(self))
         if step != 1:
             raise ArgumentError("a loss mask is sliced without a step")
         return self._sliced(self._masks, start, stop, np.uint8)
 
-    def _sliced(self, of_shards: Any, start: int, stop: int, kind: Any) -> npt.NDArray[Any]:
-        """A slice of what all shards hold of each token."""
+    def _sliced(self, of_shards: Any, start: int, stop: int, kind: Any) -> npt.NDArray[np.integer]:
+        """A slice of an array that is spread over all shards."""
         pieces = []
         number = bisect_right(self._starts, start) - 1
         while start < stop:
@@ -189,38 +189,39 @@ class TokenDataset:
                 pieces.append(of_shards[number][start - first : min(stop, last) - first])
             start, number = max(start, last), number + 1
         if len(pieces) == 1:
-            found: npt.NDArray[Any] = pieces[0]
-            return found
+            piece: npt.NDArray[np.integer] = pieces[0]
+            return piece
         return np.concatenate(pieces) if pieces else np.empty(0, kind)
 
     @cached_property
     def documents(self) -> Documents:
-        """The documents of the set, 8 bytes of memory each.
+        """The documents of the set; takes 8 bytes of memory per document.
 
         Raises:
-            ArgumentError: The files do not keep where documents end, and no `end_of_text` is given.
-            FormatError: What they keep is damaged.
+            ArgumentError: The files do not keep the ends of documents, and there is no
+                `end_of_text`.
+            FormatError: The ends are damaged.
         """
         ends = ends_of_shards(self.shards)
         if ends is None:
             token = self._arguments["end_of_text"]
             if token is None:
                 raise ArgumentError(
-                    f"{self.path}: its layout does not keep where documents end; open it with "
+                    f"{self.path}: its layout does not keep the ends of documents; open it with "
                     "end_of_text=, the id of the token between them"
                 )
             ends = ends_by_token(self.shards, token, self._arguments["end_of_text_place"])
         return Documents(np.concatenate(([0], ends)), self.__getitem__)
 
     def decode(self, window: slice | npt.ArrayLike, *, errors: str = "replace") -> str:
-        """The text of a slice of the set, or of ids out of it.
+        """The text of a slice of the set, or of ids from it.
 
         Raises:
             ArgumentError: The set was opened without a tokenizer, and none was saved with it.
-            DecodeError: A character is cut, with `errors="strict"`.
+            DecodeError: A character is split, with `errors="strict"`.
         """
         if self._tokenizer is None:
-            self._tokenizer = self._known.tokenizer()
+            self._tokenizer = self._facts.tokenizer()
         ids: Any = self[window] if isinstance(window, slice) else window
         return self._tokenizer.decode(ids, errors=errors)
 
@@ -232,20 +233,19 @@ class TokenDataset:
         generator: object = None,
         device: object = None,
     ) -> Batch:
-        """Windows from random places, each of which is equally likely, the last one included.
+        """Windows from random places, all equally likely, including the last.
 
         Args:
-            batch_size: How many windows.
-            block_size: How many tokens each has.
-            generator: A `numpy.random.Generator` or a `torch.Generator`, which makes the choice
-                repeatable. By default numpy's, seeded by the system; for tensors torch's, as
-                `torch.manual_seed` left it.
-            device: By default the arrays are numpy's; with `"cpu"`, `"cuda"`, … tensors there. To a
-                GPU they are copied from pinned memory, without waiting.
+            batch_size: The number of windows.
+            block_size: The number of tokens of each.
+            generator: A `numpy.random.Generator` or a `torch.Generator`, for a repeatable choice.
+                By default numpy's, seeded by the system; for tensors torch's global one.
+            device: By default the result is numpy arrays; with `"cpu"`, `"cuda"`, … it is tensors
+                on that device. To a GPU they are copied from pinned memory, without waiting.
 
         Returns:
-            `x` and `y`, int64 of shape (batch_size, block_size); `y` is `x` one token on, and -100
-            outside of the loss mask, if the set has one.
+            `x` and `y`, int64 of shape (batch_size, block_size); `y` is `x` shifted by one token,
+            and -100 outside the loss mask, if the set has one.
 
         Raises:
             ArgumentError: The set is too short for a single window.
@@ -260,7 +260,7 @@ class TokenDataset:
         return Batch(on_device(batch.x, on), on_device(batch.y, on))
 
     def windows(self, starts: npt.NDArray[np.int64], block_size: int) -> Batch:
-        """The windows that begin at some places, as numpy arrays."""
+        """The windows that begin at `starts`, as numpy arrays."""
         block_size = checked_int("block_size", block_size, 1)
         starts = checked_numbers("starts", starts, self._places(block_size))
         x = np.empty((len(starts), block_size), np.int64)
@@ -286,25 +286,25 @@ class TokenDataset:
         workers: int = 0,
         device: object = None,
     ) -> Loader[Batch]:
-        """Batches of windows side by side, each exactly once an epoch: see `jeton.data.Loader`.
+        """Batches of adjacent windows, each exactly once per epoch: see `jeton.data.Loader`.
 
-        Window `i` has the tokens from `i * block_size` on; at the end of the set fewer than
+        Window `i` has the tokens from `i * block_size` on. At the end of the set fewer than
         `block_size` tokens are left out.
 
         Args:
-            batch_size: How many windows a batch has on each rank.
-            block_size: How many tokens a window has.
-            seed: Decides about the order, together with the epoch.
-            shuffle: Without it, windows come in the order of the set.
-            rank: Which process of a distributed run this is, from 0 on.
-            world_size: How many there are; they share each epoch without overlap.
-            drop_last: Leave out windows that do not fill a batch on every rank; else they are
-                spread evenly, and a rank may have one batch fewer.
-            workers: How many processes read, for tensors.
+            batch_size: The number of windows of a batch on each rank.
+            block_size: The number of tokens of a window.
+            seed: Determines the order, together with the epoch.
+            shuffle: Whether to shuffle; otherwise windows come in the order of the set.
+            rank: The number of this process in a distributed run, from 0.
+            world_size: The number of processes; they share each epoch without overlap.
+            drop_last: Whether to leave out windows that do not fill a batch on every rank;
+                otherwise they are distributed evenly, and a rank may have one batch fewer.
+            workers: The number of processes that read, for tensors.
             device: As for `get_batch`.
 
         Raises:
-            ArgumentError: The set is too short; a value that makes no sense.
+            ArgumentError: The set is too short, or a value is not valid.
         """
         block_size = checked_int("block_size", block_size, 1)
         self._places(block_size)
@@ -321,12 +321,12 @@ class TokenDataset:
         )
 
     def _places(self, block_size: int) -> int:
-        """How many places a window can begin at."""
+        """The number of places where a window can begin."""
         places = len(self) - block_size
         if places < 1:
             raise ArgumentError(
                 f"{self.path}: has {len(self):,} tokens, {1 - places:,} too few for "
-                f"block_size={block_size:,}, which takes one more for what follows"
+                f"block_size={block_size:,}, which needs one more for the last label"
             )
         return places
 
@@ -338,15 +338,17 @@ class TokenDataset:
         if generator is None and not tensors:
             return self._random.integers(0, places, number)
         torch = checked_torch_generator(generator)
-        found: npt.NDArray[np.int64] = torch.randint(places, (number,), generator=generator).numpy()
-        return found
+        starts: npt.NDArray[np.int64] = torch.randint(
+            places, (number,), generator=generator
+        ).numpy()
+        return starts
 
     @cached_property
     def _random(self) -> np.random.Generator:
         return np.random.default_rng()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Mapped files are opened again, not copied.
+        # Mapped files are reopened, not copied.
         return _opened, (self._arguments,)
 
     def __repr__(self) -> str:
@@ -355,26 +357,26 @@ class TokenDataset:
 
 
 class Windows:
-    """The windows of a token set that lie side by side: what its loader takes batches from."""
+    """The adjacent windows of a token set, from which its loader takes batches."""
 
     def __init__(self, tokens: TokenDataset, block_size: int) -> None:
         self._tokens, self._block_size = tokens, block_size
 
     def __len__(self) -> int:
-        # The last token of the last window has one after it, too.
+        # The last token of the last window needs a token after it too.
         return (len(self._tokens) - 1) // self._block_size
 
     def settings(self) -> dict[str, Any]:
-        """What decides which window has which number."""
+        """The settings that determine the number of each window."""
         return {"tokens": len(self._tokens), "block_size": self._block_size}
 
     def gather(self, numbers: npt.NDArray[np.int64]) -> Batch:
-        """The batch of some windows."""
+        """The batch of windows with these numbers."""
         return self._tokens.windows(numbers * self._block_size, self._block_size)
 
 
 def checked_torch_generator(generator: object) -> Any:
-    """torch, for which a generator is, or else an error."""
+    """The torch module, if `generator` is one of torch or `None`."""
     try:
         import torch
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +14,10 @@ from jeton.errors import ArgumentError
 __all__ = ["Documents", "ends_by_token", "ends_of_shards"]
 
 _AT_A_TIME = 1 << 24
-"""How many tokens are searched at a time."""
+"""Number of tokens that are searched at a time."""
 
 
-class Documents(Sequence[npt.NDArray[Any]]):
+class Documents(Sequence[npt.NDArray[np.integer]]):
     """The documents of a set, each an array of its tokens.
 
     Example:
@@ -29,7 +29,7 @@ class Documents(Sequence[npt.NDArray[Any]]):
     """
 
     def __init__(
-        self, offsets: npt.NDArray[np.int64], tokens: Callable[[slice], npt.NDArray[Any]]
+        self, offsets: npt.NDArray[np.int64], tokens: Callable[[slice], npt.NDArray[np.integer]]
     ) -> None:
         self.offsets = offsets
         """Document `i` has the tokens from `offsets[i]` up to `offsets[i + 1]`."""
@@ -44,10 +44,12 @@ class Documents(Sequence[npt.NDArray[Any]]):
         return len(self.offsets) - 1
 
     @overload
-    def __getitem__(self, number: int) -> npt.NDArray[Any]: ...
+    def __getitem__(self, number: int) -> npt.NDArray[np.integer]: ...
     @overload
-    def __getitem__(self, number: slice) -> Sequence[npt.NDArray[Any]]: ...
-    def __getitem__(self, number: int | slice) -> npt.NDArray[Any] | Sequence[npt.NDArray[Any]]:
+    def __getitem__(self, number: slice) -> Sequence[npt.NDArray[np.integer]]: ...
+    def __getitem__(
+        self, number: int | slice
+    ) -> npt.NDArray[np.integer] | Sequence[npt.NDArray[np.integer]]:
         if isinstance(number, slice):
             return [self[at] for at in range(*number.indices(len(self)))]
         try:
@@ -56,11 +58,11 @@ class Documents(Sequence[npt.NDArray[Any]]):
             raise IndexError(f"there is no document {number} among {len(self):,}") from None
         return self._tokens(slice(int(self.offsets[at]), int(self.offsets[at + 1])))
 
-    def __iter__(self) -> Iterator[npt.NDArray[Any]]:
+    def __iter__(self) -> Iterator[npt.NDArray[np.integer]]:
         return (self[number] for number in range(len(self)))
 
     def at(self, token: int) -> int:
-        """The number of the document that holds the token at a place."""
+        """The number of the document that holds token `token`."""
         if not 0 <= token < int(self.offsets[-1]):
             raise IndexError(f"there is no token {token} among {int(self.offsets[-1]):,}")
         return int(np.searchsorted(self.offsets, token, side="right")) - 1
@@ -70,32 +72,32 @@ class Documents(Sequence[npt.NDArray[Any]]):
 
 
 def ends_of_shards(shards: Sequence[Shard]) -> npt.NDArray[np.int64] | None:
-    """The ends of the documents in all shards, where these keep them."""
-    found, before = [np.empty(0, np.int64)], 0
+    """The ends of the documents in all shards; `None` if a shard does not keep them."""
+    parts, before = [np.empty(0, np.int64)], 0
     for shard in shards:
         if shard.ends is None:
             return None
-        found.append(shard.ends + before)
+        parts.append(shard.ends + before)
         before += len(shard.tokens)
-    return np.concatenate(found)
+    return np.concatenate(parts)
 
 
 def ends_by_token(shards: Sequence[Shard], end_of_text: int, place: str) -> npt.NDArray[np.int64]:
-    """The ends of the documents, found by the token that stands after (or before) each."""
-    found, before = [np.empty(0, np.int64)], 0
+    """The ends of the documents, found by the token after (or before) each."""
+    parts, before = [np.empty(0, np.int64)], 0
     for shard in shards:
         for at in range(0, len(shard.tokens), _AT_A_TIME):
             where = np.flatnonzero(shard.tokens[at : at + _AT_A_TIME] == end_of_text)
-            found.append(where + (before + at))
+            parts.append(where + (before + at))
         before += len(shard.tokens)
-    places = np.concatenate(found)
+    places = np.concatenate(parts)
     if place == "before":
         if before and (not len(places) or places[0] != 0):
             raise ArgumentError(
-                f"the set does not begin with token {end_of_text}, so it does not stand before "
-                "each document"
+                f"the set does not begin with token {end_of_text}, so the token is not before each "
+                "document"
             )
         return np.append(places[1:], before) if before else places
     ends = places + 1
-    # Documents of others may lack the last one.
+    # Sets of other programs may lack the last token.
     return ends if not before or (len(ends) and ends[-1] == before) else np.append(ends, before)

@@ -1,9 +1,9 @@
-"""`Loader`: batches in an order by seed, shared by ranks and workers, and resumed anywhere.
+"""`Loader`: batches in an order given by a seed, shared by ranks and workers, resumable anywhere.
 
-An epoch is one order of all examples. Of what is left of it, step `k` takes the next
-`world_size * batch_size`, and rank `r` of them the `r`-th `batch_size`. Workers of a rank take
-its steps in turns, and torch's `DataLoader` asks them in turns, so their number does not show. A
-state is the epoch, and how many examples all ranks have taken of it.
+An epoch is one order of all examples. Each step takes the next `world_size * batch_size` of them,
+and rank `r` the `r`-th `batch_size` of these. The workers of a rank take its steps in turn, and
+torch's `DataLoader` asks them in turn, so their number does not affect the order. A state is the
+epoch, and the number of examples that all ranks have taken from it.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ B = TypeVar("B", bound=tuple[Any, ...])
 B_co = TypeVar("B_co", bound=tuple[Any, ...], covariant=True)
 
 _AT_A_TIME = 1 << 12
-"""Of how many examples the order is found at a time."""
+"""Number of examples whose order is computed at a time."""
 
 
 class Source(Protocol[B_co]):
-    """Examples, each of which a loader gives once an epoch: they are counted, and have numbers."""
+    """Numbered examples, each of which a loader returns once per epoch."""
 
     def __len__(self) -> int: ...
 
     def settings(self) -> dict[str, Any]:
-        """What decides which example has which number; part of a saved state."""
+        """The settings that determine the number of each example; part of a saved state."""
 
     def gather(self, numbers: npt.NDArray[np.int64]) -> B_co:
-        """The batch of some examples: a named tuple of arrays."""
+        """The batch of examples with these numbers: a named tuple of arrays."""
 
 
 class Loader(Generic[B]):
-    """Batches of a token set or of packed rows, every example exactly once an epoch.
+    """Batches of a token set or of packed sequences, every example exactly once per epoch.
 
-    An iteration goes up to the end of an epoch, from where the last one stopped; the next epoch
-    has another order. With a `device` it is a `torch.utils.data.IterableDataset` as well, to be
-    given to a `DataLoader` with `batch_size=None`. Then only workers know how far they are:
-    rather give `workers` here, so that `state_dict` counts what was taken.
+    An iteration runs to the end of an epoch, from where the last one stopped; the next epoch has
+    another order. With a `device` it is also a `torch.utils.data.IterableDataset`, for a
+    `DataLoader` with `batch_size=None`. But workers of a `DataLoader` do not report their progress:
+    pass `workers` here instead, so that `state_dict` counts the examples taken.
 
     Example:
         >>> import numpy as np, tempfile
@@ -95,48 +95,48 @@ class Loader(Generic[B]):
             )
         self._workers = checked_int("workers", workers, 0)
         if workers and device is None:
-            raise ArgumentError('workers give tensors: give device="cpu" too, or leave workers out')
+            raise ArgumentError('workers return tensors: pass device="cpu" too, or no workers')
         self._device = None if device is None else checked_device(device)
-        self._epoch = self._taken = 0
+        self._epoch = self._position = 0
         if drop_last and not len(self):
             raise ArgumentError(
                 f"{len(source):,} examples do not fill a batch of {self._batch_size:,} on each of "
-                f"{self._world_size:,} ranks: with drop_last none is left"
+                f"{self._world_size:,} ranks, so with drop_last there is no batch"
             )
 
     @property
     def epoch(self) -> int:
-        """The number of the epoch that the next batch is of, from 0 on."""
+        """The number of the next batch's epoch, from 0."""
         return self._epoch
 
     def set_epoch(self, epoch: int) -> None:
-        """Goes to the start of an epoch."""
-        self._epoch, self._taken = checked_int("epoch", epoch, 0), 0
+        """Moves to the start of an epoch."""
+        self._epoch, self._position = checked_int("epoch", epoch, 0), 0
 
     def __len__(self) -> int:
-        """How many batches a whole epoch has on this rank."""
+        """The number of batches of a whole epoch on this rank."""
         return self._steps(0)
 
     def __iter__(self) -> Iterator[B]:
         return self._share(0, 1)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the next batch comes from, as a dict for JSON or `torch.save`; it is the same on
-        all ranks that have taken equally many batches."""
+        """The position of the next batch, as a dict for JSON or `torch.save`; it is the same on all
+        ranks that have taken the same number of batches."""
         return {
             **self._settings(),
             "epoch": self._epoch,
-            "taken": self._taken,
+            "taken": self._position,
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on with the very next batch after a state.
+        """Resumes with the next batch after a state.
 
-        The number of workers, of ranks and the size of batches may have changed: what is left of
-        the epoch is shared anew.
+        The number of workers, the number of ranks and the size of batches may have changed: the
+        rest of the epoch is distributed again.
 
         Raises:
-            ArgumentError: The state is of another set, seed or window, or no state at all.
+            ArgumentError: The state is of another set, seed or window, or not a state.
         """
         if not isinstance(state, Mapping):
             raise ArgumentTypeError(f"state must be a dict, not {type(state).__name__}")
@@ -149,65 +149,65 @@ class Loader(Generic[B]):
                     "the order is not the same"
                 )
         epoch = checked_int("epoch of the state", state.get("epoch"), 0)
-        taken = checked_int("taken of the state", state.get("taken"), 0)
-        if taken >= len(self._source):
+        position = checked_int("taken of the state", state.get("taken"), 0)
+        if position >= len(self._source):
             raise ArgumentError(
-                f"the state has taken {taken:,} examples of {len(self._source):,}; it is damaged"
+                f"the state has taken {position:,} examples of {len(self._source):,}; it is damaged"
             )
-        self._epoch, self._taken = epoch, taken
+        self._epoch, self._position = epoch, position
 
     def _settings(self) -> dict[str, Any]:
         return {**self._source.settings(), "seed": self._seed, "shuffle": self._shuffle}
 
     def _share(self, worker: int, workers: int) -> Iterator[B]:
-        """The batches of one of some workers, from where this loader is up to the epoch's end."""
-        epoch, before = self._epoch, self._taken
+        """The batches of worker `worker` of `workers`, from here to the end of the epoch."""
+        epoch, before = self._epoch, self._position
         numbers = range(worker, self._steps(before), workers)
         for number, examples in self._examples(epoch, before, numbers):
             batch = self._in_form(self._source.gather(examples))
-            # Such that this very worker goes on with its next batch.
+            # So that this worker resumes with its next batch.
             self._advance(epoch, before, number - worker + workers)
             yield batch
         if self._epoch == epoch:
             self.set_epoch(epoch + 1)
 
     def _advance(self, epoch: int, before: int, steps: int) -> None:
-        """Goes to so many steps after `before`, and to the next epoch if no rank has one left."""
+        """Moves to `steps` steps after `before`; at the end of the epoch, to the next one."""
         step = self._world_size * self._batch_size
-        self._epoch, self._taken = epoch, before + steps * step
-        if len(self._source) - self._taken < (step if self._drop_last else 1):
+        self._epoch, self._position = epoch, before + steps * step
+        if len(self._source) - self._position < (step if self._drop_last else 1):
             self.set_epoch(epoch + 1)
 
     def _in_form(self, batch: B) -> B:
-        """A batch in the form that is asked for."""
+        """A batch in the form that the caller wants: arrays here, tensors in a subclass."""
         return batch
 
-    def _steps(self, taken: int) -> int:
-        """How many batches this rank has after so many examples of an epoch."""
-        whole, rest = divmod(len(self._source) - taken, self._world_size * self._batch_size)
+    def _steps(self, position: int) -> int:
+        """The number of batches of this rank after `taken` examples of an epoch."""
+        whole, rest = divmod(len(self._source) - position, self._world_size * self._batch_size)
         first, last = self._split(rest)
         return whole + (last > first and not self._drop_last)
 
     def _split(self, rest: int) -> tuple[int, int]:
-        """Which of the examples that do not fill a step this rank has."""
+        """The range of this rank among the examples that do not fill a step."""
         return rest * self._rank // self._world_size, rest * (self._rank + 1) // self._world_size
 
     def _examples(
-        self, epoch: int, taken: int, numbers: range
+        self, epoch: int, position: int, numbers: range
     ) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
-        """The numbers of the examples of some batches."""
+        """The numbers of the examples of these batches."""
         many = max(1, _AT_A_TIME // self._batch_size)
         for at in range(0, len(numbers), many):
-            places = [self._places(taken, number) for number in numbers[at : at + many]]
+            places = [self._places(position, number) for number in numbers[at : at + many]]
             order = np.concatenate(places)
             if self._shuffle:
                 order = shuffled(order, len(self._source), self._seed, epoch)
             ends = np.cumsum([len(some) for some in places])
             yield from zip(numbers[at : at + many], np.split(order, ends[:-1]), strict=True)
 
-    def _places(self, taken: int, number: int) -> npt.NDArray[np.int64]:
-        """Which places in the order of an epoch a batch takes."""
-        first = taken + number * self._world_size * self._batch_size
+    def _places(self, position: int, number: int) -> npt.NDArray[np.int64]:
+        """The places of a batch in the order of an epoch."""
+        first = position + number * self._world_size * self._batch_size
         rest = len(self._source) - first
         if rest >= self._world_size * self._batch_size:
             first += self._rank * self._batch_size

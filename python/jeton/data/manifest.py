@@ -1,6 +1,6 @@
-"""`manifest.json` of a token set: what it was made of, by what, and what its files were when whole.
+"""`manifest.json` of a token set: its inputs, its options, and the digests of its files.
 
-`verify` holds a set against it.
+`verify` compares a set with it.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ class WrittenSplit:
     """A split of a token set."""
 
     documents: int
-    """How many documents it has; one that is cut in two counts in both splits."""
+    """The number of documents; one that is split between two splits counts in both."""
     tokens: int
-    """How many tokens they have, those that end texts included."""
+    """The number of their tokens, including end-of-text tokens."""
     shards: tuple[WrittenShard, ...]
-    """Its shards, in their order."""
+    """Its shards, in order."""
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a token set is: read from its `manifest.json`, or given by `prepare`.
+    """The description of a token set, from its `manifest.json` or returned by `prepare`.
 
     Example:
         >>> import jeton, tempfile
@@ -63,37 +63,37 @@ class Manifest:
     dtype: str
     """The type of a token in the files: `uint16` or `uint32`."""
     tokenizer: Mapping[str, Any]
-    """`digest`, `vocab_size` and `max_id` of the tokenizer; `name`, if it was given one; and the
-    `file` in the folder that it was saved to, if a format holds it."""
+    """`digest`, `vocab_size` and `max_id` of the tokenizer; its `name`, if there is one; and the
+    `file` in the folder that holds it, if a format can."""
     end_of_text: Mapping[str, Any] | None
     """The `token` that separates documents, its `id` and its `place`: `after` or `before` each."""
     options: Mapping[str, Any]
-    """What else the set was prepared with."""
+    """The other options of `prepare`."""
     inputs: tuple[Mapping[str, Any], ...]
-    """What it was made of: files with `path`, `bytes` and `sha256`, or other sources."""
+    """The inputs: files with `path`, `bytes` and `sha256`, or other sources."""
     documents: int
-    """How many documents were read, those without text not counted."""
+    """The number of documents that were read, without empty ones."""
     bytes: int
-    """How many bytes of UTF-8 they have."""
+    """The size of these in bytes of UTF-8."""
     empty_documents: int
-    """How many documents were left out because they hold nothing."""
+    """The number of empty documents that were left out."""
     splits: Mapping[str, WrittenSplit]
     """The splits by name."""
     files: Mapping[str, FileDigest]
     """All files but this one, by name."""
     bad_documents: int = 0
-    """How many records, rows and lines were left out because they cannot be read or encoded."""
+    """The number of records, rows and lines left out because they cannot be read or encoded."""
     chats: Mapping[str, int] | None = None
-    """Of a set of conversations: `learnt_tokens`; how many were `truncated`, and how many
-    `messages_left_out` of these; how many were left out as `too_long` or `bad`. Else `None`."""
+    """For conversations: `learnt_tokens`; the number that were `truncated`, and
+    `messages_left_out` of these; the number left out as `too_long` or `bad`. Otherwise `None`."""
     part: tuple[int, int] | None = None
-    """Of a part, its number from 1, and how many parts there are."""
+    """For a part, its number from 1, and the number of parts."""
     jeton: str = field(default="")
-    """The version that made it."""
+    """The version of jeton that wrote it."""
 
     @property
     def tokens(self) -> int:
-        """How many tokens all splits have."""
+        """The number of tokens of all splits."""
         return sum(split.tokens for split in self.splits.values())
 
     @classmethod
@@ -101,17 +101,16 @@ class Manifest:
         """The manifest of a folder.
 
         Raises:
-            MissingFileError: There is none.
-            FileError: It is no file, or cannot be read.
-        FormatError: It is damaged, or of a later jeton.
+            MissingFileError: There is no manifest.
+            FileError: It is not a file, or cannot be read.
+            FormatError: It is damaged, or from a later version of jeton.
         """
         path = Path(checked_path("folder", folder), NAME)
         try:
             text = files.read(path).decode()
         except MissingFileError:
             raise MissingFileError(
-                f"{path}: there is no such file; a set that is prepared by jeton has one once it "
-                "is whole"
+                f"{path}: there is no such file; a set that jeton has prepared completely has one"
             ) from None
         except UnicodeDecodeError as error:
             raise FormatError(f"{path}: not UTF-8 at byte {error.start}") from None
@@ -119,7 +118,7 @@ class Manifest:
 
     @classmethod
     def from_json(cls, text: str, place: str = NAME) -> Manifest:
-        """The manifest that a text holds; `place` is what errors begin with."""
+        """The manifest in a text; errors begin with `place`."""
         check_kind("text", text, str, "a str")
         try:
             return _read(json.loads(text))
@@ -139,7 +138,7 @@ class Manifest:
             ) from None
 
     def to_json(self) -> str:
-        """The manifest as text: the same for the same set."""
+        """The manifest as text, always the same for the same set."""
         split_entries = {
             name: {
                 "documents": split.documents,
@@ -184,7 +183,7 @@ def _read(record: Any) -> Manifest:
     if record["format"] != _FORMAT:
         raise FormatError(
             f"has format {record['format']!r}, and this version of jeton reads {_FORMAT}; use the "
-            "one that wrote it"
+            "version that wrote it"
         )
     if record["layout"] not in LAYOUTS:
         raise FormatError(f"names a layout {record['layout']!r} that is not known")
@@ -192,7 +191,7 @@ def _read(record: Any) -> Manifest:
         _name(name): FileDigest(_count(file["bytes"]), str(file["sha256"]))
         for name, file in record["files"].items()
     }
-    written = {
+    split_entries = {
         str(name): WrittenSplit(
             _count(split["documents"]),
             _count(split["tokens"]),
@@ -216,7 +215,7 @@ def _read(record: Any) -> Manifest:
     if end is not None:
         _count(end["id"])
         if not isinstance(end["token"], str) or end["place"] not in ("after", "before"):
-            raise FormatError("does not say where its end of text stands: after or before")
+            raise FormatError("does not say whether its end of text is after or before documents")
     if record["dtype"] not in ("uint16", "uint32"):
         raise FormatError(f"has tokens of type {record['dtype']!r}, not of uint16 or uint32")
     _check_options(record["options"])
@@ -234,7 +233,7 @@ def _read(record: Any) -> Manifest:
         chats={str(name): _count(count) for name, count in record["chats"].items()}
         if "chats" in record
         else None,
-        splits=written,
+        splits=split_entries,
         files=files,
         part=None if part is None else (_count(part[0]), _count(part[1])),
         jeton=str(record["jeton"]),
@@ -242,7 +241,7 @@ def _read(record: Any) -> Manifest:
 
 
 def _check_options(options: Any) -> None:
-    """Refuses options that no set was prepared with, by which parts are put together."""
+    """Fails if the options, which joining parts relies on, are not those of any set."""
     validation, messages = options["validation"], options["messages"]
     if options["layout"] not in LAYOUTS:
         raise FormatError(f"names a layout {options['layout']!r} that is not known")
@@ -254,7 +253,7 @@ def _check_options(options: Any) -> None:
     if validation is not None:
         share = Fraction(validation["share"])
         if validation["by"] not in ("cut", "hash", "data") or not 0 <= share < 1:
-            raise FormatError("does not say how its splits were told apart")
+            raise FormatError("does not say how its splits were chosen")
 
 
 def _count(value: object) -> int:
@@ -264,11 +263,11 @@ def _count(value: object) -> int:
 
 
 def _name(value: object) -> str:
-    """The name of a file in the folder, and of none outside."""
+    """The name of a file inside the folder."""
     name = str(value)
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or not path.parts or "\\" in name:
-        raise FormatError(f"names a file {name!r} that does not lie in its folder")
+        raise FormatError(f"names a file {name!r} that is not in its folder")
     if not name.isprintable():
         raise FormatError(f"names a file {name!r}, and no file of a set has such a name")
     return name
@@ -279,12 +278,12 @@ def _name(value: object) -> str:
 
 @dataclass(frozen=True)
 class Damage:
-    """What is wrong with a file of a token set."""
+    """A damaged file of a token set."""
 
     file: str
     """The file, relative to the folder."""
     what: str
-    """What is wrong with it."""
+    """The damage."""
 
     def __str__(self) -> str:
         return f"{self.file}: {self.what}"
@@ -293,14 +292,14 @@ class Damage:
 def verify(
     folder: str | os.PathLike[str], *, watch: Callable[[str, int], None] | None = None
 ) -> list[Damage]:
-    """Holds a token set against its manifest.
+    """Compares a token set with its manifest.
 
     Args:
-        folder: A folder that `prepare` or `merge` filled.
-        watch: Called with each file that was read, and with its bytes.
+        folder: A folder that `prepare` or `merge` wrote.
+        watch: Called with each file that was read, and its bytes.
 
     Returns:
-        What is wrong, file by file; nothing if the set is what was written.
+        The damaged files; an empty list if the set is as it was written.
 
     Raises:
         MissingFileError: There is no manifest.
@@ -309,36 +308,36 @@ def verify(
     check_watch(watch)
     manifest = Manifest.read(folder)
     root = Path(checked_path("folder", folder))
-    found: list[Damage] = []
+    damages: list[Damage] = []
     with _stopping() as (threads, stopped):
         entries = list(manifest.files.items())
         results = threads.map(lambda entry: _damage(root, entry[0], entry[1], stopped), entries)
         for (name, file), what in zip(entries, results, strict=True):
             if what is not None:
-                found.append(Damage(name, what))
+                damages.append(Damage(name, what))
             if watch is not None:
                 watch(name, file.bytes)
-    found.extend(Damage(name, "is not in the manifest") for name in _strangers(root, manifest))
-    return found
+    damages.extend(Damage(name, "is not in the manifest") for name in _strangers(root, manifest))
+    return damages
 
 
-def _damage(root: Path, name: str, expected: FileDigest, stopped: Event) -> str | None:
+def _damage(root: Path, name: str, digest: FileDigest, stopped: Event) -> str | None:
     try:
         size = (root / name).stat().st_size
-        if size != expected.bytes:
-            short = "is cut short" if size < expected.bytes else "is longer than it was"
-            return f"{short}: {size:,} bytes, and {expected.bytes:,} were written"
-        if digest_of(root / name, stopped).sha256 != expected.sha256:
-            return "is damaged: its SHA-256 is not what was written"
+        if size != digest.bytes:
+            short = "is truncated" if size < digest.bytes else "is longer than it was"
+            return f"{short}: {size:,} bytes, and {digest.bytes:,} were written"
+        if digest_of(root / name, stopped).sha256 != digest.sha256:
+            return "is damaged: its SHA-256 has changed"
     except FileNotFoundError:
-        return "is gone"
+        return "is missing"
     except OSError as error:
         return f"cannot be read: {error.strerror}"
     return None
 
 
 def _strangers(root: Path, manifest: Manifest) -> Iterator[str]:
-    """Shards that a reader of the folder would find, and that were not written with it."""
+    """Shards that a reader of the folder would find, although they are not part of the set."""
     layout = LAYOUTS[manifest.layout]
     try:
         names = splits(root, layout=manifest.layout)
@@ -355,7 +354,7 @@ def _strangers(root: Path, manifest: Manifest) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _stopping() -> Iterator[tuple[ThreadPoolExecutor, Event]]:
-    """Threads that read files, and what has them stop when the caller is interrupted."""
+    """Threads that read files, and an event that stops them if the caller is interrupted."""
     stopped = Event()
     with ThreadPoolExecutor(_THREADS) as threads:
         try:
@@ -364,11 +363,11 @@ def _stopping() -> Iterator[tuple[ThreadPoolExecutor, Event]]:
             stopped.set()
 
 
-def written(folder: Path, names: list[str]) -> dict[str, FileDigest]:
+def digests_of(folder: Path, names: list[str]) -> dict[str, FileDigest]:
     """Sizes and digests of files in a folder, several at a time."""
     try:
         with _stopping() as (threads, stopped):
-            found = threads.map(lambda name: digest_of(folder / name, stopped), names)
-            return dict(zip(names, found, strict=True))
+            digests = threads.map(lambda name: digest_of(folder / name, stopped), names)
+            return dict(zip(names, digests, strict=True))
     except OSError as error:
         raise FileError(f"{error.filename}: cannot be read: {error.strerror}") from None

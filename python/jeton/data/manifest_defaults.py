@@ -1,4 +1,4 @@
-"""Defaults for whoever opens a token set: what the manifest in its folder says."""
+"""Defaults for opening a token set, from the manifest in its folder."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from jeton.errors import ArgumentError, ArgumentTypeError, JetonError
 if TYPE_CHECKING:
     from jeton.tokenizer import Tokenizer
 
-__all__ = ["SetFacts", "known_of", "tokenizer_of"]
+__all__ = ["SetFacts", "facts_of", "tokenizer_of"]
 
 
 @dataclass(frozen=True)
 class SetFacts:
-    """What is known of a set."""
+    """The facts that the manifest of a set has, if there is one."""
 
     path: Path
     manifest: Manifest | None
@@ -36,7 +36,7 @@ class SetFacts:
 
     @property
     def end_of_text(self) -> tuple[int, Any] | None:
-        """The id of the token that parts its documents, and whether it is `after` each."""
+        """The id of the token between documents, and whether it is `after` or `before` each."""
         end = None if self.manifest is None else self.manifest.end_of_text
         return None if end is None else (int(end["id"]), end["place"])
 
@@ -49,18 +49,18 @@ class SetFacts:
         """The tokenizer that was saved with it.
 
         Raises:
-            ArgumentError: There is none.
+            ArgumentError: There is no saved tokenizer.
         """
         if self.manifest is None:
-            raise ArgumentError(f"{self.path}: was opened without tokenizer=, which decodes")
+            raise ArgumentError(f"{self.path}: decoding needs a tokenizer; open it with tokenizer=")
         return tokenizer_of(self.path, self.manifest)
 
     def check(self, tokenizer: object) -> None:
-        """Refuses a tokenizer that is not the one of the set, whose ids would mean other text.
+        """Fails unless the tokenizer is that of the set; the ids of another mean other text.
 
         Raises:
-            ArgumentTypeError: It is no tokenizer.
-            ArgumentError: The manifest has the digest of another one.
+            ArgumentTypeError: It is not a tokenizer.
+            ArgumentError: The manifest has the digest of another tokenizer.
         """
         from jeton.tokenizer import Tokenizer
 
@@ -71,18 +71,18 @@ class SetFacts:
         if self.manifest is None or tokenizer.digest == self.manifest.tokenizer["digest"]:
             return
         file = self.manifest.tokenizer.get("file")
-        remedy = f"leave it out: {file} is there" if file else "load the one that it was made with"
+        remedy = f"leave it out: {file} is there" if file else "load the one of the set"
         raise ArgumentError(
-            f"{self.path}: tokenizer is not the one that the set was made with: its digest is "
+            f"{self.path}: tokenizer is not the one that the set was prepared with: its digest is "
             f"{tokenizer.digest[:16]}, and the manifest has "
             f"{self.manifest.tokenizer['digest'][:16]} ({remedy})"
         )
 
 
-def known_of(path: str | os.PathLike[str]) -> SetFacts:
-    """What is known of the set in a folder, or of the one that a file is of.
+def facts_of(path: str | os.PathLike[str]) -> SetFacts:
+    """The facts of the set in a folder, or of the set that a file belongs to.
 
-    Nothing is known where no manifest lies, or one that does not name the file.
+    They are empty without a manifest, or if it does not list the file.
 
     Raises:
         FormatError: The manifest of the folder is damaged.
@@ -90,7 +90,7 @@ def known_of(path: str | os.PathLike[str]) -> SetFacts:
     place = Path(path) if isinstance(path, (str, os.PathLike)) else Path()
     if os.path.isfile(place / NAME):
         return SetFacts(place, Manifest.read(place))
-    # A split may have a folder of its own.
+    # A split may have its own folder.
     for folder in list(place.parents)[:2] if os.path.isfile(place) else []:
         if os.path.isfile(folder / NAME):
             with contextlib.suppress(JetonError):
@@ -101,20 +101,20 @@ def known_of(path: str | os.PathLike[str]) -> SetFacts:
 
 
 def tokenizer_of(folder: Path, manifest: Manifest) -> Tokenizer:
-    """The tokenizer of a set, as it was saved with it.
+    """The tokenizer that was saved with a set.
 
     Raises:
-        ArgumentError: It was not saved, or is not the one that the set was made with.
+        ArgumentError: It was not saved, or is not the one that the set was prepared with.
     """
     from jeton.tokenizer.loading import load
 
     file = manifest.tokenizer.get("file")
     if not isinstance(file, str) or file not in manifest.files:
         raise ArgumentError(
-            f"{folder}: no format holds its tokenizer, so it was not saved there; give the "
-            "tokenizer that it was prepared with"
+            f"{folder}: no format can hold its tokenizer, so it was not saved there; pass the "
+            "tokenizer that the set was prepared with"
         )
     tokenizer = load(folder / file)
     if tokenizer.digest != manifest.tokenizer["digest"]:
-        raise ArgumentError(f"{folder / file}: is not the tokenizer that the set was made with")
+        raise ArgumentError(f"{folder / file}: is not the tokenizer that the set was prepared with")
     return tokenizer

@@ -1,9 +1,8 @@
-"""Loss masks of token sets: which tokens a model shall learn to write, and labels by that."""
+"""Loss masks of token sets: which tokens a model learns to write."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +10,11 @@ import numpy.typing as npt
 __all__ = ["IGNORED", "LossMask"]
 
 IGNORED = -100
-"""The label of places where nothing is to be predicted: what torch's `cross_entropy` ignores."""
+"""The label of places where nothing is predicted, which torch's `cross_entropy` ignores."""
 
 
 class LossMask:
-    """For each token of a set whether it is to be learnt, sliced as one array of bools.
+    """For each token of a set whether it is learnt, sliced like an array of bools.
 
     Example:
         >>> import numpy as np
@@ -24,7 +23,7 @@ class LossMask:
         (3, [True, True])
     """
 
-    def __init__(self, read: Callable[[slice], npt.NDArray[Any]], length: int) -> None:
+    def __init__(self, read: Callable[[slice], npt.NDArray[np.integer]], length: int) -> None:
         self._read, self._length = read, length
 
     def __len__(self) -> int:

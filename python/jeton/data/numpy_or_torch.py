@@ -1,4 +1,4 @@
-"""Which loader gives what a caller asks for: arrays of numpy, or tensors of torch."""
+"""Chooses the loader for numpy arrays or for torch tensors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ B = TypeVar("B", bound=tuple[Any, ...])
 
 
 def loader_of(source: Source[B], batch_size: int, **options: Any) -> Loader[B]:
-    """A loader, which is a torch data set if it gives tensors."""
+    """A loader; for tensors it is also a torch data set."""
     if options["device"] is None:
         return Loader(source, batch_size, **options)
     checked_device(options["device"])

@@ -1,9 +1,9 @@
-"""An order by seed in which every number below a count comes once, without a table of it.
+"""A random order of the numbers below a count, by a seed, without a table in memory.
 
-A Feistel network permutes the numbers of 2k bits: of two halves, the one is changed by a hash of
-the other, in turns, which any half can undo. The least k is taken for which the count fits, and a
-number that ends up at or past the count goes through again until one is below it. So a window of
-billions is shuffled without memory, and the place where a run goes on is a number.
+A Feistel network permutes the numbers of 2k bits: each round changes one half by a hash of the
+other, which can be undone. k is the smallest for which the count fits, and a result at or above the
+count goes through the network again until it is below. So billions of windows are shuffled without
+memory, and a run resumes from a single number.
 
 Source: Luby and Rackoff, "How to construct pseudorandom permutations from pseudorandom functions",
 1988; Black and Rogaway, "Ciphers with arbitrary finite domains", 2002.
@@ -17,7 +17,7 @@ import numpy.typing as npt
 __all__ = ["shuffled"]
 
 _ROUNDS = 8
-"""Four are enough for large halves; small sets have small ones."""
+"""Four rounds are enough for large halves; small sets have small halves."""
 
 _Words = npt.NDArray[np.uint64]
 
@@ -25,7 +25,7 @@ _Words = npt.NDArray[np.uint64]
 def shuffled(
     places: npt.NDArray[np.int64], count: int, seed: int, epoch: int
 ) -> npt.NDArray[np.int64]:
-    """What stands at some places of the shuffled numbers below `count`.
+    """The numbers at these places of the shuffled numbers below `count`.
 
     Example:
         >>> import numpy as np
@@ -36,7 +36,9 @@ def shuffled(
         [0, 1, 2, 3, 4, 5, 6, 7]
     """
     half = max(1, ((count - 1).bit_length() + 1) // 2)
-    keys = _mixed(np.arange(1, _ROUNDS + 1, dtype=np.uint64) + _mixed(_key(seed, epoch)))
+    # Mixed before the epoch is added, so that no other seed and epoch give the same key.
+    key = _mixed(np.array([seed % 2**64], np.uint64)) + np.array([epoch], np.uint64)
+    keys = _mixed(np.arange(1, _ROUNDS + 1, dtype=np.uint64) + _mixed(key))
     numbers = np.asarray(places, np.int64).astype(np.uint64)
     walking = np.arange(len(numbers))
     while len(walking):
@@ -47,19 +49,14 @@ def shuffled(
 
 def _permuted(numbers: _Words, half: np.uint64, keys: _Words) -> _Words:
     low = (np.uint64(1) << half) - np.uint64(1)
-    left, right = numbers >> half, numbers & low
+    high, low_half = numbers >> half, numbers & low
     for key in keys:
-        left, right = right, left ^ (_mixed(right ^ key) & low)
-    return left << half | right
-
-
-def _key(seed: int, epoch: int) -> _Words:
-    """Seed and epoch, neither of which can stand for the other."""
-    return _mixed(np.array([seed % 2**64], np.uint64)) + np.array([epoch], np.uint64)
+        high, low_half = low_half, high ^ (_mixed(low_half ^ key) & low)
+    return high << half | low_half
 
 
 def _mixed(words: _Words) -> _Words:
-    """splitmix64's finalizer: every bit of a word decides about every bit of the result."""
+    """splitmix64's finalizer: every bit of a word affects every bit of the result."""
     words = words + np.uint64(0x9E3779B97F4A7C15)
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -1,6 +1,6 @@
-"""Packing: documents of any lengths in rows of one length, for training without waste.
+"""Packing: documents of any lengths in sequences of one length, for training without waste.
 
-Look here for `pack`; how documents are laid into rows stands in `plans.py`.
+Look here for `pack`; `plans.py` decides which documents go into which sequence.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ _METHODS = ["concatenate", "best_fit", "bins"]
 
 
 class PackedRows(NamedTuple):
-    """Rows of packed documents, each array of shape (rows, length) and int64, but for the last."""
+    """Sequences of packed documents; all arrays but the last are int64 of shape (rows, length)."""
 
     input_ids: Any
-    """The tokens, and `pad_id` behind them."""
+    """The tokens, then `pad_id`."""
     labels: Any
-    """What each place shall predict; `IGNORED` where that is nothing."""
+    """The id to predict at each place; `IGNORED` if there is none."""
     document_ids: Any
-    """The number of the document that each token is of; -1 for padding."""
+    """The number of the document of each token; -1 for padding."""
     position_ids: Any
     """Counts from 0 in every segment, and in padding."""
     cu_seqlens: Any
-    """Where the segments begin and end in the rows laid one after another, int32, from 0 up to all
-    tokens: what attention of variable lengths takes. The padding of a row is a segment."""
+    """The bounds of the segments in the concatenated sequences, int32, from 0 to the number of
+    tokens, for variable-length attention. The padding of a sequence is a segment."""
 
     def mask(self, *, causal: bool = True) -> Any:
-        """Which place may attend to which: bool, of shape (rows, length, length).
+        """The attention mask: bool, of shape (rows, length, length).
 
-        Places attend within their own segment; with `causal` to none that comes after them.
+        Places attend within their own segment; with `causal` not to later places.
         """
         causal = checked_bool("causal", causal)
         ids = self.document_ids
@@ -66,31 +66,31 @@ class PackedRows(NamedTuple):
 
 @dataclass(frozen=True)
 class PackingReport:
-    """What packing made of the documents: `tokens` is `kept` and `cropped` and `dropped`."""
+    """The result of packing in numbers: `tokens` = `kept` + `cropped` + `dropped`."""
 
     documents: int
-    """How many documents were given."""
+    """The number of documents."""
     tokens: int
-    """How many tokens they have."""
+    """The number of their tokens."""
     rows: int
-    """How many rows there are."""
+    """The number of sequences."""
     kept: int
-    """How many tokens lie in rows."""
+    """The number of tokens in sequences."""
     cropped: int
-    """How many tokens were cut off documents."""
+    """The number of tokens cropped from documents."""
     dropped: int
-    """How many tokens are in documents that were left out whole."""
+    """The number of tokens of dropped documents."""
     padding: int
-    """How many places of rows hold no token."""
+    """The number of places without a token."""
 
     @property
     def padding_share(self) -> float:
-        """The share of places that hold no token."""
+        """The share of places without a token."""
         return self.padding / max(1, self.kept + self.padding)
 
     @property
     def cropped_share(self) -> float:
-        """The share of tokens that are in no row."""
+        """The share of tokens that are in no sequence."""
         return (self.cropped + self.dropped) / max(1, self.tokens)
 
     def __str__(self) -> str:
@@ -101,7 +101,7 @@ class PackingReport:
 
 
 class Packing:
-    """Rows of packed documents, made when they are asked for: what `pack` gives."""
+    """The result of `pack`: sequences of packed documents, which are built when needed."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class Packing:
         dropped: int,
     ) -> None:
         self.plan = plan
-        """Which stretch of which document lies in which row, 24 bytes a segment."""
+        """Which part of which document is in which sequence; takes 24 bytes per segment."""
         self._documents, self._length, self._mask = documents, length, mask
         self._pad_id, self._shift_labels, self._settings = pad_id, shift_labels, settings
         tokens, kept = int(documents.offsets[-1]), int(plan.lengths.sum())
@@ -128,20 +128,20 @@ class Packing:
             dropped=dropped,
             padding=len(self) * length - kept,
         )
-        """What became of all tokens."""
+        """The number of tokens that were kept, cropped and dropped."""
 
     def __len__(self) -> int:
-        """How many rows there are."""
+        """The number of sequences."""
         return len(self.plan.rows) - 1
 
     def __getitem__(self, rows: slice) -> PackedRows:
-        """Some rows."""
+        """A slice of the sequences."""
         if not isinstance(rows, slice):
             raise ArgumentTypeError(f"rows must be a slice, not {type(rows).__name__}")
         return self.gather(np.arange(*rows.indices(len(self))))
 
     def gather(self, numbers: npt.NDArray[np.int64]) -> PackedRows:
-        """Rows by their numbers, in any order."""
+        """Sequences by their numbers, in any order."""
         numbers = checked_numbers("numbers", numbers, len(self))
         shape = (len(numbers), self._length)
         ids = np.full(shape, self._pad_id, np.int64)
@@ -168,15 +168,19 @@ class Packing:
         return PackedRows(ids, labels, documents, positions, np.array(bounds, np.int32))
 
     def _label(
-        self, labels: npt.NDArray[np.int64], document: int, tokens: npt.NDArray[Any], start: int
+        self,
+        labels: npt.NDArray[np.int64],
+        document: int,
+        tokens: npt.NDArray[np.integer],
+        start: int,
     ) -> None:
-        """Labels a segment: with the token after each, or with each token itself but the first."""
+        """Writes the labels of a segment: the token after each, or each token but the first."""
         first = 1 if self._shift_labels else 0
-        found = tokens[start + first : start + first + len(labels)].astype(np.int64)
+        targets = tokens[start + first : start + first + len(labels)].astype(np.int64)
         if self._mask is not None:
             at = int(self._documents.offsets[document]) + start + first
-            found[~self._mask[at : at + len(found)]] = IGNORED
-        labels[: len(found)] = found
+            targets[~self._mask[at : at + len(targets)]] = IGNORED
+        labels[: len(targets)] = targets
         if not self._shift_labels:
             labels[0] = IGNORED
 
@@ -192,7 +196,7 @@ class Packing:
         workers: int = 0,
         device: object = None,
     ) -> Loader[PackedRows]:
-        """Batches of rows, each exactly once an epoch; arguments as for `TokenDataset.loader`."""
+        """Batches of sequences, each exactly once per epoch; see `TokenDataset.loader`."""
         return loader_of(
             self,
             batch_size,
@@ -206,7 +210,7 @@ class Packing:
         )
 
     def settings(self) -> dict[str, Any]:
-        """What decides which row has which number."""
+        """The settings that determine the number of each sequence."""
         return {"tokens": self.report.tokens, "rows": len(self), **self._settings}
 
     def __repr__(self) -> str:
@@ -224,33 +228,33 @@ def pack(
     lookahead: int | None = None,
     too_long: Literal["error", "crop", "drop"] | None = None,
 ) -> Packing:
-    """Packs documents into rows of one length.
+    """Packs documents into sequences of one length.
 
     Args:
         documents: A token set, a batch of `Tokenizer.encode_batch`, or arrays of ids.
-        length: How many tokens a row has.
-        method: `"concatenate"`: one after another, cut at the end of each row; nothing is lost.
-            `"best_fit"`: every row begins with a document, and what does not fit its end is
-            cropped; nothing is padded but the last rows. `"bins"`: no document is cut, and rows
-            are padded.
-        masks: For each token whether it is to be learnt, as of a chat the answers and not the
-            prompts: one flat array, or an array a document. Other tokens are `IGNORED` as labels.
-            By default the loss mask of the token set, if it has one.
-        pad_id: The id that fills rows.
-        shift_labels: The label of a place is the token after it, also where that lies in the next
-            row or was cropped; the last token of a document has none. Without, it is the token
-            at the place itself, but for the first of each segment, for models that shift labels
-            by themselves.
-        lookahead: Among how many documents `"best_fit"` chooses; 1000 by default.
-        too_long: What becomes of a document that is longer than a row in `"bins"`: an error (the
-            default), its end is cropped, or it is dropped. `report` counts what is lost.
+        length: The number of tokens of a sequence.
+        method: `"concatenate"`: documents follow one another and are split at the end of each
+            sequence; nothing is lost. `"best_fit"`: every sequence begins with a document, and its
+            last document is cropped to fit; only the last sequences are padded. `"bins"`: no
+            document is split, and sequences are padded.
+        masks: For each token whether it is learnt (in a chat, the answers and not the prompts): one
+            flat array, or an array per document. Other tokens have the label `IGNORED`. By default
+            the loss mask of the token set, if it has one.
+        pad_id: The id for padding.
+        shift_labels: Whether the label of a place is the token after it, even if that is in the
+            next sequence or was cropped; the last token of a document has none. Otherwise it is the
+            token itself, except for the first of each segment, for models that shift labels
+            themselves.
+        lookahead: The number of documents among which `"best_fit"` chooses; 1000 by default.
+        too_long: What `"bins"` does with a document longer than a sequence: `"error"` (the default)
+            raises, `"crop"` crops its end, `"drop"` leaves it out. `report` counts the losses.
 
     Returns:
-        The rows, made when they are sliced or loaded, with a `report` of all tokens.
+        The sequences, built when they are sliced or loaded, with a `report` of all tokens.
 
     Raises:
-        ArgumentError: A document that is too long for `"bins"`; masks that do not fit the
-            documents; a value that makes no sense.
+        ArgumentError: A document is too long for `"bins"`, masks do not fit the documents, or a
+            value is not valid.
 
     Example:
         >>> from jeton.data import pack
@@ -278,13 +282,13 @@ def pack(
         raise ArgumentTypeError(f"too_long must be a str, not {type(too_long).__name__}")
     if too_long not in (None, "error", "crop", "drop"):
         raise ArgumentError(f'too_long must be "error", "crop" or "drop", not {too_long!r}')
-    given = _documents(documents)
+    all_documents = _documents(documents)
     mask: npt.NDArray[np.bool_] | LossMask | None
     if masks is None:
         mask = documents.mask if isinstance(documents, TokenDataset) else None
     else:
-        mask = _mask(masks, given)
-    lengths, dropped = given.lengths, 0
+        mask = _mask(masks, all_documents)
+    lengths, dropped = all_documents.lengths, 0
     if method == "concatenate":
         plan = plans.concatenate(lengths, length)
     elif method == "best_fit":
@@ -294,15 +298,16 @@ def pack(
         over = lengths > length
         if over.any() and too_long in (None, "error"):
             raise ArgumentError(
-                f"{int(over.sum()):,} of {len(given):,} documents are longer than a row of "
-                f"{length:,} tokens, the longest of {int(lengths.max()):,}; give a greater length, "
+                f"{int(over.sum()):,} of {len(all_documents):,} documents are longer than a "
+                f"sequence of {length:,} tokens, the longest has {int(lengths.max()):,}; pass a "
+                "larger length, "
                 'or too_long="crop" or "drop"'
             )
         if too_long == "drop":
             dropped = int(lengths[over].sum())
         plan = plans.bins(np.where(over, 0 if too_long == "drop" else length, lengths), length)
     settings = {"length": length, "method": method, "lookahead": lookahead, "too_long": too_long}
-    return Packing(given, plan, length, mask, pad_id, shift_labels, settings, dropped)
+    return Packing(all_documents, plan, length, mask, pad_id, shift_labels, settings, dropped)
 
 
 def _documents(documents: object) -> Documents:
@@ -321,7 +326,7 @@ def _documents(documents: object) -> Documents:
 
 
 def _mask(masks: object, documents: Documents) -> npt.NDArray[np.bool_]:
-    """One bool a token."""
+    """One bool per token."""
     if isinstance(masks, LossMask):
         masks = masks[:]
     if isinstance(masks, (str, bytes)) or not isinstance(masks, Iterable):
@@ -331,7 +336,7 @@ def _mask(masks: object, documents: Documents) -> npt.NDArray[np.bool_]:
         nested = bool(masks) and not isinstance(masks[0], (bool, int, np.bool_, np.integer))
         if nested:
             if not all(isinstance(mask, (Sequence, np.ndarray)) for mask in masks):
-                raise ArgumentTypeError("masks must be arrays of bools, one a document")
+                raise ArgumentTypeError("masks must be arrays of bools, one per document")
             if [len(mask) for mask in masks] != documents.lengths.tolist():
                 raise ArgumentError("masks do not have the lengths of the documents")
             masks = np.concatenate([np.asarray(mask) for mask in masks])

@@ -1,14 +1,14 @@
-"""How documents are laid into rows: three methods, which see lengths only.
+"""How documents are packed into rows: three methods, which need only the lengths.
 
-A plan is a list of segments in the order of rows: each a stretch of a document, in a row.
+A plan is a list of segments in the order of rows. Each segment is a part of a document, in a row.
 
-- **concatenate**: all documents one after another, cut into rows. No token is lost; a document may
-  begin in one row and go on in the next. Only the last row is padded.
-- **best_fit**: each row begins with a document. Of the next documents (`lookahead` of them) the
-  longest that fits goes into the row, until none fits; then the shortest is cropped to what is
-  left, and its rest dropped. No row is padded but one at the end. (The way of nanochat.)
-- **bins**: no document is cut. The longest first, each goes into the fullest row that has room for
-  it, or else begins a row (best-fit decreasing). What is left of rows is padded.
+- **concatenate**: all documents follow one another and are split into rows. No token is lost; a
+  document may begin in one row and continue in the next. Only the last row is padded.
+- **best_fit**: each row begins with a document. Of the next `lookahead` documents, the longest that
+  fits goes into the row, until none fits; then the shortest is cropped to fill the row, and its
+  rest dropped. Only one row at the end is padded. (nanochat does this.)
+- **bins**: no document is split. From the longest to the shortest, each goes into the fullest row
+  with room for it, or begins a new row (best-fit decreasing). The rest of each row is padded.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ _Numbers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class RowPlan:
-    """Which stretch of which document lies in which row."""
+    """Which part of which document is in which row."""
 
     rows: _Numbers
     """Row `i` has the segments from `rows[i]` up to `rows[i + 1]`."""
     documents: _Numbers
     """The document of each segment."""
     starts: _Numbers
-    """With which token of its document each segment begins."""
+    """The first token of each segment in its document."""
     lengths: _Numbers
-    """How many tokens each segment has; never 0."""
+    """The number of tokens of each segment; never 0."""
 
 
 def concatenate(lengths: _Numbers, row: int) -> RowPlan:
-    """Documents one after another, cut at every `row` tokens.
+    """Documents one after another, split after every `row` tokens.
 
     Example:
         >>> import numpy as np
@@ -76,20 +76,20 @@ def best_fit(lengths: _Numbers, row: int, lookahead: int) -> RowPlan:
     waiting: list[tuple[int, int]] = []
     coming = iter(np.flatnonzero(lengths).tolist())
     sizes = lengths.tolist()
-    left = row
+    room = row
     while True:
         while len(waiting) < lookahead and (number := next(coming, None)) is not None:
-            # The first of several of one length is the last of them here.
+            # Negated, so that of equal lengths the first document sorts last.
             insort(waiting, (sizes[number], -number))
         if not waiting:
-            return laid.plan(ended=left < row)
-        at = bisect_right(waiting, (left, 1)) - 1
+            return laid.plan(ended=room < row)
+        at = bisect_right(waiting, (room, 1)) - 1
         size, number = waiting.pop(max(at, 0))
-        laid.add(-number, min(size, left))
-        left -= min(size, left)
-        if left == 0:
+        laid.add(-number, min(size, room))
+        room -= min(size, room)
+        if room == 0:
             laid.end_row()
-            left = row
+            room = row
 
 
 def bins(lengths: _Numbers, row: int) -> RowPlan:
@@ -104,7 +104,7 @@ def bins(lengths: _Numbers, row: int) -> RowPlan:
     """
     order = np.argsort(-lengths, kind="stable")
     rows: list[list[int]] = []
-    #: The rows that have so much room, and which room there is at all, as bits of one number.
+    #: The rows by the room that they have; the bits of `rooms` are the keys.
     by_room: dict[int, list[int]] = {}
     rooms = 0
     for number in order[: np.count_nonzero(lengths)].tolist():
@@ -122,9 +122,9 @@ def bins(lengths: _Numbers, row: int) -> RowPlan:
         if room > size:
             by_room.setdefault(room - size, []).append(at)
             rooms |= 1 << (room - size)
-    documents = np.array([number for found in rows for number in found], np.int64)
+    documents = np.array([number for members in rows for number in members], np.int64)
     return RowPlan(
-        np.concatenate(([0], np.cumsum([len(found) for found in rows], dtype=np.int64))),
+        np.concatenate(([0], np.cumsum([len(members) for members in rows], dtype=np.int64))),
         documents,
         np.zeros(len(documents), np.int64),
         lengths[documents],
@@ -132,7 +132,7 @@ def bins(lengths: _Numbers, row: int) -> RowPlan:
 
 
 class _Laid:
-    """Segments that each begin a document, as they are laid into rows."""
+    """Builds a plan whose segments each begin a document."""
 
     def __init__(self) -> None:
         self._rows: list[int] = [0]

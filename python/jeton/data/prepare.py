@@ -1,4 +1,4 @@
-"""From a corpus and a tokenizer to a token set: files that a training loop reads."""
+"""Turns a corpus into a token set: files that a training loop reads."""
 
 from __future__ import annotations
 
@@ -59,64 +59,67 @@ def prepare(
 ) -> Manifest:
     """Encodes a corpus once, into files of a layout that training loops read.
 
-    Everything grows in `FOLDER/.preparing`, and what is whole is moved to the folder, the
-    manifest last. Interrupted or killed at any moment, the same call goes on and gives the same
-    files, byte for byte; they depend neither on the number of cores nor on memory. Of a set that
-    is whole already, it only gives the manifest.
+    Files are written in `FOLDER/.preparing`, and moved to the folder when the set is complete, the
+    manifest last. After an interruption or a kill the same call resumes, and gives the same files,
+    byte for byte; they depend neither on the number of cores nor on memory. If the set is complete
+    already, the call only returns the manifest.
 
-    Special tokens that are spelled in documents are text. Documents without text are left out
-    and counted.
+    The spelling of a special token in a document stays text. Empty documents are left out and
+    counted.
 
     Args:
         data: Files, folders or patterns of paths: text, JSON lines (`.jsonl`, `.ndjson`) and
             Parquet, the first two also compressed by gzip or Zstandard. Or an iterable of texts,
             or of records; a data set of Hugging Face; a table or a column of Arrow. A document is
-            a file of text, or a record, a row, an item. To go on, what was read of files
-            must be the same, and all other data.
-        tokenizer: What encodes.
-        folder: Where the files go; it is made if it is not there.
-        layout: Which files: see `jeton.data.layouts`.
-        shard_tokens: The most tokens of a file; by default as the layout has it.
-        field: The field of records, or the column, that holds the text; by default `text`. Set,
-            all files but Parquet are read as JSON lines.
+            a file of text, or a record, a row, an item. To resume, the part of the files that was
+            read must be unchanged, and so must all other data.
+        tokenizer: The tokenizer.
+        folder: The folder for the files; it is created if it does not exist.
+        layout: The format of the files: see `jeton.data.layouts`.
+        shard_tokens: The maximum number of tokens per file; by default that of the layout.
+        field: The field of records, or the column, that holds the text; by default `text`. If you
+            pass one, all files but Parquet are read as JSON lines.
         documents: What a document of a text file is: `"file"`, the whole file, or `"line"`, each
             line without its newline.
-        errors: Bytes that are not UTF-8: an error with the place, U+FFFD, or left out.
-        bad_records: What becomes of a record, a row or a line that cannot be read or encoded:
-            `"error"` with the place, or `"drop"`, which leaves it out and counts it in the
-            manifest. A file that is one document is an error always. For conversations,
-            `Conversations` says this.
+        errors: What to do with bytes that are not UTF-8: raise an error that says where, replace
+            them by U+FFFD, or leave them out.
+        bad_records: What to do with a record, a row or a line that cannot be read or encoded:
+            `"error"` raises and says where, `"drop"` leaves it out and counts it in the manifest. A
+            file that is one document is always an error. For conversations, `Conversations` has
+            this option.
         end_of_text: The token that separates documents, or its id; `None` for none. By default the
-            end of text that the tokenizer has, and an error if it has none or several.
-        end_of_text_place: Whether it stands after or before each document.
-        frame: Documents begin and end as the tokenizer's post-processor has it, `[CLS]` … `[SEP]`
-            or `<s>` …, instead of with an end of text. Without it the post-processor is not run.
-        validation: How much validates, from 0 to 1; or data of its own, read as `data` is.
-        split: How such a share is told from the rest. `"cut"`: of N tokens the first
-            ⌊N (1 - validation)⌋ train, wherever that cuts. `"hash"`: a document validates if the
-            SHA-256 of its first 64 KiB says so, and so it does when the corpus grows.
-        shuffle: A seed: documents are put in a random order, by what they begin with and the
-            seed, copies too; all copies of a document train, or all validate. This takes as much
-            of the disk again.
-        part: `(3, 8)` prepares the third of eight parts, for `merge`: of the files, or of the
-            rows of a table.
-        memory: What shuffling may take, as `"4GB"`; the files do not depend on it.
-        name: What the tokenizer is called in the manifest.
-        messages: The field of records that holds messages: conversations become tokens by a chat
-            template, with a loss mask beside them. All files but Parquet are read as JSON lines.
-            `jeton.data.Conversations` says more, as whose messages are to be learnt. The layouts
-            `jeton`, `datatrove` and `parquet` have room for a loss mask.
-        watch: Called with a `PrepareProgress` now and then.
+            tokenizer's end-of-text token; it is an error if it has none or several.
+        end_of_text_place: Whether it comes after or before each document.
+        frame: Whether documents begin and end with the tokens of the tokenizer's post-processor,
+            `[CLS]` … `[SEP]` or `<s>` …, instead of an end-of-text token. By default the
+            post-processor is not used.
+        validation: The share of the data to validate with, from 0 to 1; or separate data, read as
+            `data` is.
+        split: How to choose such a share. `"cut"`: of N tokens the first ⌊N (1 - validation)⌋
+            train, even if that splits a document. `"hash"`: the SHA-256 of a document's first 64
+            KiB decides, so a document stays in its split when the corpus grows.
+        shuffle: A seed to shuffle documents by. The order depends on the seed and the first bytes
+            of each document; all copies of a document train, or all validate. Takes as much of the
+            disk again.
+        part: `(3, 8)` prepares the third of eight parts of the files, or of the rows of a table,
+            for `merge`.
+        memory: The memory for shuffling, such as `"4GB"`; the files do not depend on it.
+        name: The name of the tokenizer in the manifest.
+        messages: The field of records that holds messages. A chat template turns these
+            conversations into tokens, with a loss mask. All files but Parquet are read as JSON
+            lines. `jeton.data.Conversations` has more options, such as the roles to learn. The
+            layouts `jeton`, `datatrove` and `parquet` can hold a loss mask.
+        watch: Called with a `PrepareProgress` from time to time.
 
     Returns:
-        What `manifest.json` says.
+        The content of `manifest.json`.
 
     Raises:
-        ArgumentError: An option that makes no sense; a tokenizer without an end of text.
-        FileError: The folder holds something else, or cannot be written to; the disk is full; an
+        ArgumentError: An option is not valid, or the tokenizer has no end-of-text token.
+        FileError: The folder holds something else or cannot be written to, the disk is full, or an
             input has changed.
         FormatError: An input is not what its name says, or not UTF-8.
-        EncodeError: A text that the tokenizer has no tokens for.
+        EncodeError: The tokenizer has no tokens for a text.
 
     Example:
         >>> import jeton, tempfile
@@ -165,20 +168,21 @@ def merge(
     memory: int | str = MEMORY,
     watch: Callable[[PrepareProgress], None] | None = None,
 ) -> Manifest:
-    """Puts together the parts of a set, each of which is held against its manifest first.
+    """Joins the parts of a set, after verifying each against its manifest.
 
-    The files are those that one machine would have made, byte for byte: of the layout, parted and
-    shuffled as the parts were told. It is interrupted and goes on as `prepare` does.
+    The files are the same, byte for byte, as if one machine had prepared everything: the layout,
+    the splits and the shuffling are those that the parts were prepared for. It resumes like
+    `prepare`.
 
     Args:
         parts: The folders of all parts, in any order.
-        folder: Where the files go.
-        tokenizer: What the parts were prepared with, where no format holds it.
-        memory: What shuffling may take.
-        watch: Called with a `PrepareProgress` now and then.
+        folder: The folder for the files.
+        tokenizer: The tokenizer of the parts, if no format can hold it.
+        memory: The memory for shuffling.
+        watch: Called with a `PrepareProgress` from time to time.
 
     Returns:
-        What `manifest.json` says.
+        The content of `manifest.json`.
 
     Raises:
         ArgumentError: A part is missing, there twice, or of another set.
@@ -190,8 +194,8 @@ def merge(
     check_watch(watch)
     folders = [Path(checked_path("each of parts", part)) for part in parts]
     target = Path(checked_path("folder", folder))
-    found = checked_parts(folders)
-    first_folder, first = found[0]
+    checked = checked_parts(folders)
+    first_folder, first = checked[0]
     if tokenizer is None:
         tokenizer = tokenizer_of(first_folder, first)
     else:
@@ -205,7 +209,7 @@ def merge(
         part=None,
         memory=memory_bytes(memory) or 0,
     )
-    return merged_parts(plan, found, target, watch)
+    return merged_parts(plan, checked, target, watch)
 
 
 def merged_parts(
@@ -214,7 +218,7 @@ def merged_parts(
     folder: Path,
     watch: Callable[[PrepareProgress], None] | None = None,
 ) -> Manifest:
-    """The set that parts in their order make."""
+    """Joins parts that are checked and in order."""
     sources: dict[str, DocumentSource] = {
         split: PartsSource(parts, split) for split in parts[0][1].splits
     }
@@ -235,10 +239,10 @@ def _run(
 
 
 def whole_set(plan: SetPlan, sources: dict[str, DocumentSource], folder: Path) -> Manifest | None:
-    """The manifest of a folder that holds just this set already.
+    """The manifest, if a folder holds exactly this set already.
 
     Raises:
-        FileError: It holds another one.
+        FileError: The folder holds another set.
     """
     try:
         is_begun, is_whole = (folder / WORK / RUN).exists(), (folder / NAME).exists()
@@ -253,33 +257,34 @@ def whole_set(plan: SetPlan, sources: dict[str, DocumentSource], folder: Path) -
             is_taken = name in TOKENIZER_FILES or layout.split_of(name)
             if is_taken and (path.is_file() or path.is_symlink()):
                 raise FileError(
-                    f"{path}: exists already, and holds no set that was prepared here; choose "
+                    f"{path}: exists already, and is not of a set that was prepared here; choose "
                     "another folder, or remove it"
                 )
         return None
-    remedy = "choose another folder, or remove what is in this one"
+    remedy = "choose another folder, or empty this one"
     try:
         manifest = Manifest.read(folder)
     except JetonError as error:
         raise FileError(f"{error}; {remedy}") from None
-    # A run that was killed when the set was whole may have left some of it.
+    # A run that was killed after completing the set may have left some of its working files.
     shutil.rmtree(folder / WORK, ignore_errors=True)
     end = None if plan.end_of_text is None else plan.end_of_text.to_json()
-    for what, own, wanted in (
+    for what, own, expected_value in (
         ("tokenizer", manifest.tokenizer["digest"], plan.tokenizer.digest),
         ("end of text", manifest.end_of_text, end),
         ("part", manifest.part, plan.part),
         *((name, manifest.options.get(name), value) for name, value in plan.options.items()),
     ):
-        if own != wanted:
+        if own != expected_value:
             raise FileError(f"{folder}: holds another set, with another {what}; {remedy}")
-    made = (folder / NAME).stat().st_mtime_ns
+    written_at = (folder / NAME).stat().st_mtime_ns
     inputs = [dict(entry) for entry in manifest.inputs]
     for entry in (entry for source in sources.values() for entry in source.identity()):
-        changed = entry.pop("mtime_ns", made) > made
-        same = any(entry.items() <= known.items() for known in inputs)
-        if changed or not same or "path" not in entry:
-            place = entry.get("path", "what it was made of")
+        mtime = entry.pop("mtime_ns", None)
+        has_changed = isinstance(mtime, int) and mtime > written_at
+        same = any(entry.items() <= entry_of_manifest.items() for entry_of_manifest in inputs)
+        if has_changed or not same or "path" not in entry:
+            place = entry.get("path", "its input")
             raise FileError(
                 f"{folder}: holds a set already, and {place} may have changed since; {remedy}"
             )

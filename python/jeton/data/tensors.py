@@ -1,9 +1,10 @@
-"""Arrays as torch tensors, on the device that was asked for."""
+"""Arrays as torch tensors on a device."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from jeton.errors import ArgumentError, UnsupportedError
@@ -16,26 +17,26 @@ def checked_device(device: Any) -> Any:
 
     Raises:
         UnsupportedError: torch is not installed.
-        ArgumentError: torch knows no such device.
+        ArgumentError: torch does not know the device.
     """
     try:
         import torch
     except ImportError:
         raise UnsupportedError(
-            "tensors are made by torch (pip install 'jeton[torch]'); leave device out for numpy"
+            "tensors need torch (pip install 'jeton[torch]'); leave device out for numpy"
         ) from None
     try:
         return torch.device(device)
     except (RuntimeError, TypeError, ValueError, OverflowError) as error:
-        told = str(error).split("\n")[0]
-        raise ArgumentError(f"device cannot be {device!r}: {told}") from None
+        reason = str(error).split("\n")[0]
+        raise ArgumentError(f"device cannot be {device!r}: {reason}") from None
 
 
-def on_device(array: npt.NDArray[Any], device: Any) -> Any:
-    """A tensor of the same contents.
+def on_device(array: npt.NDArray[np.integer], device: Any) -> Any:
+    """A tensor with the same contents.
 
-    For a GPU it goes by pinned memory and without waiting: work that is queued on the device
-    afterwards sees it whole.
+    To a GPU it is copied from pinned memory without waiting; work queued on the device afterwards
+    sees the complete tensor.
     """
     import torch
 

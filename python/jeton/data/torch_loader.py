@@ -1,4 +1,4 @@
-"""A `Loader` that gives tensors and is a data set of torch."""
+"""A `Loader` that returns tensors and is a data set of torch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ B = TypeVar("B", bound=tuple[Any, ...])
 
 
 class TorchLoader(Loader[B], IterableDataset[B]):
-    """Batches of tensors, read by workers if that is asked for."""
+    """Batches of tensors, read by workers if there are any."""
 
     def __iter__(self) -> Iterator[B]:
         worker = get_worker_info()
@@ -26,7 +26,7 @@ class TorchLoader(Loader[B], IterableDataset[B]):
         return self._by_workers() if self._workers else self._share(0, 1)
 
     def _by_workers(self) -> Iterator[B]:
-        epoch, before = self._epoch, self._taken
+        epoch, before = self._epoch, self._position
         batches = DataLoader(self, batch_size=None, num_workers=self._workers)
         for number, batch in enumerate(batches, start=1):
             self._advance(epoch, before, number)
@@ -37,7 +37,7 @@ class TorchLoader(Loader[B], IterableDataset[B]):
     def _in_form(self, batch: B) -> B:
         if get_worker_info() is None:
             return self._moved(batch)
-        # A worker has no device; tensors go to the process that asked by shared memory.
+        # A worker has no device; its tensors go to the main process in shared memory.
         return self._mapped(batch, torch.as_tensor)
 
     def _moved(self, batch: B) -> B:

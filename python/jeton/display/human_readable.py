@@ -1,6 +1,6 @@
-"""Bytes and numbers as a person reads them: white space, odd bytes, bars, numbers of things.
+"""Bytes and numbers in a readable form: white space, odd bytes, bars, numbers with words.
 
-Look here for what `·`, `⏎` and `‹e2 96›` stand for, wherever a token is shown, and for what is done
+Look here for what `·`, `⏎` and `‹e2 96›` mean, wherever a token is shown, and for what is done
 about control characters.
 """
 
@@ -59,7 +59,7 @@ def visible(data: bytes) -> str:
     >>> visible(b" the"), visible(b"\n\n"), visible("é".encode()), visible(b"\xe2\x96")
     ('·the', '⏎⏎', 'é', '‹e2 96›')
     """
-    shown = ""
+    result = ""
     while data:
         try:
             text, rest = data.decode(), b""
@@ -69,13 +69,13 @@ def visible(data: bytes) -> str:
             broken, rest = data[error.start : error.end], data[error.end :]
             while rest and not _starts_character(rest):
                 broken, rest = broken + rest[:1], rest[1:]
-        if not shown:
-            shown, text = leaning(text)
-        shown += "".join(map(_sign, text))
+        if not result:
+            result, text = leaning(text)
+        result += "".join(map(_sign, text))
         if broken:
-            shown += f"‹{broken.hex(' ')}›"
+            result += f"‹{broken.hex(' ')}›"
         data = rest
-    return shown
+    return result
 
 
 def visible_pieces(tokens: Sequence[bytes]) -> list[str]:
@@ -88,7 +88,7 @@ def visible_pieces(tokens: Sequence[bytes]) -> list[str]:
     """
     text = b"".join(tokens)
     ends = list(itertools.accumulate(map(len, tokens)))
-    shown, place, split = [], 0, (0, 0)
+    pieces, place, split = [], 0, (0, 0)
     for number, (token, end) in enumerate(zip(tokens, ends, strict=True)):
         parts, at = "", place
         while at < end:
@@ -105,13 +105,13 @@ def visible_pieces(tokens: Sequence[bytes]) -> list[str]:
             else:
                 parts += visible(text[at:stop])
             at = stop
-        shown.append(parts if token else "")
+        pieces.append(parts if token else "")
         place = end
-    return shown
+    return pieces
 
 
 def _split_character(text: bytes, begin: int, end: int) -> tuple[int, int]:
-    """Where the character is that begins at or after `begin` and goes on past `end`, if any."""
+    """The span of the character that begins at or after `begin` and ends past `end`, if any."""
     for start in range(max(begin, end - 3), end):
         length = 4 if text[start] >= 0xF0 else 3 if text[start] >= 0xE0 else 2
         if text[start] >= 0xC2 and start + length > end:
@@ -160,7 +160,7 @@ def _sign(character: str) -> str:
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
-    """A number before the words that go with it; by default, an `s` makes many of one.
+    """A number before its words; by default an `s` makes the plural.
 
     >>> counted(1, "token"), counted(1200, "token")
     ('1 token', '1,200 tokens')
@@ -194,22 +194,22 @@ def printable(text: str, *, lines: bool = True) -> str:
     return text.translate(_CONTROLS_IN_LINES if lines else CONTROLS)
 
 
-def without_controls(shown: _T) -> _T:
+def without_controls(cells: _T) -> _T:
     r"""A text as `printable` makes it, with signs for line ends and tabs, too.
 
-    A text that begins with a mark, which would lean on what is drawn before it, has a `◌` for it.
+    A text that begins with a combining mark gets a `◌` to carry it.
     Of a tuple or a dataclass, every text in it.
 
     >>> without_controls("a\x1b[31m\u202eb"), without_controls(("\u0301",))
     ('a␛[31m‹U+202E›b', ('◌́',))
     """
-    if isinstance(shown, str):
-        return "".join(leaning(printable(shown, lines=False)))  # type: ignore[return-value]
-    if isinstance(shown, tuple):
-        return tuple(map(without_controls, shown))  # type: ignore[return-value]
-    if dataclasses.is_dataclass(shown) and not isinstance(shown, type):
-        fields = {it.name: getattr(shown, it.name) for it in dataclasses.fields(shown)}
+    if isinstance(cells, str):
+        return "".join(leaning(printable(cells, lines=False)))  # type: ignore[return-value]
+    if isinstance(cells, tuple):
+        return tuple(map(without_controls, cells))  # type: ignore[return-value]
+    if dataclasses.is_dataclass(cells) and not isinstance(cells, type):
+        fields = {it.name: getattr(cells, it.name) for it in dataclasses.fields(cells)}
         return dataclasses.replace(
-            shown, **{name: without_controls(value) for name, value in fields.items()}
+            cells, **{name: without_controls(value) for name, value in fields.items()}
         )
-    return shown
+    return cells

@@ -41,7 +41,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
         return text.replace(",", "").replace(".", "", 1).isdigit()
 
     rows = list(rows)
-    # A column of numbers stands to the right as a whole; names of rows do not.
+    # A whole column of numbers is aligned to the right; names of rows are not.
     sides = [
         "right" if heads and at and all(map(is_number, column)) else "left"
         for at, column in enumerate(zip(*rows, strict=True))
@@ -59,24 +59,24 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def chips(
     total: int, ids: Sequence[int], tokens: Sequence[bytes], spans: Sequence[tuple[int, int]]
 ) -> str:
-    """Tokens in colour, the ids below; pointing at one tells its span and bytes.
+    """Tokens in colour, with the ids below; pointing at one shows its span and bytes.
 
     The columns have the first of `total` tokens, `MOST_TOKENS` of them or all.
     """
-    shown = "".join(
+    markup = "".join(
         f'<span style="{_CHIP}{LIGHT[f"h{hue}"]}" title="span {start} to {end}, bytes '
         f'{token.hex(" ") or "none"}">{escaped(visible(token)) or "∅"}<br><small>{int(id)}</small>'
         "</span>"
         for id, token, (start, end), hue in zip(ids, tokens, spans, hues(ids), strict=False)
     )
-    left = total - MOST_TOKENS
-    return shown + (f"<div>… {left:,} more</div>" if left > 0 else "")
+    hidden = total - MOST_TOKENS
+    return markup + (f"<div>… {hidden:,} more</div>" if hidden > 0 else "")
 
 
 def detail(
     severity: str,
     name: str,
-    told: str,
+    text: str,
     evidence: str,
     cases: Sequence[tuple[str, int | None, str]],
     *,
@@ -88,22 +88,22 @@ def detail(
     Args:
         severity: `"error"`, `"warning"` or `"note"`.
         name: The name of its rule.
-        told: What was found.
-        evidence: How it is known.
-        cases: What it was found of: each with its id, if it has one, and what is told of it alone.
+        text: The finding.
+        evidence: How it was found.
+        cases: The tokens of the finding: each with its id, if it has one, and its own note.
         why: Why it matters.
         remedy: What to do.
     """
-    shown = "".join(
+    markup = "".join(
         f"<li><code>{escaped(case)}</code>{'' if id is None else f' id {id}'} {escaped(note)}</li>"
         for case, id, note in cases[:_MOST_CASES]
     )
-    left = len(cases) - _MOST_CASES
-    more = f"<li>… {left:,} more</li>" if left > 0 else ""
+    hidden = len(cases) - _MOST_CASES
+    more = f"<li>… {hidden:,} more</li>" if hidden > 0 else ""
     return (
         f'<details><summary><b style="color:{_COLOURS[severity]}">{severity}'
-        f"</b> <code>{escaped(name)}</code> {escaped(told)} "
-        f"<small>({evidence})</small></summary><ul>{shown}{more}</ul>"
+        f"</b> <code>{escaped(name)}</code> {escaped(text)} "
+        f"<small>({evidence})</small></summary><ul>{markup}{more}</ul>"
         f"<p>{escaped(why)}<br>→ {escaped(remedy)}</p></details>"
     )
 

@@ -35,7 +35,7 @@ LIGHT: Final[Mapping[str, str]] = {
     "best": "#ffd479",
     "on-best": "#1b1d21",
 }
-"""On a light ground: the hues `h0` to `h7` with `on` for text on them, and what is around them."""
+"""On a light ground: the hues `h0` to `h7`, `on` for text on them, and the rest of a page."""
 
 DARK: Final[Mapping[str, str]] = {
     **_numbered("h", "#233f5b #65452a #24462c #654055 #473d13 #524569 #034649 #6a403c".split()),
@@ -88,11 +88,11 @@ def hues(ids: Iterable[int]) -> list[int]:
     >>> hues([262, 262, 262, 5])
     [7, 0, 7, 0]
     """
-    found: list[int] = []
+    numbers: list[int] = []
     for id in ids:
         hue = (id * 0x9E3779B1 & 0xFFFFFFFF) >> 29
-        found.append((hue + 1) % 8 if found and found[-1] == hue else hue)
-    return found
+        numbers.append((hue + 1) % 8 if numbers and numbers[-1] == hue else hue)
+    return numbers
 
 
 def css(scope: str = ":root") -> str:

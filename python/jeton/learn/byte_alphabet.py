@@ -18,7 +18,7 @@ def frames_of_bytes(text: str) -> list[Frame]:
     """What a view shows: the text, its bytes, the table of characters, and the text as printed."""
     table = bytes_to_unicode()
     data = text.encode()
-    shown = text[:_MOST]
+    part = text[:_MOST]
     characters = Rows(
         tuple(
             Row(
@@ -26,7 +26,7 @@ def frames_of_bytes(text: str) -> list[Frame]:
                 visible(character.encode()),
                 f"U+{ord(character):04X}",
             )
-            for character in shown
+            for character in part
         ),
         "Each character, and its bytes" + (f" (the first {_MOST})" if len(text) > _MOST else ""),
     )
@@ -41,16 +41,16 @@ def frames_of_bytes(text: str) -> list[Frame]:
         )
         for start in range(0, 256, 16)
     )
-    named = tuple(
+    names = tuple(
         (
             str(byte),
             f"0x{byte:02X}",
             table[byte],
             "is itself" if byte not in moved else f"256 + {ord(table[byte]) - 256}",
         )
-        for byte in dict.fromkeys(shown.encode())
+        for byte in dict.fromkeys(part.encode())
     )
-    printed = "".join(table[byte] for byte in shown.encode())
+    signs = "".join(table[byte] for byte in part.encode())
     return [
         Frame(
             "The text, in bytes",
@@ -68,11 +68,11 @@ def frames_of_bytes(text: str) -> list[Frame]:
         Frame(
             "The bytes of the text",
             "Byte, in hexadecimal, how it is printed, and why.",
-            (Table(("byte", "hex", "printed", ""), named),),
+            (Table(("byte", "hex", "printed", ""), names),),
         ),
         Frame(
             "The text as GPT-2's files print it",
             "Read backwards it gives the bytes, and so the text.",
-            (Rows((Row((Chip(printed),) if printed else ()),)),),
+            (Rows((Row((Chip(signs),) if signs else ()),)),),
         ),
     ]

@@ -1,13 +1,14 @@
 """Exercises on the worked examples of the textbooks, whose answers check themselves.
 
-Look here to add one. An answer is never written down: it is what the trainers and tokenizers of
-`jeton.learn.textbook` give, and what is said of a wrong one comes from the same steps.
+Look here to add one. No answers are stored: they come from the trainers and tokenizers of
+`jeton.learn.textbook` give, and the explanation of a wrong one comes from the same steps.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from jeton.display.views.frames import Frame
@@ -40,12 +41,12 @@ class Exercise:
 
     Attributes:
         title: What it is about.
-        question: What is asked.
-        form: How an answer is written.
-        hint: What helps.
+        question: The question.
+        form: How to write an answer.
+        hint: A hint.
         answer: The answer, in parts.
         why: Why it is that.
-        wrong: What is said of parts that are another answer.
+        wrong: Explains a wrong answer, by its parts.
         frames: The steps that lead to the answer, to be shown after it.
         others: Other ways to write the answer, in small letters.
     """
@@ -60,10 +61,10 @@ class Exercise:
     frames: Callable[[], Sequence[Frame]]
     others: tuple[str, ...] = ()
 
-    def check(self, given: str) -> Verdict:
-        """What is to be said of an answer.
+    def check(self, answer: str) -> Verdict:
+        """Judges an answer.
 
-        Parts may stand between spaces, commas or plus signs, with quotes or without.
+        Parts are separated by spaces, commas or plus signs, and may be quoted.
 
         Example:
             >>> from jeton.learn.exercises import exercise
@@ -72,30 +73,30 @@ class Exercise:
             >>> exercise(1).check("w e").told
             'w e occurs 8 times; another pair occurs 9 times.'
         """
-        parts = _parts(given)
-        if parts == self.answer or given.strip().lower() in self.others:
+        parts = _parts(answer)
+        if parts == self.answer or answer.strip().lower() in self.others:
             return Verdict(True, self.why)
         if not parts:
             return Verdict(False, f"There is no answer in that. {self.form}")
         return Verdict(False, self.wrong(parts))
 
 
-def _parts(given: str) -> tuple[str, ...]:
-    quoted = re.findall(r"'([^']*)'|\"([^\"]*)\"", given)
-    if quoted and not re.sub(r"'[^']*'|\"[^\"]*\"|[\s,+()\[\]|b]", "", given):
+def _parts(answer: str) -> tuple[str, ...]:
+    quoted = re.findall(r"'([^']*)'|\"([^\"]*)\"", answer)
+    if quoted and not re.sub(r"'[^']*'|\"[^\"]*\"|[\s,+()\[\]|b]", "", answer):
         return tuple(one or other for one, other in quoted)
-    return tuple(part for part in re.split(r"[\s,+|()\[\]]+", given) if part)
+    return tuple(part for part in re.split(r"[\s,+|()\[\]]+", answer) if part)
 
 
 _TOKEN_FORM = "Write the tokens with spaces between them."
 _PAIR_FORM = "Write the two symbols with a space between them."
 
 
-def _pair(title: str, told: str, steps: Sequence[MergeStep], number: int) -> Exercise:
+def _pair(title: str, text: str, steps: Sequence[MergeStep], number: int) -> Exercise:
     """Which pair is the `number`-th to be merged?"""
     step = steps[number - 1]
     before = [f"{left} {right}" for left, right in (it.best for it in steps[: number - 1])]
-    question = told
+    question = text
     if before:
         question += f"\nMerged so far: {', '.join(before)}."
     question += f"\nWhich pair is merged {_ORDER[number]}?"
@@ -148,7 +149,7 @@ def _score(step: MergeStep, pair: tuple[str, str]) -> str:
     return f"{step.counts[pair]} / ({a} · {b}) = {float(step.scores[pair]):.4f}"
 
 
-def _tokens(title: str, told: str, tok: Tokenizer, word: str, hint: str) -> Exercise:
+def _tokens(title: str, text: str, tok: Tokenizer, word: str, hint: str) -> Exercise:
     """The tokens of a word."""
     answer = tuple(textbook.tokens(tok, word))
 
@@ -162,7 +163,8 @@ def _tokens(title: str, told: str, tok: Tokenizer, word: str, hint: str) -> Exer
         for part in parts:
             if part not in vocab:
                 return f"{part!r} is not a token of this vocabulary."
-        same = sum(1 for _ in _same(parts, answer))
+        pairs = zip(parts, answer, strict=False)
+        same = sum(1 for _ in itertools.takewhile(lambda it: it[0] == it[1], pairs))
         return (
             f"All of these are tokens, but the algorithm gives others"
             f"{f' after the first {same}' if same else ''}: follow its order. {hint}"
@@ -173,7 +175,7 @@ def _tokens(title: str, told: str, tok: Tokenizer, word: str, hint: str) -> Exer
 
     return Exercise(
         title,
-        f"{told}\nWhich tokens are made of {word!r}?",
+        f"{text}\nWhich tokens are made of {word!r}?",
         _TOKEN_FORM,
         hint,
         answer,
@@ -181,13 +183,6 @@ def _tokens(title: str, told: str, tok: Tokenizer, word: str, hint: str) -> Exer
         wrong,
         frames,
     )
-
-
-def _same(parts: tuple[str, ...], answer: tuple[str, ...]) -> Iterator[str]:
-    for one, other in zip(parts, answer, strict=False):
-        if one != other:
-            return
-        yield one
 
 
 def _plain(
@@ -240,14 +235,14 @@ def _hug_first() -> Exercise:
 
 def _thug() -> Exercise:
     tok = textbook.hug_pug_pun_bun_hugs()
-    told = f"{_HUG}\n{_told_merges(tok)}\nA letter that no word has becomes <unk>."
-    return _tokens("A letter never seen", told, tok, "thug", _ORDERED)
+    text = f"{_HUG}\n{_told_merges(tok)}\nA letter that no word has becomes <unk>."
+    return _tokens("A letter never seen", text, tok, "thug", _ORDERED)
 
 
 def _wordpiece_first() -> Exercise:
     steps = list(watch_wordpiece(textbook.HUG_COUNTS, 1))
-    told = f"{_HUG}\nWordPiece's score of a pair is freq(ab) / (freq(a) · freq(b))."
-    return _pair("WordPiece's first merge", told, steps, 1)
+    text = f"{_HUG}\nWordPiece's score of a pair is freq(ab) / (freq(a) · freq(b))."
+    return _pair("WordPiece's first merge", text, steps, 1)
 
 
 def _bugs() -> Exercise:
@@ -346,7 +341,7 @@ def exercise(number: int) -> Exercise:
     """The exercise of a number, from 1.
 
     Raises:
-        ArgumentError: There is none of that number.
+        ArgumentError: There is no exercise of that number.
     """
     if not 1 <= number <= len(EXERCISES):
         raise ArgumentError(f"there is no exercise {number}; they are 1 to {len(EXERCISES)}")

@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias
 
 from jeton.learn import grading_process
 from jeton.learn.grading_process import CallResult, LearnerProcess
-from jeton.learn.reference import byte_level, ranks
+from jeton.learn.reference import byte_level, ranks, words_bpe
 from jeton.learn.reference import unigram as unigram_page
 
 __all__ = ["TASKS", "Grade", "Task", "grade", "template"]
@@ -27,7 +27,7 @@ Arguments: TypeAlias = tuple[Any, ...]
 
 _RANDOM_CALLS = 150
 _SHRINKING_CALLS = 400
-"""Calls to find a smaller one that goes wrong: by then it is small enough to think through."""
+"""How many calls to try in the search for a smaller wrong one."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,13 @@ class Task:
     """A function to write.
 
     Attributes:
-        name: What it is called.
+        name: Its name.
         signature: Its parameters and what it returns, as written in Python.
         goal: What it does.
         right: What a right one returns.
         calls: Arguments to try, small ones first.
         is_call: Whether arguments that were made smaller still make sense.
-        why: What a wrong answer shows.
+        why: Explains a wrong answer.
         is_right: Whether an answer is right; by default if it equals that of `right`.
     """
 
@@ -72,7 +72,7 @@ class Grade:
         arguments: Those of the smallest call that went wrong.
         right: What it should have returned.
         got: What it returned, as it is printed, or the text of its exception.
-        why: What that shows, for the learner.
+        why: An explanation for the learner.
     """
 
     task: Task
@@ -87,7 +87,7 @@ class Grade:
 def grade(path: Path) -> list[Grade]:
     """Grades the functions of a file, in the order of `TASKS`.
 
-    The file runs in a process of its own, each call for ten seconds at most.
+    The file runs in a separate process, each call for ten seconds at most.
 
     Raises:
         FileError: The file cannot be read.
@@ -123,10 +123,10 @@ def _graded(task: Task, answers: LearnerProcess) -> Grade:
 
 
 def _wrong(task: Task, answers: LearnerProcess, arguments: Arguments) -> Grade | None:
-    """What is wrong with the answer to a call; `None` if it is right."""
+    """The fault of the answer to a call; `None` if it is right."""
     answer: CallResult = answers.ask(task.name, arguments)
     right = task.right(*arguments)
-    got = answer.value
+    value = answer.value
     match answer.kind:
         case "too long":
             why = f"It gives no answer within {grading_process.SECONDS:g} seconds."
@@ -136,19 +136,19 @@ def _wrong(task: Task, answers: LearnerProcess, arguments: Arguments) -> Grade |
             return Grade(task, "ended", 0, arguments, right, "", why)
         case "raised":
             why = f"It raises an exception at {answer.place}." if answer.place else ""
-            return Grade(task, "raised", 0, arguments, right, got, why)
-    shown = got if answer.kind == "other value" else repr(got)
+            return Grade(task, "raised", 0, arguments, right, value, why)
+    text = value if answer.kind == "other value" else repr(value)
     if answer.type_name != type(right).__name__:
-        kind = "nothing (None)" if got is None else f"a {answer.type_name}"
+        kind = "nothing (None)" if value is None else f"a {answer.type_name}"
         why = f"It returns {kind} and not a {type(right).__name__}."
-        return Grade(task, "wrong", 0, arguments, right, shown, why)
-    if answer.kind == "other value" or not _holds(got, task.returns):
+        return Grade(task, "wrong", 0, arguments, right, text, why)
+    if answer.kind == "other value" or not _holds(value, task.returns):
         why = f"It should return {task.returns}, and yours holds something else."
-    elif task.is_right(arguments, right, got):
+    elif task.is_right(arguments, right, value):
         return None
     else:
-        why = task.why(arguments, right, got)
-    return Grade(task, "wrong", 0, arguments, right, shown, why)
+        why = task.why(arguments, right, value)
+    return Grade(task, "wrong", 0, arguments, right, text, why)
 
 
 def _holds(value: Any, kind: str) -> bool:
@@ -168,21 +168,21 @@ def _holds(value: Any, kind: str) -> bool:
 
 def _smallest(task: Task, answers: LearnerProcess, wrong: Grade, calls: int) -> Grade:
     """The wrong call, made smaller as long as it stays wrong."""
-    left = _SHRINKING_CALLS
+    budget = _SHRINKING_CALLS
     again = wrong.outcome != "too long"  # each smaller one would take as long
-    while again and left > 0:
+    while again and budget > 0:
         again = False
         for arguments in _smaller(wrong.arguments):
             if not task.is_call(*arguments):
                 continue
-            left -= 1
-            found = _wrong(task, answers, arguments)
-            if found is not None and found.outcome == "too long":
+            budget -= 1
+            fault = _wrong(task, answers, arguments)
+            if fault is not None and fault.outcome == "too long":
                 break
-            if found is not None:
-                wrong, again = found, True
+            if fault is not None:
+                wrong, again = fault, True
                 break
-            if left <= 0:
+            if budget <= 0:
                 break
     return Grade(task, wrong.outcome, calls, wrong.arguments, wrong.right, wrong.got, wrong.why)
 
@@ -260,10 +260,10 @@ def _train_why(arguments: Arguments, right: list[Pair], got: list[Pair]) -> str:
         min(len(right), len(got)),
     )
     if at == len(right):
-        return f"It must stop after {at} merges: no pair is left, or no more were asked for."
+        return f"It must stop after {at} merges: no pair is left, or the number is reached."
     rows = [([bytes([it]) for it in word], n) for word, n in _bytes(words).items()]
     for pair in right[:at]:
-        rows = [(byte_level.merge(row, pair), n) for row, n in rows]
+        rows = [(words_bpe.merge(row, pair), n) for row, n in rows]
     counts: dict[Pair, int] = {}
     for row, number in rows:
         for pair in itertools.pairwise(row):
@@ -329,19 +329,21 @@ def _encode_why(arguments: Arguments, right: list[bytes], got: list[bytes]) -> s
     piece, merges = arguments
     if b"".join(got) != piece:
         return "The tokens do not join to the piece: no byte may be lost or added."
-    left = [pair for pair in itertools.pairwise(got) if pair in merges]
-    if left:
-        return f"{_pair(left[0])} are still side by side, and there is a merge for them."
+    unmerged = [pair for pair in itertools.pairwise(got) if pair in merges]
+    if unmerged:
+        return f"{_pair(unmerged[0])} are still side by side, and there is a merge for them."
     order = {pair: place for place, pair in enumerate(merges)}
     row = [bytes([it]) for it in piece]
     while True:
-        known = [pair for pair in itertools.pairwise(row) if pair in order]
-        if not known:
+        candidates = [pair for pair in itertools.pairwise(row) if pair in order]
+        if not candidates:
             break
-        first = min(known, key=lambda it: order[it])
-        merged = byte_level.merge(row, first)
-        if len(known) > 1 and not _refines(merged, got):
-            later = next(it for it in known if it != first) if len(set(known)) > 1 else first
+        first = min(candidates, key=lambda it: order[it])
+        merged = words_bpe.merge(row, first)
+        if len(candidates) > 1 and not _refines(merged, got):
+            later = (
+                next(it for it in candidates if it != first) if len(set(candidates)) > 1 else first
+            )
             if later == first:
                 return f"{_pair(first)} overlaps itself here: it is merged from the left."
             return (
@@ -349,7 +351,7 @@ def _encode_why(arguments: Arguments, right: list[bytes], got: list[bytes]) -> s
                 "wherever it stands."
             )
         row = merged
-    parts = {left + second: (left, second) for left, second in merges}
+    parts = {unmerged + second: (unmerged, second) for unmerged, second in merges}
     token = next((it for it in got if it in parts and it not in right), None)
     if token is not None:
         return f"{token!r} is merged from {_pair(parts[token])} only, not from other parts."
@@ -435,7 +437,7 @@ def _split_calls(numbers: random.Random) -> Iterator[Arguments]:
 def _split_why(arguments: Arguments, right: list[str], got: list[str]) -> str:
     (text,) = arguments
     if "".join(got) != text:
-        return "The pieces do not join to the text: a split loses nothing."
+        return "The pieces do not join to the text: a split must not lose characters."
     if "" in got:
         return "A piece is never empty."
     at = next(
@@ -444,7 +446,7 @@ def _split_why(arguments: Arguments, right: list[str], got: list[str]) -> str:
     )
     piece = right[at]
     if piece.startswith("'") and piece[1:] in ("s", "t", "re", "ve", "m", "ll", "d"):
-        return f"{piece!r} is a piece of its own: 's 't 're 've 'm 'll 'd, in small letters only."
+        return f"{piece!r} is a separate piece: 's 't 're 've 'm 'll 'd, in small letters only."
     theirs = got[at] if at < len(got) else ""
     if piece.isspace() and theirs.startswith(piece) and theirs != piece:
         return f"White space before a word leaves the last character to it: {piece!r} ends there."
@@ -464,11 +466,11 @@ def _split_why(arguments: Arguments, right: list[str], got: list[str]) -> str:
 def _split_special(text: str, special: list[str]) -> list[str]:
     parts, start, at = [], 0, 0
     while at < len(text):
-        found = max((it for it in special if text.startswith(it, at)), key=len, default="")
-        if found:
-            parts += [text[start:at], found]
-            start = at + len(found)
-        at += len(found) or 1
+        token = max((it for it in special if text.startswith(it, at)), key=len, default="")
+        if token:
+            parts += [text[start:at], token]
+            start = at + len(token)
+        at += len(token) or 1
     return [part for part in (*parts, text[start:]) if part]
 
 
@@ -506,7 +508,7 @@ def _special_why(arguments: Arguments, right: list[str], got: list[str]) -> str:
         return f"{missed[0]!r} is plain text, not a pattern: in a regex, escape it."
     if [it for it in got if it in special and it not in right]:
         return "The leftmost special token is split off first, and its characters are used up."
-    return "Each special token is a part of its own, and what is between two is one part."
+    return "Each special token is a separate part, and the text between two is one part."
 
 
 # Merges from ranks.
@@ -577,7 +579,7 @@ def _viterbi_calls(numbers: random.Random) -> Iterator[Arguments]:
     ]
     for number in range(_RANDOM_CALLS):
         pieces = ["a", "b", "c", *(_word(numbers, "abc", 4) for _ in range(2 + number // 15))]
-        # Sums of sixty-fourths are exact, so rounding decides nothing.
+        # Sums of sixty-fourths are exact, so rounding does not matter.
         scores = {piece: -numbers.randint(20, 400) / 64 for piece in pieces}
         yield _word(numbers, "abc", 2 + number // 10), scores
 
@@ -651,7 +653,7 @@ TASKS: tuple[Task, ...] = (
     Task(
         "split_special",
         "(text: str, special: list[str]) -> list[str]",
-        "The parts of a text: each special token, and what stands between two of them.",
+        "The parts of a text: each special token, and the text between two of them.",
         _split_special,
         _special_calls,
         lambda text, special: "" not in special,
@@ -660,7 +662,7 @@ TASKS: tuple[Task, ...] = (
     Task(
         "merges_of",
         "(ranks: dict[bytes, int]) -> list[tuple[bytes, bytes]]",
-        "The merges that a table of ranks stands for, first to last.",
+        "The merges of a table of ranks, first to last.",
         ranks.merges_of,
         _ranks_calls,
         _are_ranks,

@@ -1,8 +1,8 @@
-"""Runs a learner's file in a process of its own, and calls its functions one by one.
+"""Runs a learner's file in a separate process, and calls its functions one by one.
 
 Look here for what happens when a function does not end, prints, reads, or crashes the process. The
 other side is this file itself, run by `python -m`. Questions and answers are pickled, and hold
-nothing but built-in types; only answers go to standard output, what the learner's file prints goes
+only built-in types. Only answers go to standard output; prints of the learner's file go
 to standard error, and what it reads is empty.
 """
 
@@ -161,7 +161,7 @@ def _returned(value: object) -> CallResult:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether a value has no part but of built-in types, and of none derived from these."""
+    """Whether all parts of a value are of built-in types, not of types derived from these."""
     if type(value) in (list, tuple):
         return all(map(_is_plain, value))
     return value is None or type(value) in (str, bytes, int, float, bool)

@@ -48,13 +48,13 @@ class MergeStep:
 
     Attributes:
         number: Which, from 1.
-        counts: How often each pair occurs, in the order in which pairs are met.
-        scores: What decides: the counts, or what WordPiece makes of them.
-        parts: How often each symbol occurs, where that decides, too.
+        counts: How often each pair occurs, in the order in which pairs first occur.
+        scores: What decides: the counts, or WordPiece's scores.
+        parts: How often each symbol occurs, if that also decides.
         best: The pair that is merged.
         tied: The pairs as good as it, itself among them.
         made: The token that it becomes.
-        tie_break: Which of equals is taken.
+        tie_break: Which of several equal pairs wins.
         before: The words before.
         after: The words after.
     """
@@ -100,7 +100,7 @@ def watch_bpe(
         tie_break: Of equally frequent pairs, the one seen first, or the smallest or greatest pair.
 
     Raises:
-        ArgumentError: A `tie_break` that is none.
+        ArgumentError: An unknown `tie_break`.
 
     Example:
         >>> from jeton.learn import watch_bpe
@@ -142,7 +142,7 @@ def watch_wordpiece(
         tie_break: Of equally good pairs, the one seen first, or that with the smallest ids.
 
     Raises:
-        ArgumentError: A `rule` or `tie_break` that is none.
+        ArgumentError: An unknown `rule` or `tie_break`.
 
     Example:
         >>> from jeton.learn import textbook
@@ -176,8 +176,8 @@ def watch_wordpiece(
         best = (
             tied[0] if tie_break == "first" else min(tied, key=lambda it: (ids[it[0]], ids[it[1]]))
         )
-        made = wordpiece.join(best)
-        after = tuple((_merged(row, best, made), count) for row, count in rows)
+        token = wordpiece.join(best)
+        after = tuple((_merged(row, best, token), count) for row, count in rows)
         yield MergeStep(
             number,
             counts,
@@ -185,24 +185,24 @@ def watch_wordpiece(
             parts if rule == "published" else {},
             best,
             tied,
-            made,
+            token,
             tie_break,
             rows,
             after,
         )
         rows = after
         # A token that two pairs make is one token of the vocabulary.
-        number += made not in ids
-        ids.setdefault(made, len(ids))
+        number += token not in ids
+        ids.setdefault(token, len(ids))
 
 
-def _merged(row: tuple[str, ...], pair: Pair, made: str) -> tuple[str, ...]:
+def _merged(row: tuple[str, ...], pair: Pair, token: str) -> tuple[str, ...]:
     merged: list[str] = []
     at = 0
     while at < len(row):
-        found = row[at : at + 2] == pair
-        merged.append(made if found else row[at])
-        at += 2 if found else 1
+        is_pair = row[at : at + 2] == pair
+        merged.append(token if is_pair else row[at])
+        at += 2 if is_pair else 1
     return tuple(merged)
 
 
@@ -220,7 +220,7 @@ def frames_of_merging(
         steps: The merges.
         longest_match: Whether a new word is split by the longest match, as by WordPiece, and not by
             the merges.
-        on_training: How `jeton train` differs from what is shown.
+        on_training: How `jeton train` differs from the view.
     """
     alphabet = sorted({symbol for row, _ in words for symbol in row})
     frames = [
@@ -236,7 +236,7 @@ def frames_of_merging(
     ]
     frames += [_frame(step) for step in steps]
     if not steps:
-        note = "There is no pair of neighbours to merge, or no merge was asked for."
+        note = "There is no pair of neighbours to merge, or `merges` is 0."
         return [*frames, Frame("Nothing was learned", note)]
     learned = tuple((str(it.number), it.best[0], it.best[1], it.made) for it in steps)
     how = "the longest match instead" if longest_match else "doing them in this order"
@@ -266,17 +266,17 @@ def _why(step: MergeStep) -> str:
     if step.parts:
         score = step.scores[step.best]
         a, b = step.parts[left], step.parts[right]
-        told = (
+        text = (
             f"{left} {right} scores {count} / ({a} · {b}) = {float(score):.4f}: it occurs "
             f"{counted(count, 'time')}, its parts {a:,} and {counted(b, 'time')}."
         )
         others = "no other pair scores as much"
     else:
-        told = f"{left} {right} occurs {counted(count, 'time')}."
+        text = f"{left} {right} occurs {counted(count, 'time')}."
         others = "no other pair occurs as often"
     if len(step.tied) == 1:
-        return f"{told} It wins: {others}."
-    return f"{told} {len(step.tied)} pairs tie; it wins: {_TIES[step.tie_break]}."
+        return f"{text} It wins: {others}."
+    return f"{text} {len(step.tied)} pairs tie; it wins: {_TIES[step.tie_break]}."
 
 
 def _bars(step: MergeStep) -> Bars:
@@ -297,7 +297,7 @@ def _words_of_step(step: MergeStep) -> Rows:
     """The words that a merge changes, before and after, and how many it leaves as they are."""
     both = list(zip(step.before, step.after, strict=True))
     changed = [(before, after) for before, after in both if before != after]
-    shown = [
+    lines = [
         Row(
             (
                 *_marked(before[0], _places(before[0], step.best), "tie"),
@@ -308,21 +308,21 @@ def _words_of_step(step: MergeStep) -> Rows:
         )
         for before, after in changed[:_MOST_WORDS]
     ]
-    left = len(both) - len(changed)
-    told = [f"{len(changed) - len(shown):,} more" if len(changed) > len(shown) else ""]
-    told.append(f"{counted(left, 'word stays', 'words stay')} as before" if left else "")
+    unchanged = len(both) - len(changed)
+    notes = [f"{len(changed) - len(lines):,} more" if len(changed) > len(lines) else ""]
+    notes.append(f"{counted(unchanged, 'word stays', 'words stay')} as before" if unchanged else "")
     title = "The words it changes, before and after"
-    extra = ", ".join(filter(None, told))
-    return Rows(tuple(shown), f"{title} ({extra})" if extra else title)
+    extra = ", ".join(filter(None, notes))
+    return Rows(tuple(lines), f"{title} ({extra})" if extra else title)
 
 
 def _places(row: tuple[str, ...], pair: Pair) -> list[bool]:
     """Which symbols of a word are merged, from the left."""
-    found = [False] * len(row)
+    marks = [False] * len(row)
     for at in range(len(row) - 1):
-        if row[at : at + 2] == pair and not found[at]:
-            found[at] = found[at + 1] = True
-    return found
+        if row[at : at + 2] == pair and not marks[at]:
+            marks[at] = marks[at + 1] = True
+    return marks
 
 
 def _marked(row: tuple[str, ...], places: list[bool], mark: Mark) -> list[Chip]:
@@ -333,9 +333,9 @@ def _marked(row: tuple[str, ...], places: list[bool], mark: Mark) -> list[Chip]:
 
 
 def _words(rows: tuple[Symbols, ...]) -> Rows:
-    shown = [
+    words = [
         Row(tuple(_marked(row, [False] * len(row), "")), f"{count:,} ×")
         for row, count in rows[:_MOST_WORDS]
     ]
-    more = len(rows) - len(shown)
-    return Rows(tuple(shown), "The words" + (f" (and {more:,} more)" if more else ""))
+    more = len(rows) - len(words)
+    return Rows(tuple(words), "The words" + (f" (and {more:,} more)" if more else ""))

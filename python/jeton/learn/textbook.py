@@ -83,7 +83,7 @@ __all__ = [
 ]
 
 Words: TypeAlias = str | Iterable[str] | Mapping[str, int]
-"""A text, several texts, or words with their counts. Words of a text are what white space parts."""
+"""A text, several texts, or words with their counts. White space separates the words of a text."""
 
 TieBreak: TypeAlias = Literal["first", "alphabetic", "lexicographic"]
 
@@ -189,10 +189,10 @@ def bpe(
     Args:
         words: A text, several texts, or words with their counts.
         merges: How many, or fewer if every word has become one token.
-        end: A symbol of its own after the last character of each word; `None` for none.
-        tie_break: Of equally frequent pairs, the one met `"first"`, or the smallest
+        end: A separate symbol after the last character of each word; `None` for none.
+        tie_break: Of equally frequent pairs, the `"first"` to occur, or the smallest
             (`"alphabetic"`) or greatest (`"lexicographic"`) pair.
-        unk_token: What stands for a character that no word has; without it such a character is
+        unk_token: The token of a character that no word has; without it such a character is
             left out.
 
     Raises:
@@ -206,7 +206,7 @@ def bpe(
     """
     counts = word_counts(words)
     if end is not None and not check_text("end", end):
-        raise ArgumentError("end is empty; give a text such as '</w>', or None for no mark")
+        raise ArgumentError("end is empty; pass a text such as '</w>', or None for no mark")
     symbols = {character for word in counts for character in word}
     symbols |= {symbol for symbol in (end, unk_token) if symbol is not None}
 
@@ -227,7 +227,7 @@ def bpe(
 
 
 def byte_bpe(text: str, merges: int = 10, *, tie_break: TieBreak = "first") -> Tokenizer:
-    """Byte pair encoding on the bytes of a text that is not cut into words.
+    """Byte pair encoding on the bytes of a text that is not split into words.
 
     Bytes have the ids 0 to 255, merges those from 256 on.
 
@@ -265,7 +265,7 @@ def wordpiece(
 
     Args:
         words: As for `bpe`.
-        merges: How many tokens there are beside `[UNK]` and the characters.
+        merges: How many tokens there are besides `[UNK]` and the characters.
         rule: The pair with the greatest freq(ab) / (freq(a)·freq(b)) is merged (`"published"`), or
             the most frequent one (`"released"`).
         tie_break: As for `bpe`.
@@ -352,9 +352,9 @@ def substrings(words: Words) -> Tokenizer:
             for end in range(start + 1, len(word) + 1):
                 uses[word[start:end]] = uses.get(word[start:end], 0) + count
     whole = {word for word in counts if sum(word in other for other in counts) == 1}
-    kept = {piece: uses[piece] for piece in uses if len(piece) == 1 or piece not in whole}
-    total = sum(kept.values())
-    pieces = [(piece, math.log(number / total)) for piece, number in kept.items()]
+    vocabulary = {piece: uses[piece] for piece in uses if len(piece) == 1 or piece not in whole}
+    total = sum(vocabulary.values())
+    pieces = [(piece, math.log(number / total)) for piece, number in vocabulary.items()]
     return Tokenizer(
         models.Unigram([("<unk>", 0.0), *pieces], unk_id=0),
         pre_tokenizer=pre_tokenizers.WhitespaceSplit(),
@@ -387,21 +387,21 @@ def merges(tok: Tokenizer) -> list[tuple[str, str]]:
     """
     if not isinstance(tok.model, models.BPE):
         kind = type(tok.model).__name__
-        told = "only a BPE keeps them"
+        text = "only a BPE keeps them"
         if isinstance(tok.model, models.WordPiece):
-            told = (
+            text = (
                 "it keeps its tokens, and cuts a word by the longest match; how they were made, "
                 "jeton.learn.watch_wordpiece(words, merges) tells"
             )
-        raise UnsupportedError(f"a {kind} has no merges: {told}")
+        raise UnsupportedError(f"a {kind} has no merges: {text}")
     return [(a.decode(errors="replace"), b.decode(errors="replace")) for a, b in tok.merges]
 
 
 def word_counts(words: Words) -> dict[str, int]:
-    """Words with their counts, in the order in which they are met.
+    """Words with their counts, in the order in which they first occur.
 
     Raises:
-        ArgumentTypeError: What is given is neither text, nor texts, nor words with counts.
+        ArgumentTypeError: The argument is not a text, texts, or words with counts.
         ArgumentError: A count below 1; a word that holds white space.
 
     Example:
@@ -421,24 +421,24 @@ def word_counts(words: Words) -> dict[str, int]:
             "words must be a text, an iterable of texts, or a mapping from words to counts, "
             f"not {type(words).__name__}"
         )
-    met: dict[str, int] = {}
+    firsts: dict[str, int] = {}
     for text in [words] if isinstance(words, str) else words:
         for word in check_text("each of words", text).split():
-            met[word] = met.get(word, 0) + 1
-    return met
+            firsts[word] = firsts.get(word, 0) + 1
+    return firsts
 
 
-def _with_merges(trained: Callable[[int], Tokenizer], alphabet: int, wanted: int) -> Tokenizer:
-    """The tokenizer with so many merges: two that make one token count once in a vocabulary."""
-    for size in range(alphabet + wanted, alphabet, -1):
+def _with_merges(trained: Callable[[int], Tokenizer], alphabet: int, vocab_size: int) -> Tokenizer:
+    """The tokenizer with that many merges: two that make one token count once in a vocabulary."""
+    for size in range(alphabet + vocab_size, alphabet, -1):
         tok = _quietly(trained, size)
-        if len(tok.merges) <= wanted:
+        if len(tok.merges) <= vocab_size:
             return tok
     return _quietly(trained, alphabet)
 
 
 def _quietly(trained: Callable[[int], Tokenizer], size: int) -> Tokenizer:
-    """Trains without the warning that there are no more pairs to merge: fewer are meant, too."""
+    """Trains without the warning that there are no more pairs to merge, which is allowed here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TrainingWarning)
         return trained(size)

@@ -73,7 +73,7 @@ def watch_unigram(words: Words, size: int, *, sub_iterations: int = 2) -> Iterat
     if long := [word for word in spaced if len(word) > _LONGEST]:
         raise ArgumentError(
             f"{long[0][1:41]!r}… has {len(long[0]) - 1:,} characters; the probabilities of words "
-            f"of more than {_LONGEST - 1} are too small to be told in plain numbers"
+            f"of more than {_LONGEST - 1} are too small for plain numbers"
         )
     characters = sorted({character for word in spaced for character in word})
     if size < len(characters):
@@ -103,9 +103,9 @@ def watch_unigram(words: Words, size: int, *, sub_iterations: int = 2) -> Iterat
         pieces = after
         yield UnigramStep("prune", round, pieces, {}, dropped, _likelihood(spaced, pieces))
     longer = sorted((it for it in pieces if len(it) > 1), key=lambda it: (-pieces[it], it))
-    chosen = [*characters, *longer[: size - len(characters)]]
-    dropped = {piece: pieces[piece] for piece in pieces if piece not in chosen}
-    end = dict(sorted(((it, pieces[it]) for it in chosen), key=lambda it: (-it[1], it[0])))
+    vocabulary = [*characters, *longer[: size - len(characters)]]
+    dropped = {piece: pieces[piece] for piece in pieces if piece not in vocabulary}
+    end = dict(sorted(((it, pieces[it]) for it in vocabulary), key=lambda it: (-it[1], it[0])))
     yield UnigramStep("end", round, end, {}, dropped, _likelihood(spaced, end))
 
 
@@ -148,18 +148,18 @@ def frames_of_unigram(words: Words, steps: list[UnigramStep]) -> list[Frame]:
 
 def _frame(step: UnigramStep, again: bool) -> Frame:
     count = f"{len(step.pieces):,} pieces"
-    told = f" The logarithm of the probability of all words is {step.likelihood:.1f}."
+    text = f" The logarithm of the probability of all words is {step.likelihood:.1f}."
     if step.kind == "seeds":
         return Frame(
             f"The seeds: {count}",
             "Training begins with far too many pieces: all characters, and all substrings that "
-            "occur twice or more. Each weighs its occurrences times its length." + told,
+            "occur twice or more. Each weighs its occurrences times its length." + text,
             (_uses(step, "Weights"),),
         )
     if step.kind == "em":
         note = (
             "Expectation: all words are split in all ways, each way weighted by its probability. "
-            "Maximization: how often a piece is used in that is its new probability." + told
+            "Maximization: how often a piece is used in that is its new probability." + text
         )
         blocks: list[Block] = [_uses(step, "Expected uses"), *_dropped(step)]
         return Frame(
@@ -168,7 +168,7 @@ def _frame(step: UnigramStep, again: bool) -> Frame:
     if step.kind == "prune":
         note = (
             "The quarter of the pieces that cost the least goes: the best ways to split all words "
-            "lose hardly any probability without them. Characters stay." + told
+            "lose hardly any probability without them. Characters stay." + text
         )
         return Frame(f"Round {step.round}: prune to {count}", note, tuple(_dropped(step)))
     ranked = sorted(step.pieces.items(), key=lambda it: (-it[1], it[0]))
@@ -181,7 +181,7 @@ def _frame(step: UnigramStep, again: bool) -> Frame:
     )
     return Frame(
         f"What was learned: {count}",
-        "Few enough are left; the scores are logarithms of probabilities." + told,
+        "Few enough are left; the scores are logarithms of probabilities." + text,
         (table, *_dropped(step)),
     )
 

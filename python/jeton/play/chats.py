@@ -1,4 +1,4 @@
-"""A chat as the page shows it: its text, who wrote each token, what is learnt; and an answer."""
+"""A chat for the page: its text, the author of each token, the learnt tokens; and an answer."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _MAX_TEXT: Final = 200_000
 """Characters of a rendered chat that the page draws."""
 
 
-def shown_chat(card: Card, asked: Question) -> dict[str, Any]:
-    """The chat that `messages`, `template` and `tools` give."""
+def shown_chat(card: Card, question: Question) -> dict[str, object]:
+    """The chat of `messages`, `template` and `tools`."""
     left_out: list[str] = []
-    chat = _chat(card, asked, bool(asked.value("prompt", False)), left_out.append)
+    chat = _chat(card, question, bool(question.value("prompt", False)), left_out.append)
     if len(chat.text) > _MAX_TEXT:
         raise ArgumentError(f"the chat has {len(chat.text):,} characters; {_MAX_TEXT:,} are shown")
     try:
         mask = chat.loss_mask()
-        learnt = ""
+        fault = ""
     except JetonError as error:
-        mask, learnt = [0] * len(chat.ids), str(error)
+        mask, fault = [0] * len(chat.ids), str(error)
     special = set(card.tokenizer.special_tokens.values())
     return {
         "text": chat.text,
@@ -48,21 +48,21 @@ def shown_chat(card: Card, asked: Question) -> dict[str, Any]:
                 chat.ids, chat.spans, chat.origins, mask, strict=True
             )
         ],
-        "learnt": learnt,
+        "learnt": fault,
         "left_out": left_out,
     }
 
 
-def parsed_answer(card: Card, asked: Question) -> dict[str, Any]:
-    """The message that `answer` is read as: what a model wrote behind the chat.
+def parsed_answer(card: Card, question: Question) -> dict[str, object]:
+    """The message in `answer`: what a model wrote after the chat.
 
     Control tokens in it are control tokens, as in what a model samples.
     """
-    text = asked.text("answer")
+    text = question.text("answer")
     if len(text) > _MAX_TEXT:
         raise ArgumentError(f"an answer of more than {_MAX_TEXT:,} characters is not read here")
     tokenizer = card.tokenizer
-    chat = _chat(card, asked, True, lambda _: None)
+    chat = _chat(card, question, True, lambda _: None)
     ids = tokenizer.encode(text, special="allow", add_special_tokens=False)
     answer = tokenizer.parse(ids, prompt=chat)
     return {
@@ -73,14 +73,14 @@ def parsed_answer(card: Card, asked: Question) -> dict[str, Any]:
     }
 
 
-def _chat(card: Card, asked: Question, has_prompt: bool, says: Callable[[str], None]) -> Chat:
-    """The chat. Templates come from strangers, so it is rendered in a process of its own."""
-    messages = _parsed("messages", asked.value("messages"))
-    tools = _parsed("tools", asked.value("tools")) if asked.value("tools", "") else None
+def _chat(card: Card, question: Question, has_prompt: bool, says: Callable[[str], None]) -> Chat:
+    """The chat. Templates are untrusted, so a separate process renders it."""
+    messages = _parsed("messages", question.value("messages"))
+    tools = _parsed("tools", question.value("tools")) if question.value("tools", "") else None
     return Request(
         card.tokenizer,
         messages,
-        asked.text("template", "") or None,
+        question.text("template", "") or None,
         tools,
         add_generation_prompt=has_prompt,
         isolate=True,

@@ -29,7 +29,7 @@ _MAX_NAME: Final = 64
 _MAX_KEPT: Final = 8
 """Encodings that are kept per text."""
 _MAX_KEPT_TOKENS: Final = 32 << 20
-"""Tokens of these; the encoding that was asked for last may have more."""
+"""How many tokens encodings may have together; the latest may have more."""
 
 
 @dataclass
@@ -66,25 +66,25 @@ class TabText:
             _sizes(units.text(start, len(units) - behind)),
         )
         with self.lock:
-            known = [(key, it.edited(start, behind)) for key, it in self.known.items()]
+            columns = [(key, it.edited(start, behind)) for key, it in self.known.items()]
         characters = self.characters - before[0] + after[0]
         utf8 = self.utf8 - before[1] + after[1]
-        return TabText(version, units, characters, utf8, OrderedDict(known))
+        return TabText(version, units, characters, utf8, OrderedDict(columns))
 
     def tokens(self, card: Card, special: SpecialPolicy) -> TokenColumns:
-        """The tokens of the text; those that were asked for last are kept."""
+        """The tokens of the text; the latest ones are kept."""
         key = (card.number, special)
         with self.lock:
-            known = self.known.pop(key, None)
-            found = None if known is None else known.updated(self.units, card, special)
-            if found is None:
-                found = TokenColumns.of(self.text, card, special)
-            self.known[key] = KnownTokens.of(found, self.units)
-            held = sum(len(it.tokens) for it in self.known.values())
-            while len(self.known) > 1 and (len(self.known) > _MAX_KEPT or held > _MAX_KEPT_TOKENS):
-                _, dropped = self.known.popitem(last=False)
-                held -= len(dropped.tokens)
-        return found
+            columns = self.known.pop(key, None)
+            tokens = None if columns is None else columns.updated(self.units, card, special)
+            if tokens is None:
+                tokens = TokenColumns.of(self.text, card, special)
+            self.known[key] = KnownTokens.of(tokens, self.units)
+            total = sum(len(it.tokens) for it in self.known.values())
+            while len(self.known) > 1 and (len(self.known) > _MAX_KEPT or total > _MAX_KEPT_TOKENS):
+                _, oldest = self.known.popitem(last=False)
+                total -= len(oldest.tokens)
+        return tokens
 
 
 class TabTexts:
@@ -103,7 +103,7 @@ class TabTexts:
             return document
 
     def whole(self, name: str, version: int, text: str) -> TabText:
-        """A text that was sent whole."""
+        """A new text, sent as a whole."""
         units = Units(text.encode("utf-16-le", "surrogatepass"))
         return self._keep(name, TabText(version, units, *_sizes(units.text())))
 
@@ -125,10 +125,10 @@ class TabTexts:
         with self._lock:
             self._documents[name] = document
             self._documents.move_to_end(name)
-            held = sum(map(len, self._documents.values()))
-            while len(self._documents) > _MAX_DOCUMENTS or held > MAX_TEXT:
-                _, dropped = self._documents.popitem(last=False)
-                held -= len(dropped)
+            total = sum(map(len, self._documents.values()))
+            while len(self._documents) > _MAX_DOCUMENTS or total > MAX_TEXT:
+                _, oldest = self._documents.popitem(last=False)
+                total -= len(oldest)
         return document
 
 

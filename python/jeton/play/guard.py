@@ -42,11 +42,11 @@ _HEADERS: Final = [
 
 
 class _TooLarge(Exception):
-    """A request has more bytes than it may."""
+    """A request is too large."""
 
 
 class Guard:
-    """An ASGI application in front of another, which sees only what the page asks."""
+    """An ASGI application before another, which gets only the questions of the page."""
 
     def __init__(self, app: Any, secret: str, hosts: Iterable[str]) -> None:
         self._app = app
@@ -64,13 +64,13 @@ class Guard:
         rest = scope["path"].split("/", 2)[2]
         inner = {**scope, "path": f"/{rest}", "raw_path": f"/{rest}".encode(), "root_path": ""}
         started = False
-        taken = 0
+        size = 0
 
         async def receive_some() -> Any:
-            nonlocal taken
+            nonlocal size
             message = await receive()
-            taken += len(message.get("body", b""))
-            if taken > MAX_BODY:
+            size += len(message.get("body", b""))
+            if size > MAX_BODY:
                 raise _TooLarge
             return message
 
@@ -94,8 +94,11 @@ class Guard:
         """The status of the refusal; 0 if the request is the page's."""
         host = headers.get(b"host")
         # A name on the internet can resolve to this machine, but is not one of its addresses.
-        if host not in self._hosts and host != _address(scope["server"]):
-            return 421
+        if host not in self._hosts:
+            name, port = scope["server"]
+            address = f"[{name}]:{port}" if ":" in name else f"{name}:{port}"
+            if host != address.encode():
+                return 421
         origin = headers.get(b"origin")
         if origin is not None and origin != b"http://" + host:
             return 403
@@ -110,12 +113,6 @@ class Guard:
         if not length.isdigit() or len(length) > 12 or int(length) > MAX_BODY:
             return 413
         return 0
-
-
-def _address(server: tuple[str, int]) -> bytes:
-    """The address of this machine that a connection came to, as `Host` spells it."""
-    host, port = server
-    return (f"[{host}]:{port}" if ":" in host else f"{host}:{port}").encode()
 
 
 async def _refuse(send: Any, status: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
 from jeton.display.human_readable import visible_pieces
 from jeton.errors import ArgumentError
@@ -25,33 +25,33 @@ def numbers_of(text: str) -> list[int]:
     """The whole numbers of a text, in their order.
 
     Raises:
-        ArgumentError: A number that is no id; a list that was printed in part; too many ids.
+        ArgumentError: A number that is not an id; an abbreviated list; too many ids.
 
     >>> numbers_of("tensor([[1, 22,\\n 3]], device='cuda:0')"), numbers_of("0x1F 7 | 8.0")
     ([1, 22, 3], [31, 7, 8])
     """
     if "..." in text or "…" in text:
         raise ArgumentError("some ids are left out where the text has dots: print all of them")
-    found = []
+    numbers = []
     for number in _NUMBER.findall(_NOISE.sub("", text)):
         if number.startswith("-"):
             raise ArgumentError(f"an id is never negative: {number[:20]}")
         match = _ID.fullmatch(number)
         if match is None:
-            raise ArgumentError(f"{number[:20]} is no id, which is a whole number")
+            raise ArgumentError(f"{number[:20]} is not an id, which is a whole number")
         digits = match[1].replace("_", "")
-        found.append(int(digits, 16 if digits[:2] in ("0x", "0X") else 10))
-        if len(found) > _MAX_IDS:
+        numbers.append(int(digits, 16 if digits[:2] in ("0x", "0X") else 10))
+        if len(numbers) > _MAX_IDS:
             raise ArgumentError(f"the page decodes up to {_MAX_IDS:,} ids")
-    return found
+    return numbers
 
 
-def decoded(card: Card, text: str) -> dict[str, Any]:
+def decoded(card: Card, text: str) -> dict[str, object]:
     """The tokens of the ids in a text, and the text that they decode to."""
     ids = numbers_of(text)
-    known = card.tokenizer
-    special = set(known.special_tokens.values())
-    spellings = {id: known.token_spelling(id) for id in {*ids}}
+    tokenizer = card.tokenizer
+    special = set(tokenizer.special_tokens.values())
+    spellings = {id: tokenizer.token_spelling(id) for id in {*ids}}
     if sum(len(spellings[id]) for id in ids) > _MAX_BYTES:
         raise ArgumentError(f"the page decodes up to {_MAX_BYTES >> 20} MB of text")
     pieces = visible_pieces([spellings[id] for id in ids])
@@ -59,4 +59,4 @@ def decoded(card: Card, text: str) -> dict[str, Any]:
         {"id": id, "shown": shortened(piece), "special": id in special}
         for id, piece in zip(ids, pieces, strict=True)
     ]
-    return {"text": known.decode(ids, errors="replace") if ids else "", "tokens": tokens}
+    return {"text": tokenizer.decode(ids, errors="replace") if ids else "", "tokens": tokens}

@@ -17,7 +17,7 @@ class Question:
     """The fields of a question. A field that is absent has the default of the call, if any.
 
     Raises:
-        ArgumentError: It is no JSON object; a field is absent or of another kind.
+        ArgumentError: It is not a JSON object; a field is absent or of another kind.
 
     >>> Question(b'{"id": 7}').number("id")
     7
@@ -30,26 +30,26 @@ class Question:
             raise ArgumentError(f"a question is JSON: {error}") from None
         if not isinstance(fields, dict):
             raise ArgumentError("a question is a JSON object")
-        self._fields: dict[str, Any] = fields
+        self._fields: dict[str, object] = fields
 
     def __contains__(self, name: str) -> bool:
         return self._fields.get(name) is not None
 
     def value(self, name: str, default: object = None) -> Any:
         """A field of any kind; `None` counts as absent."""
-        found = self._fields.get(name)
-        if found is None:
-            found = default
-        if found is None:
+        value = self._fields.get(name)
+        if value is None:
+            value = default
+        if value is None:
             raise ArgumentError(f"the question lacks {name!r}")
-        return found
+        return value
 
     def text(self, name: str, default: str | None = None) -> str:
         """A string."""
-        found = self.value(name, default)
-        if not isinstance(found, str):
-            raise ArgumentError(f"{name!r} of the question is no string")
-        return found
+        value = self.value(name, default)
+        if not isinstance(value, str):
+            raise ArgumentError(f"{name!r} of the question is not a string")
+        return value
 
     def number(self, name: str, default: int | None = None) -> int:
         """A whole number."""
@@ -61,19 +61,19 @@ class Question:
 
     def texts(self, name: str) -> list[str]:
         """A list of strings."""
-        found = self._list(name)
-        if not all(isinstance(it, str) for it in found):
-            raise ArgumentError(f"{name!r} of the question holds more than strings")
-        return found
+        values = self._list(name)
+        if not all(isinstance(it, str) for it in values):
+            raise ArgumentError(f"{name!r} of the question must hold only strings")
+        return values
 
     def _list(self, name: str) -> list[Any]:
-        found = self.value(name)
-        if not isinstance(found, list):
-            raise ArgumentError(f"{name!r} of the question is no list")
-        return found
+        value = self.value(name)
+        if not isinstance(value, list):
+            raise ArgumentError(f"{name!r} of the question is not a list")
+        return value
 
 
 def _whole(name: str, value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= _MAX_NUMBER:
-        raise ArgumentError(f"{name!r} of the question is no whole number below 2**53")
+        raise ArgumentError(f"{name!r} of the question is not a whole number below 2**53")
     return value

@@ -1,7 +1,7 @@
 """The server of the page: a route per question, an answer in JSON or in columns.
 
 Look here for what the browser may ask. Questions run on threads, so that a slow one (a large file,
-a regular expression) leaves the others alone; what is wrong with a question is an answer, too: the
+a regular expression) does not delay the others; a wrong question gets an answer, too: the
 message of the exception, with status 400. The threads are daemons: a question that still runs does
 not keep the server, or the program, from ending.
 """
@@ -65,7 +65,7 @@ WHOLE: Final = 200_000
 """Tokens of a text that are sent at once; of a longer text, those that are on the screen."""
 
 _MAX_RUNNING: Final = 16
-"""Questions that are answered at a time."""
+"""How many questions are answered at a time."""
 
 _MAX_FILES: Final = 32
 """Files of an upload."""
@@ -98,7 +98,7 @@ class Page:
         url: The address of the page, with its secret.
 
     Raises:
-        ArgumentTypeError: `tokenizers` is no mapping of names to tokenizers, or `text` no `str`.
+        ArgumentTypeError: `tokenizers` does not map names to tokenizers, or `text` is not a `str`.
         ArgumentError: There are more tokenizers than the page shows, or no such port.
         UnsupportedError: starlette or uvicorn is not installed.
         OSError: The port is taken.
@@ -138,15 +138,15 @@ class Page:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         self._socket = socket.create_server(address[:2], family=family)
         port = self._socket.getsockname()[1]
-        seen = _here(host)
-        hosts = {f"{name}:{port}" for name in (seen, "127.0.0.1", "[::1]", "localhost")}
+        host_here = _here(host)
+        hosts = {f"{name}:{port}" for name in (host_here, "127.0.0.1", "[::1]", "localhost")}
         app = Guard(_RouteAnswers(tokenizers, text).app(), secret, hosts)
         self._server = uvicorn.Server(
-            # A question that still runs is given up at once; uvicorn would log that as an error.
+            # A question that still runs is cancelled; uvicorn would log that as an error.
             uvicorn.Config(app, log_level="critical", lifespan="off", timeout_graceful_shutdown=0)
         )
         self._thread: threading.Thread | None = None
-        self.url = f"http://{seen}:{port}/{secret}/"
+        self.url = f"http://{host_here}:{port}/{secret}/"
 
     def serve(self) -> None:
         """Serves the page until it is closed or interrupted."""
@@ -156,7 +156,7 @@ class Page:
             self._socket.close()
 
     def start(self) -> Self:
-        """Serves the page from a thread of its own."""
+        """Serves the page from a separate thread."""
         self._thread = threading.Thread(target=self.serve, name="jeton play", daemon=True)
         self._thread.start()
         return self
@@ -208,27 +208,29 @@ class _RouteAnswers:
 
         async def static(request: Request) -> Response:
             name = request.path_params.get("name") or "index.html"
-            found = _files().get(name)
-            if found is None:
+            answer_body = _files().get(name)
+            if answer_body is None:
                 return Response(status_code=404)
-            kind, content = found
+            kind, content = answer_body
             return Response(content, media_type=kind)
 
         running = asyncio.Semaphore(_MAX_RUNNING)
 
-        def responding(answer: Callable[[bytes], Any]) -> Callable[[Request], Awaitable[Response]]:
+        def responding(
+            answer: Callable[[bytes], object],
+        ) -> Callable[[Request], Awaitable[Response]]:
             def respond(body: bytes) -> Response:
                 try:
-                    found, status = answer(body), 200
+                    answer_body, status = answer(body), 200
                 except (JetonError, ValueError, OSError, MemoryError) as error:
-                    found, status = {"error": str(error) or type(error).__name__}, 400
+                    answer_body, status = {"error": str(error) or type(error).__name__}, 400
                 except Exception:
                     logging.getLogger(__name__).exception("a question has no answer")
-                    found = {"error": "this is a fault of jeton: the terminal says more"}
+                    answer_body = {"error": "this is a fault of jeton: the terminal says more"}
                     status = 500
-                if isinstance(found, bytes):
-                    return Response(found, media_type="application/octet-stream")
-                content = json.dumps(found, allow_nan=False, separators=(",", ":"))
+                if isinstance(answer_body, bytes):
+                    return Response(answer_body, media_type="application/octet-stream")
+                content = json.dumps(answer_body, allow_nan=False, separators=(",", ":"))
                 return Response(content, status, media_type="application/json")
 
             async def endpoint(request: Request) -> Response:
@@ -238,7 +240,7 @@ class _RouteAnswers:
 
             return endpoint
 
-        def answering(answer: Callable[[Question], Any]) -> Callable[[bytes], Any]:
+        def answering(answer: Callable[[Question], object]) -> Callable[[bytes], object]:
             return lambda body: answer(Question(body))
 
         routes = [
@@ -259,8 +261,8 @@ class _RouteAnswers:
 
     # Each method answers the route of its name.
 
-    def start(self, asked: Question) -> Any:
-        del asked
+    def start(self, question: Question) -> object:
+        del question
         prices = cost.shipped()
         return {
             "version": __version__,
@@ -273,36 +275,36 @@ class _RouteAnswers:
             "text": self.text,
         }
 
-    def load(self, asked: Question) -> Any:
-        return self.shelf.known(asked.text("name")).summary()
+    def load(self, question: Question) -> object:
+        return self.shelf.known(question.text("name")).summary()
 
-    def upload(self, body: bytes) -> Any:
+    def upload(self, body: bytes) -> object:
         return self.shelf.uploaded(_parts(body)).summary()
 
-    def _card(self, asked: Question) -> Card:
-        return self.shelf[asked.number("card")]
+    def _card(self, question: Question) -> Card:
+        return self.shelf[question.number("card")]
 
-    def _document(self, asked: Question) -> TabText:
-        return self.documents[asked.text("document")]
+    def _document(self, question: Question) -> TabText:
+        return self.documents[question.text("document")]
 
-    def encode(self, asked: Question) -> Any:
-        name, version = asked.text("document"), asked.number("version")
+    def encode(self, question: Question) -> object:
+        name, version = question.text("document"), question.number("version")
         document: TabText | None
-        if "text" in asked:
-            document = self.documents.whole(name, version, asked.text("text"))
-        elif "inserted" in asked:
-            base, start, removed = map(asked.number, ("base", "start", "removed"))
-            inserted = asked.text("inserted")
+        if "text" in question:
+            document = self.documents.whole(name, version, question.text("text"))
+        elif "inserted" in question:
+            base, start, removed = map(question.number, ("base", "start", "removed"))
+            inserted = question.text("inserted")
             document = self.documents.edited(name, version, base, start, removed, inserted)
         else:
             document = self.documents[name]
         if document is None:
             return {"resend": True}
-        return self._columns(document, asked, lambda tokens: (0, min(len(tokens), WHOLE)))
+        return self._columns(document, question, lambda tokens: (0, min(len(tokens), WHOLE)))
 
-    def window(self, asked: Question) -> Any:
-        start, stop = asked.number("start"), asked.number("stop")
-        if asked.text("by", "index") == "offset":
+    def window(self, question: Question) -> object:
+        start, stop = question.number("start"), question.number("stop")
+        if question.text("by", "index") == "offset":
 
             def part(tokens: TokenColumns) -> tuple[int, int]:
                 return tokens.at(start), tokens.at(stop) + 1
@@ -312,16 +314,18 @@ class _RouteAnswers:
             def part(tokens: TokenColumns) -> tuple[int, int]:
                 return start, stop
 
-        return self._columns(self._document(asked), asked, part)
+        return self._columns(self._document(question), question, part)
 
     def _columns(
-        self, document: TabText, asked: Question, part: Callable[[TokenColumns], tuple[int, int]]
+        self, document: TabText, question: Question, part: Callable[[TokenColumns], tuple[int, int]]
     ) -> bytes:
         """A head in JSON with an entry per card, and then the columns of each card."""
-        special: SpecialPolicy = "allow" if asked.text("special", "ignore") == "allow" else "ignore"
-        heads: list[dict[str, Any]] = []
+        special: SpecialPolicy = (
+            "allow" if question.text("special", "ignore") == "allow" else "ignore"
+        )
+        heads: list[dict[str, object]] = []
         columns = b""
-        for number in asked.numbers("cards")[:MAX_SHOWN]:
+        for number in question.numbers("cards")[:MAX_SHOWN]:
             try:
                 tokens = document.tokens(self.shelf[number], special)
             except (JetonError, MemoryError) as error:
@@ -344,17 +348,17 @@ class _RouteAnswers:
         head += b" " * (-len(head) % 4)
         return len(head).to_bytes(4, "little") + head + columns
 
-    def token(self, asked: Question) -> Any:
-        return details(self._card(asked), asked.number("id"))
+    def token(self, question: Question) -> object:
+        return details(self._card(question), question.number("id"))
 
-    def neighbours(self, asked: Question) -> Any:
-        return neighbours(self._card(asked), asked.number("id"))
+    def neighbours(self, question: Question) -> object:
+        return neighbours(self._card(question), question.number("id"))
 
-    def gotchas(self, asked: Question) -> Any:
-        document, card = self._document(asked), self._card(asked)
+    def gotchas(self, question: Question) -> object:
+        document, card = self._document(question), self._card(question)
         units = document.units
         text = units.text(0, units.between_characters(_MAX_GOTCHAS))
-        found = card.tokenizer.gotchas(text, limit=5)
+        gotchas = card.tokenizer.gotchas(text, limit=5)
         # Spans count characters; the browser counts UTF-16.
         place = _units(text)
         return {
@@ -372,15 +376,15 @@ class _RouteAnswers:
                     "instead": it.instead,
                     "tokens": [len(it.ids), len(it.instead_ids)],
                 }
-                for it in found
+                for it in gotchas
             ],
             "looked": len(text),
             "of": document.characters,
         }
 
-    def price(self, asked: Question) -> Any:
-        model = asked.text("model")
-        prices = [cost.estimate(model, count) for count in asked.numbers("counts")]
+    def price(self, question: Question) -> object:
+        model = question.text("model")
+        prices = [cost.estimate(model, count) for count in question.numbers("counts")]
         return {
             "prices": [str(it) for it in prices],
             "tokenizer": cost.tokenizer_of(model),
@@ -388,45 +392,47 @@ class _RouteAnswers:
             "today": datetime.date.today().isoformat(),
         }
 
-    def steps(self, asked: Question) -> Any:
-        return steps(self._card(asked), asked.text("text"), asked.text("special", "ignore"))
+    def steps(self, question: Question) -> object:
+        return steps(
+            self._card(question), question.text("text"), question.text("special", "ignore")
+        )
 
-    def vocabulary(self, asked: Question) -> Any:
-        table = self.table(self._card(asked))
-        used = np.zeros(0, np.int64)
+    def vocabulary(self, question: Question) -> object:
+        table = self.table(self._card(question))
+        uses = np.zeros(0, np.int64)
         with contextlib.suppress(ArgumentError):
-            document = self._document(asked)
-            used = np.bincount(
+            document = self._document(question)
+            uses = np.bincount(
                 document.tokens(table.card, "ignore").ids, minlength=table.card.tokenizer.max_id + 1
             )
         return table.rows(
-            asked.text("query", ""),
-            asked.text("kind", "text"),
-            asked.text("sort", "id"),
-            bool(asked.value("descending", False)),
-            asked.number("start", 0),
-            asked.number("stop", 100),
-            used,
+            question.text("query", ""),
+            question.text("kind", "text"),
+            question.text("sort", "id"),
+            bool(question.value("descending", False)),
+            question.number("start", 0),
+            question.number("stop", 100),
+            uses,
         )
 
-    def unreachable(self, asked: Question) -> Any:
-        return {"found": len(self.table(self._card(asked)).unreachable)}
+    def unreachable(self, question: Question) -> object:
+        return {"found": len(self.table(self._card(question)).unreachable)}
 
-    def chat(self, asked: Question) -> Any:
-        return shown_chat(self._card(asked), asked)
+    def chat(self, question: Question) -> object:
+        return shown_chat(self._card(question), question)
 
-    def answer(self, asked: Question) -> Any:
-        return parsed_answer(self._card(asked), asked)
+    def answer(self, question: Question) -> object:
+        return parsed_answer(self._card(question), question)
 
-    def train(self, asked: Question) -> Any:
-        text = asked.text("text") if "text" in asked else self._document(asked).text
-        return trained(self.shelf, text, asked.text("kind"), asked.number("size"))
+    def train(self, question: Question) -> object:
+        text = question.text("text") if "text" in question else self._document(question).text
+        return trained(self.shelf, text, question.text("kind"), question.number("size"))
 
-    def decode(self, asked: Question) -> Any:
-        return decoded(self._card(asked), asked.text("ids"))
+    def decode(self, question: Question) -> object:
+        return decoded(self._card(question), question.text("ids"))
 
-    def save(self, asked: Question) -> Any:
-        return self._card(asked).tokenizer.to_json().encode()
+    def save(self, question: Question) -> object:
+        return self._card(question).tokenizer.to_json().encode()
 
 
 async def _on_daemon_thread(work: Callable[[], T]) -> T:
@@ -434,14 +440,14 @@ async def _on_daemon_thread(work: Callable[[], T]) -> T:
     loop = asyncio.get_running_loop()
     result: asyncio.Future[T] = loop.create_future()
 
-    def settle(found: T) -> None:
-        if not result.done():  # It is if the question was given up.
-            result.set_result(found)
+    def settle(value: T) -> None:
+        if not result.done():  # It is if the question was cancelled.
+            result.set_result(value)
 
     def run() -> None:
-        found = work()
+        value = work()
         with contextlib.suppress(RuntimeError):  # The loop has ended.
-            loop.call_soon_threadsafe(settle, found)
+            loop.call_soon_threadsafe(settle, value)
 
     threading.Thread(target=run, name="jeton play question", daemon=True).start()
     return await result
@@ -450,12 +456,12 @@ async def _on_daemon_thread(work: Callable[[], T]) -> T:
 def _files() -> dict[str, tuple[str, bytes]]:
     """The files of the page, by name."""
     folder = files(__package__).joinpath("page")
-    found = {
+    contents = {
         it.name: (_KINDS[it.name.rsplit(".", 1)[-1]], it.read_bytes())
         for it in folder.iterdir()
         if it.name.rsplit(".", 1)[-1] in _KINDS
     }
-    return found | {"palette.css": (_KINDS["css"], palette.css().encode())}
+    return contents | {"palette.css": (_KINDS["css"], palette.css().encode())}
 
 
 def _here(host: str) -> str:
@@ -477,7 +483,7 @@ def _parts(body: bytes) -> dict[str, bytes]:
     if not 0 < len(names) <= _MAX_FILES:
         raise ArgumentError(f"a tokenizer is 1 to {_MAX_FILES} files, not {len(names)}")
     if len(sizes) != len(names) or min(sizes) < 0 or sum(sizes) != len(body) - line:
-        raise ArgumentError("the sizes of the files are not those of what was sent: send it again")
+        raise ArgumentError("the sizes of the files do not fit the upload: send it again")
     ends = [*itertools.accumulate(sizes, initial=line)]
     return {name: body[ends[at] : ends[at + 1]] for at, name in enumerate(names)}
 

@@ -12,9 +12,10 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from jeton.display.human_readable import printable
 from jeton.errors import ArgumentError, FormatWarning, TrainingWarning
@@ -42,13 +43,13 @@ class Card:
         self.number = number
         self.name = self.loaded_as = name
         self.hint = hint
-        """Where it is from, if its name alone does not load it again."""
+        """The source of the tokenizer, if its name alone does not load it again."""
         self.notes = [*notes]
         """The warnings of loading or training it."""
         self.tokenizer = tokenizer
 
     @functools.cached_property
-    def special(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def special(self) -> npt.NDArray[np.bool_]:
         """For each id, whether it is that of a special token."""
         mask = np.zeros(self.tokenizer.max_id + 1, bool)
         mask[list(self.tokenizer.special_tokens.values())] = True
@@ -68,7 +69,7 @@ class Card:
         """The score of each id; empty if the model has no scores."""
         return self.tokenizer.scores
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, object]:
         """What the head of a card shows."""
         tokenizer = self.tokenizer
         return {
@@ -93,12 +94,12 @@ class Shelf:
         self._numbers = itertools.count(1)
         self._cards: dict[int, Card] = {}
         self._added: OrderedDict[int, None] = OrderedDict()
-        """Numbers of the cards that came later, those used last at the end."""
+        """Numbers of the later cards, the latest used at the end."""
         self.first: list[int] = []
         """Numbers of the cards that a new tab begins with."""
         for name, tokenizer in tokenizers.items():
-            known = name in names() or os.path.exists(name)
-            hint = "" if known else "passed by a program"
+            exists = name in names() or os.path.exists(name)
+            hint = "" if exists else "passed by a program"
             number = self.add(name, tokenizer, hint).number
             self._added.pop(number)
             self.first.append(number)
@@ -143,8 +144,8 @@ class Shelf:
         """The card of a name that jeton knows. Paths and repositories are refused."""
         if name not in names():
             raise ArgumentError(
-                f"{name[:80]!r} is no name that jeton knows. Drop the file of a tokenizer on the "
-                "page, or give its path to `jeton play`"
+                f"{name[:80]!r} is not a name that jeton knows. Drop the file of a tokenizer on "
+                "the page, or give its path to `jeton play`"
             )
         for card in self:
             if card.name == name:
@@ -165,9 +166,9 @@ class Shelf:
                 or "\0" in name
                 or len(name.encode("utf-8", "replace")) > 255
             ):
-                raise ArgumentError(f"{name[:80]!r} is no name of a file")
+                raise ArgumentError(f"{name[:80]!r} is not the name of a file")
         if len({*names}) < len(names):
-            raise ArgumentError("two of the files have one name: send one of them")
+            raise ArgumentError("two of the files have the same name: send one of them")
         place = _MEMORY if os.access(_MEMORY, os.W_OK) else None
         with tempfile.TemporaryDirectory(prefix="jeton-play-", dir=place) as folder:
             source = Path(folder, names[0]) if len(names) == 1 else Path(folder)
@@ -191,8 +192,8 @@ def noting() -> Iterator[list[str]]:
     """Collects warnings, which are shown on the page and not in the terminal."""
     notes: list[str] = []
     # The filters of warnings are shared by all threads.
-    with _noting, warnings.catch_warnings(record=True) as caught:
+    with _noting, warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always", FormatWarning)
         warnings.simplefilter("always", TrainingWarning)
         yield notes
-    notes += dict.fromkeys(str(it.message) for it in caught)
+    notes += dict.fromkeys(str(it.message) for it in records)

@@ -19,7 +19,7 @@ MAX_EXPLAINED: Final = 400
 """Characters that are explained: each is a step or several."""
 
 
-def steps(card: Card, text: str, special: str) -> dict[str, Any]:
+def steps(card: Card, text: str, special: str) -> dict[str, object]:
     """The steps of encoding a short text, and the tokens that they end with."""
     if not text:
         raise ArgumentError("select a word in the text, or a token")
@@ -37,8 +37,8 @@ def steps(card: Card, text: str, special: str) -> dict[str, Any]:
     }
 
 
-def frames_as_json(frames: list[Frame]) -> list[dict[str, Any]]:
-    """Frames as JSON; each block says of which kind it is."""
+def frames_as_json(frames: list[Frame]) -> list[dict[str, object]]:
+    """Frames as JSON; each block says its kind."""
     return [
         {
             "title": frame.title,
@@ -47,15 +47,14 @@ def frames_as_json(frames: list[Frame]) -> list[dict[str, Any]]:
                 {
                     "kind": type(block).__name__,
                     **dataclasses.asdict(block),
-                    **({"arcs": _lanes(block)} if isinstance(block, Arcs) else {}),
+                    **(
+                        {"arcs": [(dataclasses.asdict(arc), lane) for arc, lane in block.lanes()]}
+                        if isinstance(block, Arcs)
+                        else {}
+                    ),
                 }
                 for block in frame.blocks
             ],
         }
         for frame in map(without_controls, frames)
     ]
-
-
-def _lanes(block: Arcs) -> list[tuple[dict[str, Any], int]]:
-    """The arcs of a lattice, each with the lane that it is drawn in."""
-    return [(dataclasses.asdict(arc), lane) for arc, lane in block.lanes()]

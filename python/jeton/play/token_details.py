@@ -1,8 +1,8 @@
-"""What the rail shows of a token: its bytes, how it is spelled, and how merges built it."""
+"""What the panel shows about a token: its bytes, its spelling, and the merges that made it."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from jeton.display.human_readable import visible
 from jeton.play.shelf import Card
@@ -16,7 +16,7 @@ _MAX_DEPTH: Final = 64
 _MAX_SPLIT: Final = 1000
 """Bytes of the longest token whose merges are drawn: each merge is two more lines."""
 
-Tree = dict[str, Any]
+Tree = dict[str, object]
 
 
 def token_text(token: bytes) -> str:
@@ -29,7 +29,7 @@ def shortened(text: str) -> str:
     return text[:_MAX_SHOWN] + "…" * (len(text) > _MAX_SHOWN)
 
 
-def details(card: Card, id: int) -> dict[str, Any]:
+def details(card: Card, id: int) -> dict[str, object]:
     """A token: id, bytes, code points, merges."""
     tokenizer = card.tokenizer
     token = tokenizer.token_spelling(id)
@@ -44,18 +44,18 @@ def details(card: Card, id: int) -> dict[str, Any]:
         "shown": token_text(token),
         "points": [f"U+{ord(it):04X}" for it in text[:64]],
         "special": names[0] if names else None,
-        "score": _score(card, id),
+        "score": f"{card.scores[id]:.4f}" if id < len(card.scores) else None,
         "tree": _tree(card, token),
     }
 
 
-def neighbours(card: Card, id: int) -> dict[str, Any]:
+def neighbours(card: Card, id: int) -> dict[str, object]:
     """The merges that make a token, and those that it is a part of."""
     token = card.tokenizer.token_spelling(id)
     into = [pair for pair in card.tokenizer.merges if b"".join(pair) == token]
     uses = [pair for pair in card.tokenizer.merges if token in pair]
 
-    def listed(pairs: list[tuple[bytes, bytes]]) -> list[dict[str, Any]]:
+    def listed(pairs: list[tuple[bytes, bytes]]) -> list[dict[str, object]]:
         return [
             {
                 "left": token_text(left),
@@ -67,11 +67,6 @@ def neighbours(card: Card, id: int) -> dict[str, Any]:
         ]
 
     return {"into": listed(into), "of": listed(uses), "more": max(0, len(uses) - _MAX_NEIGHBOURS)}
-
-
-def _score(card: Card, id: int) -> str | None:
-    scores = card.scores
-    return f"{scores[id]:.4f}" if id < len(scores) else None
 
 
 def _tree(card: Card, token: bytes, depth: int = 0) -> Tree:

@@ -1,8 +1,8 @@
 """The tokens of a text as columns of numbers, and how an edit changes them.
 
 After an edit only the text around it is encoded again. A safe split point is a place at which a
-text may be split: its tokens are those in front of the place and those behind it. Between a safe
-split point in front of an edit and one behind it, the tokens are those of the new text; outside,
+text may be split: its tokens are those before the place and those after it. Between a safe
+split point before an edit and one after it, the tokens are those of the new text; outside,
 they are those of the old one.
 """
 
@@ -97,7 +97,7 @@ class TokenColumns:
         return max(0, int(np.searchsorted(self.starts, _place(offset), side="right")) - 1)
 
     def behind(self, place: int) -> int | None:
-        """Index of the first token behind a place; `None` if one is across it or empty at it."""
+        """Index of the first token after a place; `None` if one is across it or empty at it."""
         if place == 0:
             return 0
         at = int(np.searchsorted(self.starts, _place(place)))
@@ -111,7 +111,7 @@ class TokenColumns:
         return replace(self, starts=self.starts + more, ends=self.ends + more)
 
     def columns(self, start: int, stop: int) -> bytes:
-        """Tokens `start` to `stop` as little-endian columns, one behind the other."""
+        """Tokens `start` to `stop` as little-endian columns, one after the other."""
         part = slice(start, stop)
         columns = (self.ids[part], self.starts[part], self.ends[part])
         flags = self.flags[part].tobytes()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from jeton.errors import ArgumentError
 from jeton.play.shelf import Shelf, noting
@@ -20,12 +20,12 @@ _MAX_MERGES: Final = 20_000
 _TRAINERS: Final[dict[str, Callable[[int], Trainer]]] = {
     "BPE": lambda size: BPETrainer(vocab_size=size),
     "WordPiece": lambda size: WordPieceTrainer(vocab_size=size),
-    # A short text may support fewer pieces than were asked for.
+    # A short text may support fewer pieces than the question wants.
     "Unigram": lambda size: UnigramTrainer(vocab_size=size, hard_vocab_limit=False),
 }
 
 
-def trained(shelf: Shelf, text: str, kind: str, size: int) -> dict[str, Any]:
+def trained(shelf: Shelf, text: str, kind: str, size: int) -> dict[str, object]:
     """A tokenizer that is trained on `text`, as a card, and its merges with what they make."""
     if kind not in _TRAINERS:
         raise ArgumentError(f"a tokenizer is one of {', '.join(_TRAINERS)}")

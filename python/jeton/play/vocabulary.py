@@ -1,13 +1,14 @@
-"""The vocabulary of a tokenizer as a table to search and sort, of which the page gets a window."""
+"""The vocabulary of a tokenizer as a table to search and sort; the page gets a window of it."""
 
 from __future__ import annotations
 
 import functools
 import re
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from jeton.components import Regex, normalizers
 from jeton.encoding.unicode import scripts
@@ -31,7 +32,7 @@ class TokenTable:
         self.card = card
         ids = sorted(card.tokenizer.vocab.values())
         self.ids = np.array([*dict.fromkeys(ids)], np.int64)
-        self._last: tuple[tuple[str, str], np.ndarray[Any, np.dtype[np.int64]]]
+        self._last: tuple[tuple[str, str], npt.NDArray[np.int64]]
         self._last = ("", ""), self.ids
 
     @functools.cached_property
@@ -46,7 +47,7 @@ class TokenTable:
         return [token.decode("utf-8", "replace") for token in self.tokens]
 
     @functools.cached_property
-    def lengths(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+    def lengths(self) -> npt.NDArray[np.int64]:
         """Bytes of each token."""
         return np.array([len(token) for token in self.tokens], np.int64)
 
@@ -57,7 +58,7 @@ class TokenTable:
 
     @functools.cached_property
     def unreachable(self) -> dict[int, str]:
-        """Ids that no text gives, as far as was found, with the name of the rule that says so."""
+        """Ids that were found to come from no text, with the name of the rule that found them."""
         from jeton.analysis.health import RULES, check
 
         rules = [rule for rule in RULES if rule.startswith("unreach")]
@@ -68,7 +69,7 @@ class TokenTable:
             if case.id is not None
         }
 
-    def _matches(self, query: str, kind: str) -> np.ndarray[Any, np.dtype[np.int64]]:
+    def _matches(self, query: str, kind: str) -> npt.NDArray[np.int64]:
         """The places of the tokens that a query finds; those of the last query are kept."""
         if not query:
             return np.arange(len(self.ids))
@@ -80,8 +81,15 @@ class TokenTable:
         return places
 
     def rows(
-        self, query: str, kind: str, sort: str, descending: bool, start: int, stop: int, used: Any
-    ) -> dict[str, Any]:
+        self,
+        query: str,
+        kind: str,
+        sort: str,
+        descending: bool,
+        start: int,
+        stop: int,
+        uses: npt.NDArray[np.int64],
+    ) -> dict[str, object]:
         """Rows `start` to `stop` of what a query finds.
 
         Args:
@@ -90,13 +98,13 @@ class TokenTable:
             sort: One of `SORTS`.
             descending: Greatest first.
             start, stop: Which rows.
-            used: How often each id occurs in the text of the page.
+            uses: How often each id occurs in the text of the page.
         """
         if kind not in _KINDS or sort not in SORTS:
             raise ArgumentError(f"the vocabulary is searched by {', '.join(_KINDS)}")
         places = self._matches(query[:1000], kind)
-        counts = used[np.minimum(self.ids, len(used) - 1)] if len(used) else np.zeros_like(self.ids)
-        keys: dict[str, Callable[[], Any]] = {
+        counts = uses[np.minimum(self.ids, len(uses) - 1)] if len(uses) else np.zeros_like(self.ids)
+        keys: dict[str, Callable[[], npt.NDArray[np.integer] | npt.NDArray[np.str_]]] = {
             "length": lambda: self.lengths[places],
             "frequency": lambda: counts[places],
             "script": lambda: np.array([self.scripts[at] for at in places]),
@@ -123,8 +131,10 @@ class TokenTable:
 
 
 def _script(text: str) -> str:
-    found = [name for name in scripts(text[:16]) if name not in ("Common", "Inherited", "Unknown")]
-    return found[0] if found else "Common"
+    found_scripts = [
+        name for name in scripts(text[:16]) if name not in ("Common", "Inherited", "Unknown")
+    ]
+    return found_scripts[0] if found_scripts else "Common"
 
 
 def _search(query: str, kind: str, table: TokenTable) -> Callable[[int], bool]:
@@ -134,20 +144,16 @@ def _search(query: str, kind: str, table: TokenTable) -> Callable[[int], bool]:
         return lambda at: plain in table.texts[at].casefold()
     if kind == "bytes":
         try:
-            wanted = bytes.fromhex(_HEX.sub("", query))
+            pattern = bytes.fromhex(_HEX.sub("", query))
         except ValueError:
-            raise ArgumentError("bytes are looked for in hexadecimal, as in e2 96") from None
-        return lambda at: wanted in table.tokens[at]
+            raise ArgumentError("bytes are looked for in hexadecimal, such as e2 96") from None
+        return lambda at: pattern in table.tokens[at]
     if kind == "id":
-        first, last = _range(query)
+        numbers = [int(it) for it in re.findall(r"\d{1,9}", query)]
+        if not 1 <= len(numbers) <= 2:
+            raise ArgumentError("ids are looked for as a number or a range, such as 100-200")
+        first, last = numbers[0], numbers[-1]
         return lambda at: first <= table.ids[at] <= last
-    # jeton's own engine gives up where Python's would run forever.
+    # jeton's own engine stops with an error where Python's would run forever.
     replace = normalizers.Replace(Regex(query), _FOUND)
     return lambda at: replace(table.texts[at]) != table.texts[at]
-
-
-def _range(query: str) -> tuple[int, int]:
-    numbers = [int(it) for it in re.findall(r"\d{1,9}", query)]
-    if not 1 <= len(numbers) <= 2:
-        raise ArgumentError("ids are looked for as a number or a range, as in 100-200")
-    return numbers[0], numbers[-1]

@@ -2,7 +2,7 @@
 
 A task counts a piece of the corpus. Then tasks merge eight neighbours each, until one is left, so
 no machine holds more than the distinct words of eight branches. Neighbours stay in the order of the
-corpus: words are in the order in which one machine would have met them.
+corpus: words are in the order in which one machine would have counted them.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ def count(
     piece_size: int = 10**9,
     num_cpus: float = 1,
 ) -> WordCounts:
-    """The words of a corpus as a trainer cuts it: what `trainer.count` gives, from all machines.
+    """Counts the words of a corpus on all machines, with the result of `trainer.count`.
 
     Args:
         data: A `ray.data.Dataset` with a column of texts; or paths, as `BPETrainer.train` takes
             them, of files that every machine can read.
-        trainer: The trainer that shall train from the counts.
+        trainer: The trainer that will train from the counts.
         field: The column of a dataset or of Parquet files, or the field of JSON lines, that holds
-            the text; `"text"` if not given. A text that is null is none.
+            the text; by default `"text"`. Null texts are skipped.
         errors: What becomes of bytes that are not UTF-8: `"strict"`, `"replace"` or `"ignore"`.
         documents: What a document of a text file is, `"file"` or `"line"`, as for
             `BPETrainer.train`.
@@ -81,26 +81,26 @@ def count(
     num_cpus = checked_cpus(num_cpus)
     task = _CountTask(trainer._counting(), field, errors, documents, num_cpus)
     if isinstance(data, ray.Dataset):
-        counted = mapped(data, task.of_texts, None, num_cpus)
+        counts = mapped(data, task.of_texts, None, num_cpus)
     else:
         pieces = list(map(asdict, pieces_of(_files(data), size, field, by_line=by_line)))
-        given = ray.from_items(pieces, override_num_blocks=len(pieces))
-        counted = mapped(given, task.of_pieces, 1, num_cpus)
-    with in_order(counted):
-        counted = counted.materialize()
-        while counted.count() > 1:
-            with in_order(merged := mapped(counted, _merge, _FAN, num_cpus)):
-                counted = merged.materialize()
-        rows = counted.take_all()
+        dataset = ray.from_items(pieces, override_num_blocks=len(pieces))
+        counts = mapped(dataset, task.of_pieces, 1, num_cpus)
+    with in_order(counts):
+        counts = counts.materialize()
+        while counts.count() > 1:
+            with in_order(merged := mapped(counts, _merge, _FAN, num_cpus)):
+                counts = merged.materialize()
+        rows = counts.take_all()
     if not rows:
         return trainer.count(iter(()))
     [row] = rows
     if row["cut"]:
         warn(
             f"words of more than max_word_length={task.counting.max_word_length:,} characters were "
-            f"cut, {row['cut']:,} times"
+            f"split, {row['cut']:,} times"
         )
-    # The trainer leaves rare words out, which no machine can know to be rare.
+    # The trainer leaves rare words out: no single machine can know which are rare.
     return trainer.count(_counts(row["counts"]))
 
 
@@ -117,7 +117,7 @@ def _files(data: object) -> list[Path]:
 
 
 class _CountTask:
-    """What counts a piece, on any machine."""
+    """Counts pieces, on any machine."""
 
     def __init__(
         self,
@@ -161,8 +161,8 @@ class _CountTask:
         texts = table[column]
         if str(texts.type) not in ("string", "large_string", "string_view", "null"):
             raise FormatError(f"column {column!r} of the dataset holds {texts.type}, not text")
-        found = [text for text in texts.to_pylist() if text is not None]
-        return self._counted(lambda counter: counter.count(found, 0, self._errors))
+        present = [text for text in texts.to_pylist() if text is not None]
+        return self._counted(lambda counter: counter.count(present, 0, self._errors))
 
     def _counted(self, count: Callable[[_core.WordCounter], object]) -> Any:
         single_threaded(self._num_cpus)
@@ -176,10 +176,10 @@ class _CountTask:
         )
         try:
             count(counter)
-            counts, (cut, *_) = counter.finish()
+            counts, (splits, *_) = counter.finish()
         finally:
             counter.discard()
-        return _row(counts.to_bytes(), cut)
+        return _row(counts.to_bytes(), splits)
 
 
 def _merge(table: Any) -> Any:
@@ -195,12 +195,12 @@ def _counts(image: Any) -> WordCounts:
     return WordCounts.of_core(_core.WordCounts.from_bytes(bytes(image)))
 
 
-def _row(image: bytes, cut: int) -> Any:
+def _row(image: bytes, splits: int) -> Any:
     import pyarrow
 
     return pyarrow.table(
         {
             "counts": pyarrow.array([image], pyarrow.large_binary()),
-            "cut": pyarrow.array([cut], pyarrow.int64()),
+            "cut": pyarrow.array([splits], pyarrow.int64()),
         }
     )

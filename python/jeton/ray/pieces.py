@@ -12,7 +12,7 @@ from jeton.corpora.corpus import kind_of
 __all__ = ["CorpusPiece", "pieces_of"]
 
 _COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
-"""How files of gzip and of Zstandard begin."""
+"""The first bytes of gzip and Zstandard files."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class CorpusPiece:
     """A file, or a range of its bytes: the lines that begin in it."""
 
     path: bytes
-    """As the system has it: names of files need not be text."""
+    """The bytes of the name: names of files need not be text."""
     start: int = 0
     stop: int = 0
     """0 for the whole file."""
@@ -32,20 +32,17 @@ def pieces_of(
     """Files in their order, those of lines in pieces of about `size` bytes.
 
     Tables and compressed files can only be read from their beginning, so they stay whole; so do
-    texts whose lines are no documents.
+    texts whose lines are not documents.
     """
     for path in files:
         total = path.stat().st_size
         kind = kind_of(path, field)
-        is_whole = kind == "table" or _is_compressed(path) or (kind == "text" and not by_line)
+        with path.open("rb") as file:
+            is_compressed = file.read(4).startswith(_COMPRESSED)
+        is_whole = kind == "table" or is_compressed or (kind == "text" and not by_line)
         if total <= size or is_whole:
             yield CorpusPiece(os.fsencode(path))
             continue
         parts = -(-total // size)
         for part in range(parts):
             yield CorpusPiece(os.fsencode(path), total * part // parts, total * (part + 1) // parts)
-
-
-def _is_compressed(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(4).startswith(_COMPRESSED)

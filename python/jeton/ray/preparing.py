@@ -1,6 +1,6 @@
 """A token set made on a cluster: the files of `jeton.data.prepare`, byte for byte.
 
-Tasks encode stretches of the input, each into a part of its own. From the lengths of all documents
+Tasks encode stretches of the input, each into its own part. From the lengths of all documents
 it is known then which go to which file, and tasks write the files; where a split is one file, or is
 shuffled, the machine that asked does. Parts and files grow under names of their own and are renamed
 when they are whole, so a task that runs twice does no harm.
@@ -34,7 +34,7 @@ from jeton.ray.writing import written_in_parallel
 __all__ = ["prepare"]
 
 PARTS = ".parts"
-"""Where the parts lie, in the folder of the set, until it is whole."""
+"""The folder of the parts, in the folder of the set, until the set is complete."""
 
 
 def prepare(
@@ -61,7 +61,7 @@ def prepare(
 ) -> Manifest:
     """Encodes a corpus on all machines, into the files that `jeton.data.prepare` writes on one.
 
-    What is whole is kept: interrupted or killed, the same call goes on with the files that are
+    Complete files are kept: after an interruption, the same call resumes with the files that are
     left. A `ray.data.Dataset` is read from its beginning.
 
     Args:
@@ -123,14 +123,14 @@ def prepare(
     )
     request = options.request(tokenizer)
     plan, encoding, reading = request.plan, request.encoding, request.reading
-    given = {"train": data}
+    inputs = {"train": data}
     if plan.by == "data":
-        given["val"] = validation
+        inputs["val"] = validation
     target = Path(checked_path("folder", folder))
     groups: list[dict[str, Any]] = []
     datasets: dict[str, Any] = {}
     sources: dict[str, DocumentSource] = {}
-    for of, some in given.items():
+    for of, some in inputs.items():
         if isinstance(some, ray.Dataset):
             if reading.by_line:
                 raise ArgumentError("documents is for files, and data is a dataset")
@@ -149,7 +149,11 @@ def prepare(
         if whole is not None:
             return whole
     task = _EncodeTask(replace(plan, part=(1, 1)), encoding, reading, target / PARTS, num_cpus)
-    parts = _parts_of_files(ray, groups, task) if groups else []
+    parts = []
+    if groups:
+        rows = [{"number": number, **group} for number, group in enumerate(groups)]
+        files = ray.from_items(rows, override_num_blocks=len(rows))
+        parts = _parts(mapped(files, task.of_files, 1, task.num_cpus), task.folder)
     for of, dataset in datasets.items():
         parts += _parts_of_dataset(dataset, of, task)
     manifest = written_in_parallel(plan, parts, target, num_cpus)
@@ -166,7 +170,7 @@ def _files(paths: list[Path], encoding: DocumentEncoding, reading: DataReading) 
 
 
 def _grouped(paths: list[Path], size: int) -> Iterator[list[bytes]]:
-    """Files that follow one another, of about so many bytes together."""
+    """Groups of consecutive files, each of about the same number of bytes."""
     group: list[bytes] = []
     total = 0
     for path in paths:
@@ -180,37 +184,31 @@ def _grouped(paths: list[Path], size: int) -> Iterator[list[bytes]]:
         yield group
 
 
-def _parts_of_files(ray: Any, groups: list[dict[str, Any]], task: _EncodeTask) -> list[Any]:
-    rows = [{"number": number, **group} for number, group in enumerate(groups)]
-    given = ray.from_items(rows, override_num_blocks=len(rows))
-    return _parts(mapped(given, task.of_files, 1, task.num_cpus), task.folder)
-
-
 def _parts_of_dataset(dataset: object, split: str, task: _EncodeTask) -> list[Any]:
-    """The parts of a dataset, named by their order when that is known."""
-    for left in task.folder.glob(f"{split}-*"):
-        shutil.rmtree(left)
+    """The parts of a dataset; their order gives the names, once it is known."""
+    for leftover in task.folder.glob(f"{split}-*"):
+        shutil.rmtree(leftover)
 
     def encode(table: object) -> Any:
         return task.of_rows(table, split)
 
-    made = _parts(mapped(dataset, encode, None, task.num_cpus), task.folder)
-    named = []
-    for number, (folder, manifest) in enumerate(made):
+    parts = _parts(mapped(dataset, encode, None, task.num_cpus), task.folder)
+    names = []
+    for number, (folder, manifest) in enumerate(parts):
         target = task.folder / f"{split}-{number:06d}"
         folder.rename(target)
-        named.append((target, manifest))
-    return named
+        names.append((target, manifest))
+    return names
 
 
-def _parts(made: Any, folder: Path) -> list[tuple[Path, Manifest]]:
-    with in_order(made):
-        names = [row["part"] for row in made.take_all()]
+def _parts(blocks: Any, folder: Path) -> list[tuple[Path, Manifest]]:
+    with in_order(blocks):
+        names = [row["part"] for row in blocks.take_all()]
     return [(folder / name, Manifest.read(folder / name)) for name in names]
 
 
 class _EncodeTask:
-    """What encodes some documents into a part, on any machine."""
+    """Encodes documents into a part, on any machine."""
 
     def __init__(
         self,
@@ -224,7 +222,7 @@ class _EncodeTask:
         self.folder, self.num_cpus = folder.absolute(), num_cpus
 
     def of_files(self, groups: Any) -> Any:
-        """Encodes groups of files; those of which a part is there already only if it is another."""
+        """Encodes groups of files, except those whose parts are there already and fit."""
         return _rows(self._of_group(**row) for row in groups.to_pylist())
 
     def _of_group(self, number: int, split: str, paths: list[bytes]) -> str:
@@ -245,7 +243,7 @@ class _EncodeTask:
         return _rows([name])
 
     def _sources(self, split: str, source: DocumentSource) -> dict[str, DocumentSource]:
-        """The sources of a part, of which one has all documents."""
+        """The sources of a part; one of them has all documents."""
         names = ["train", "val"] if self._plan.by == "data" else ["train"]
         none = _files([], self._encoding, self._reading)
         return {name: source if name == split else none for name in names}

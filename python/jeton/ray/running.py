@@ -35,7 +35,7 @@ def ray_data() -> Any:
 
 @contextlib.contextmanager
 def in_order(dataset: Any) -> Iterator[None]:
-    """Has Ray Data keep the order of blocks, and raises the error of a task as it was raised."""
+    """Makes Ray Data keep the order of blocks, and raises the original error of a task."""
     from ray.exceptions import RayError
 
     context, options = dataset.context, dataset.context.execution_options
@@ -53,9 +53,9 @@ def in_order(dataset: Any) -> Iterator[None]:
 
 
 def _cause(error: BaseException | None) -> JetonError | None:
-    """The error of jeton behind one of Ray."""
+    """The error of jeton that an error of Ray wraps."""
     while error is not None:
-        # An error of Ray is of the class of its cause, too; its message has more lines, of Ray.
+        # An error of Ray also has the class of its cause; its message has more lines, from Ray.
         if isinstance(error, JetonError) and type(error).__module__ == "jeton.errors":
             return type(error)(str(error).split("\n")[0])
         error = getattr(error, "cause", None) or error.__cause__
@@ -63,10 +63,10 @@ def _cause(error: BaseException | None) -> JetonError | None:
 
 
 def mapped(dataset: Any, function: Callable[[Any], Any], size: int | None, num_cpus: float) -> Any:
-    """A dataset of what a function makes of batches, as Arrow tables."""
+    """The dataset that a function makes from batches, as Arrow tables."""
     return dataset.map_batches(function, batch_size=size, batch_format="pyarrow", num_cpus=num_cpus)
 
 
 def single_threaded(num_cpus: float) -> None:
-    """Has the core use as many threads as its task has cores, unless it has threads already."""
+    """Lets the core use as many threads as its task has cores, unless it has threads already."""
     os.environ.setdefault("RAYON_NUM_THREADS", str(max(1, int(num_cpus))))

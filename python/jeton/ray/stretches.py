@@ -1,4 +1,4 @@
-"""Documents of a part that go to one split, and which of them go to which file.
+"""The documents of a part by split and by file.
 
 A part holds the documents of a stretch of the input. Look here for how the rules by which one
 machine parts a set and fills its files are followed by many.
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -37,13 +37,13 @@ class PartStretch:
     source: str
     """The split of the part."""
     begin: int
-    """With which token of the part the stretch begins, be it within a document."""
+    """The token of the part with which the stretch begins; it may be inside a document."""
     end: int
-    """Behind which token it ends."""
+    """The token after which it ends."""
     limit: int | None = None
-    """Documents with a key below it validate, if the set is parted by a hash."""
+    """Documents with a key below it are for validation, if the set is split by a hash."""
     validates: bool = False
-    """Whether these are the documents that do."""
+    """Whether these are the documents for validation."""
 
     @cached_property
     def lengths(self) -> npt.NDArray[np.int64]:
@@ -55,13 +55,13 @@ class PartStretch:
         return parted(up_to, self.begin)[1]
 
     def forget(self) -> None:
-        """Lets go of what was read of the part."""
+        """Releases the data of the part."""
         for name in ("lengths", "_tokens", "_chosen"):
             self.__dict__.pop(name, None)
 
     def tokens(
         self, first: int, stop: int
-    ) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[np.int64]]]:
+    ) -> Iterator[tuple[npt.NDArray[np.integer], npt.NDArray[np.int64]]]:
         """The tokens and the lengths of documents, some at a time."""
         lengths = self.lengths
         ends = np.cumsum(lengths)
@@ -77,13 +77,13 @@ class PartStretch:
             yield tokens, lengths[first:until]
             first = until
 
-    def _chosen_tokens(self, first: int, stop: int) -> npt.NDArray[Any]:
+    def _chosen_tokens(self, first: int, stop: int) -> npt.NDArray[np.integer]:
         numbers = np.flatnonzero(self._chosen)[first:stop]
         offsets = self._tokens.documents.offsets[numbers[0] : numbers[-1] + 2]
-        chosen = self._chosen[numbers[0] : numbers[-1] + 1]
+        mask = self._chosen[numbers[0] : numbers[-1] + 1]
         tokens = self._tokens[int(offsets[0]) : int(offsets[-1])]
-        found: npt.NDArray[Any] = tokens[np.repeat(chosen, np.diff(offsets))]
-        return found
+        result: npt.NDArray[np.integer] = tokens[np.repeat(mask, np.diff(offsets))]
+        return result
 
     @cached_property
     def _tokens(self) -> TokenDataset:
@@ -93,8 +93,8 @@ class PartStretch:
     def _chosen(self) -> npt.NDArray[np.bool_]:
         """Which documents of the part are in the stretch."""
         validates = mapped(Path(self.folder) / Keyed.FILE, "uint64") < np.uint64(self.limit or 0)
-        found: npt.NDArray[np.bool_] = validates == self.validates
-        return found
+        mask: npt.NDArray[np.bool_] = validates == self.validates
+        return mask
 
 
 def stretches_of(
@@ -104,35 +104,37 @@ def stretches_of(
 
     Args:
         parts: The parts, in their order.
-        by: How the set is parted: `"hash"`, `"cut"`, `"data"` or not at all.
+        by: How the set is split: `"hash"`, `"cut"`, `"data"` or not at all.
         share: How much of it validates.
     """
     total = sum(manifest.splits["train"].tokens for _, manifest in parts)
     limit = int(total * (1 - share))
-    found: dict[str, list[PartStretch]] = {"train": []} if by is None else {"train": [], "val": []}
+    stretches: dict[str, list[PartStretch]] = (
+        {"train": []} if by is None else {"train": [], "val": []}
+    )
     before = 0
     for folder, manifest in parts:
         path = str(folder)
-        for source, written in manifest.splits.items():
-            if not written.documents:
+        for source, source_split in manifest.splits.items():
+            if not source_split.documents:
                 continue
-            whole = PartStretch(path, source, 0, written.tokens)
+            whole = PartStretch(path, source, 0, source_split.tokens)
             if source != "train" or by in (None, "data"):
-                found[source].append(whole)
+                stretches[source].append(whole)
             elif by == "hash":
-                for split in found:
+                for split in stretches:
                     keys = hash_limit(share)
-                    found[split].append(
-                        PartStretch(path, source, 0, written.tokens, keys, split == "val")
+                    stretches[split].append(
+                        PartStretch(path, source, 0, source_split.tokens, keys, split == "val")
                     )
             else:
-                at = min(max(limit - before, 0), written.tokens)
+                at = min(max(limit - before, 0), source_split.tokens)
                 if at:
-                    found["train"].append(PartStretch(path, source, 0, at))
-                if at < written.tokens:
-                    found["val"].append(PartStretch(path, source, at, written.tokens))
+                    stretches["train"].append(PartStretch(path, source, 0, at))
+                if at < source_split.tokens:
+                    stretches["val"].append(PartStretch(path, source, at, source_split.tokens))
         before += manifest.splits["train"].tokens
-    return found
+    return stretches
 
 
 class StretchPlace(NamedTuple):
@@ -152,18 +154,18 @@ def files_of(stretches: list[PartStretch], most: int) -> Iterator[list[StretchPl
     room = most
     for number, stretch in enumerate(stretches):
         ends = np.cumsum(stretch.lengths)
-        at = done = 0
-        while done < len(ends):
+        at = position = 0
+        while position < len(ends):
             stop = int(np.searchsorted(ends, at + room, side="right"))
-            if stop <= done:
+            if stop <= position:
                 if places:
                     yield places
                     places, room = [], most
                     continue
-                stop = done + 1
-            places.append(StretchPlace(number, done, stop))
+                stop = position + 1
+            places.append(StretchPlace(number, position, stop))
             room -= int(ends[stop - 1]) - at
-            at, done = int(ends[stop - 1]), stop
+            at, position = int(ends[stop - 1]), stop
         stretch.forget()
     if places:
         yield places

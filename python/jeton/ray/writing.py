@@ -29,7 +29,7 @@ __all__ = ["written_in_parallel"]
 def written_in_parallel(
     plan: SetPlan, parts: list[tuple[Path, Manifest]], folder: Path, num_cpus: float
 ) -> Manifest | None:
-    """Writes every file in a task of its own.
+    """Writes each file in its own task.
 
     Returns:
         The manifest; `None` if a split is one file, or shuffled: its order is known when all keys
@@ -55,7 +55,7 @@ def written_in_parallel(
         else:
             journal.save({})
             rows = list(_rows(plan, parts, most))
-            # What is written from here on is worth to be kept.
+            # From here on, a call that is interrupted leaves files for the next one.
             journal.save({"files": len(rows)})
             shards, files = _written(plan, rows, journal.set, num_cpus)
             facts = {split: source.facts(SourcePosition(), {}) for split, source in sources.items()}
@@ -65,8 +65,10 @@ def written_in_parallel(
     return whole
 
 
-def _rows(plan: SetPlan, parts: list[tuple[Path, Manifest]], most: int) -> Iterator[dict[str, Any]]:
-    """What goes into each file."""
+def _rows(
+    plan: SetPlan, parts: list[tuple[Path, Manifest]], most: int
+) -> Iterator[dict[str, object]]:
+    """The content of each file."""
     for split, stretches in stretches_of(parts, plan.by, plan.share).items():
         for number, places in enumerate(files_of(stretches, most)):
             content = [
@@ -76,13 +78,13 @@ def _rows(plan: SetPlan, parts: list[tuple[Path, Manifest]], most: int) -> Itera
 
 
 def _written(
-    plan: SetPlan, rows: list[dict[str, Any]], folder: Path, num_cpus: float
+    plan: SetPlan, rows: list[dict[str, object]], folder: Path, num_cpus: float
 ) -> tuple[dict[str, list[WrittenShard]], dict[str, FileDigest]]:
     """The shards of each split, and the digests of all of their files."""
     task = _WriteTask(plan, folder.absolute(), num_cpus)
-    given = ray_data().from_items(rows, override_num_blocks=len(rows))
-    with in_order(made := mapped(given, task.write, 1, num_cpus)):
-        results = made.take_all()
+    dataset = ray_data().from_items(rows, override_num_blocks=len(rows))
+    with in_order(blocks := mapped(dataset, task.write, 1, num_cpus)):
+        results = blocks.take_all()
     shards: dict[str, list[WrittenShard]] = {split: [] for split in plan.splits}
     files: dict[str, FileDigest] = {}
     for row in results:
@@ -93,18 +95,18 @@ def _written(
 
 
 class _WriteTask:
-    """What writes a file, on any machine."""
+    """Writes files, on any machine."""
 
     def __init__(self, plan: SetPlan, folder: Path, num_cpus: float) -> None:
         self._plan, self._folder, self._num_cpus = plan, folder, num_cpus
 
     def write(self, table: Any) -> Any:
-        """Writes the files that rows speak of."""
+        """Writes the files that rows describe."""
         import pyarrow
 
         return pyarrow.Table.from_pylist([self._write(**row) for row in table.to_pylist()])
 
-    def _write(self, split: str, number: int, content: str) -> dict[str, Any]:
+    def _write(self, split: str, number: int, content: str) -> dict[str, object]:
         single_threaded(self._num_cpus)
         layout = layouts.LAYOUTS[self._plan.layout]
         main = layout.file(split, number)
@@ -141,8 +143,8 @@ class _WriteTask:
                     writer.append(tokens, lengths)
             [shard] = writer.finish()
         # The main file comes last: where it is, all are.
-        for written, name in reversed(list(zip(shard.files, names, strict=True))):
+        for file, name in reversed(list(zip(shard.files, names, strict=True))):
             target = self._folder / name
             target.parent.mkdir(exist_ok=True)
-            os.replace(attempt / written, target)
+            os.replace(attempt / file, target)
         shutil.rmtree(attempt)

@@ -1,6 +1,6 @@
 """Text that ships with jeton: essays, tales, letters, recipes, code, figures and thirty languages.
 
-Look here for something to try a tokenizer on without downloading anything. All of it was written
+Look here for texts to try a tokenizer on without downloading anything. All of it was written
 for jeton and is in the public domain (CC0 1.0): copy it, change it, print it.
 
 >>> from jeton import samples
@@ -27,15 +27,15 @@ NAMES: tuple[str, ...] = (
     "code",
     "figures",
 )
-"""The samples by kind, in the order in which they are best read."""
+"""The samples by kind, in a good order to read them."""
 
 
 def read(name: str) -> str:
     """The sample of this name.
 
     Raises:
-        ArgumentTypeError: `name` is no `str`.
-        UnknownNameError: `name` is none of `NAMES`.
+        ArgumentTypeError: `name` is not a `str`.
+        UnknownNameError: `name` is not in `NAMES`.
 
     >>> "🎶⛴️" in read("figures")
     True
@@ -43,8 +43,8 @@ def read(name: str) -> str:
     if not isinstance(name, str):
         raise ArgumentTypeError(f"name must be a str, not {type(name).__name__}")
     if name not in NAMES:
-        known = ", ".join(NAMES)
-        raise UnknownNameError(f"no sample has the name {name[:80]!r}; there are {known}")
+        names = ", ".join(NAMES)
+        raise UnknownNameError(f"no sample has the name {name[:80]!r}; there are {names}")
     return files(__name__).joinpath(f"{name}.txt").read_bytes().decode()
 
 

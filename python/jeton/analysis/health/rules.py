@@ -126,7 +126,7 @@ _RULES: Final = (
         "warning",
         "a control token that any text can spell",
         "It looks like a control token but is an added token that is not special: it is found in "
-        "any text, whatever special= says, so untrusted text can contain it.",
+        "any text, with every special=, so untrusted text can contain it.",
         "Mark it special=True if it controls the model.",
     ),
     Rule(

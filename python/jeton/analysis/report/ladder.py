@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jeton.analysis.report.parts import cell, head, swatch, told_text
+from jeton.analysis.report.parts import cell, head, safe_text, swatch
 from jeton.analysis.report.svg_charts import COLOURS, Series, lines
 from jeton.analysis.swept import Sweep
 
@@ -23,7 +23,7 @@ def ladder(sweep: Sweep | None) -> str:
     title = "Size and compression of the sweep"
     chart = lines(title, series, "tokens in the vocabulary", "bytes per token", x_log=True) or ""
     families = "".join(
-        f"<li>{swatch(_colour(at))}{told_text(family)}{_lossy(sweep, family)}</li>"
+        f"<li>{swatch(_colour(at))}{safe_text(family)}{_lossy(sweep, family)}</li>"
         for at, family in enumerate(sweep.bends)
     )
     names = (
@@ -37,8 +37,8 @@ def ladder(sweep: Sweep | None) -> str:
     )
     heads = "".join(map(head, names))
     skipped = "".join(
-        f'<p class="quiet">{told_text(it.family)} of {it.size:,} tokens is skipped: '
-        f"{told_text(it.reason)}</p>"
+        f'<p class="quiet">{safe_text(it.family)} of {it.size:,} tokens is skipped: '
+        f"{safe_text(it.reason)}</p>"
         for it in sweep.skipped
     )
     return (
@@ -84,7 +84,7 @@ def _rows(sweep: Sweep) -> Iterator[str]:
                     *[f"⚠ {point.inexact:,} lines are not restored"] * bool(point.inexact),
                 ]
                 yield (
-                    f'<tr><th scope="row">{told_text(family)}</th>{cell(point.vocab_size)}'
+                    f'<tr><th scope="row">{safe_text(family)}</th>{cell(point.vocab_size)}'
                     f"{cell(point.bytes_per_token)}{cell(point.embedding_bytes)}"
                     f"{cell(point.share)}{cell(point.operations)}<td>{'; '.join(notes)}</td></tr>"
                 )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from jeton.analysis.evaluation import Evaluation
 from jeton.analysis.known_measures import MEASURES
 from jeton.analysis.report.parts import ReportedEvaluations, measured_value, value_of
-from jeton.analysis.report.svg_charts import written
+from jeton.analysis.report.svg_charts import formatted
 from jeton.analysis.report.tables import SUMMARY
 from jeton.display.notebooks import boxed, escaped, table
 
@@ -22,7 +22,7 @@ def glance(title: str, evaluations: Mapping[str, Evaluation]) -> str:
         (
             f"{name} ⚠" if one.lossy else name,
             f"{one.vocab_size:,}",
-            *(written(measured_value(one, it)) for it in columns),
+            *(formatted(measured_value(one, it)) for it in columns),
         )
         for name, one in zip(report.names, report.all, strict=True)
     ]

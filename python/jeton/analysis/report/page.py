@@ -19,7 +19,7 @@ from jeton._core import __version__
 from jeton.analysis.evaluation import Evaluation
 from jeton.analysis.report.ladder import ladder
 from jeton.analysis.report.page_pictures import bar_panels, curves
-from jeton.analysis.report.parts import ReportedEvaluations, swatch, told_text
+from jeton.analysis.report.parts import ReportedEvaluations, safe_text, swatch
 from jeton.analysis.report.samples import SampleLine, side_by_side
 from jeton.analysis.report.svg_charts import COLOURS
 from jeton.analysis.report.tables import glance, premiums, values
@@ -90,7 +90,7 @@ def page(
     parts = [part for part in parts if part[2]]
     return _PAGE.format(
         policy=policy,
-        title=told_text(title),
+        title=safe_text(title),
         style=style,
         script=script,
         about=_about(report),
@@ -116,19 +116,19 @@ def _file(name: str) -> str:
 def _about(report: ReportedEvaluations) -> str:
     number = len(report.all)
     summary = f"{number} tokenizer{'s' * (number != 1)}"
-    corpora = [told_text(name) for name in report.corpora if name != "all"]
+    corpora = [safe_text(name) for name in report.corpora if name != "all"]
     if corpora:
         summary += f" on {', '.join(corpora)}"
     if report.languages:
-        summary += f"; parallel text in {', '.join(map(told_text, report.languages))}"
+        summary += f"; parallel text in {', '.join(map(safe_text, report.languages))}"
     version = report.all[0].version if report.all else __version__
-    return f"{summary}. Measured by jeton {told_text(version)}."
+    return f"{summary}. Measured by jeton {safe_text(version)}."
 
 
 def _legend(report: ReportedEvaluations) -> str:
     buttons = "".join(
         f'<li><button type="button" data-series="{place % COLOURS}" aria-pressed="true">'
-        f"{swatch(place)}{told_text(name)}</button></li>"
+        f"{swatch(place)}{safe_text(name)}</button></li>"
         for place, name in enumerate(report.names)
     )
     return f'<ul class="legend" aria-label="Tokenizers to show in pictures">{buttons}</ul>\n'
@@ -136,9 +136,9 @@ def _legend(report: ReportedEvaluations) -> str:
 
 def _footer(report: ReportedEvaluations) -> str:
     digests = "; ".join(
-        f"{told_text(name)} {told_text(one.tokenizer[:12])}"
+        f"{safe_text(name)} {safe_text(one.tokenizer[:12])}"
         for name, one in zip(report.names, report.all, strict=True)
     )
     texts = dict(pair for one in report.all for pair in one.digests.items())
-    of_texts = "; ".join(f"{told_text(name)} {told_text(it[:12])}" for name, it in texts.items())
+    of_texts = "; ".join(f"{safe_text(name)} {safe_text(it[:12])}" for name, it in texts.items())
     return f"SHA-256 of tokenizers: {digests}. Of texts: {of_texts or 'none'}."

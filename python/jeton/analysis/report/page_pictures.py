@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from html import escape
 
 from jeton.analysis.known_measures import MEASURES
-from jeton.analysis.report.parts import ReportedEvaluations, has, told_text, value_of
+from jeton.analysis.report.parts import ReportedEvaluations, has, safe_text, value_of
 from jeton.analysis.report.svg_charts import Series, bars, lines, points
 from jeton.display.human_readable import without_controls
 
@@ -33,7 +33,7 @@ def bar_panels(report: ReportedEvaluations, measure: str, where: Iterable[str]) 
     for name, of in rows.items():
         title = f"{MEASURES[measure].title}: {without_controls(name)}"
         chart = bars(title, of, max(values), lossy)
-        panels.append(f"<figure><h3>{told_text(name)}</h3>{chart}</figure>")
+        panels.append(f"<figure><h3>{safe_text(name)}</h3>{chart}</figure>")
     info = MEASURES[measure]
     better = f"; {info.better} is better" if info.better else ""
     return (

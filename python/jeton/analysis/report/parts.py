@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from jeton.analysis.evaluation import Evaluation, names_in
-from jeton.analysis.report.svg_charts import COLOURS, number, told_text, written
+from jeton.analysis.report.svg_charts import COLOURS, formatted, number, safe_text
 from jeton.analysis.values import Value
 
 __all__ = [
@@ -15,8 +15,8 @@ __all__ = [
     "head",
     "marked",
     "measured_value",
+    "safe_text",
     "swatch",
-    "told_text",
     "value_of",
 ]
 
@@ -34,7 +34,7 @@ class ReportedEvaluations:
 def marked(one: Evaluation, name: str) -> str:
     """The name of a tokenizer, with a mark if it loses text."""
     mark = ' <abbr title="loses text; see below">⚠</abbr>' if one.lossy else ""
-    return f"{told_text(name)}{mark}"
+    return f"{safe_text(name)}{mark}"
 
 
 def swatch(place: int) -> str:
@@ -47,13 +47,13 @@ def swatch(place: int) -> str:
 
 def head(text: str) -> str:
     """The head of a column, which sorts the table."""
-    return f'<th scope="col"><button type="button">{told_text(text)}</button></th>'
+    return f'<th scope="col"><button type="button">{safe_text(text)}</button></th>'
 
 
 def cell(value: Value | float | None, is_best: bool = False) -> str:
     """A number as a sortable cell; a dash if it was not measured."""
     plain, text = (
-        (value.value, written(value)) if isinstance(value, Value) else (value, number(value))
+        (value.value, formatted(value)) if isinstance(value, Value) else (value, number(value))
     )
     sort_key = "" if plain is None else repr(plain)
     best = ' class="best"' if is_best else ""

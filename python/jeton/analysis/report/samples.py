@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from jeton.analysis.report.parts import ReportedEvaluations, swatch, told_text
+from jeton.analysis.report.parts import ReportedEvaluations, safe_text, swatch
 from jeton.arguments import check_named, check_text
 from jeton.display.human_readable import visible
 from jeton.display.palette import hues
@@ -100,10 +100,10 @@ def _split(name: str, tok: Tokenizer, line: str) -> CutLine:
     return CutLine(name, tuple((id, tok.token_bytes(id)) for id in ids), tok.decode(ids) == line)
 
 
-def written(token: bytes) -> str:
+def visible_token(token: bytes) -> str:
     """A token for the page: a plain space stays a space, other white space is made visible.
 
-    >>> written(b" the"), written(b"\\n"), written(b"\\xe2\\x96")
+    >>> visible_token(b" the"), visible_token(b"\\n"), visible_token(b"\\xe2\\x96")
     (' the', '⏎', '‹e2 96›')
     """
     return visible(token).replace("·", " ") if b"\xc2\xb7" not in token else visible(token)
@@ -114,8 +114,8 @@ def side_by_side(report: ReportedEvaluations, samples: Sequence[SampleLine]) -> 
     if not samples:
         return ""
     blocks = "".join(
-        f'<h3>{told_text(line.label)}</h3><div class="line-text" dir="auto">'
-        f"{told_text(line.text)}</div>{''.join(_row(report, cut) for cut in line.cuts)}"
+        f'<h3>{safe_text(line.label)}</h3><div class="line-text" dir="auto">'
+        f"{safe_text(line.text)}</div>{''.join(_row(report, cut) for cut in line.cuts)}"
         for line in samples
     )
     return (
@@ -132,7 +132,7 @@ def _row(report: ReportedEvaluations, line: CutLine) -> str:
     else:
         inner = "".join(
             f'<span class="h{hue}" title="id {id} · bytes {token.hex(" ") or "none"}">'
-            f"{told_text(written(token)) or '∅'}</span>"
+            f"{safe_text(visible_token(token)) or '∅'}</span>"
             f'<i class="id">{id}</i><i class="bytes">{token.hex(" ") or "none"}</i>'
             for (id, token), hue in zip(line.tokens, hues(id for id, _ in line.tokens), strict=True)
         )
@@ -140,6 +140,6 @@ def _row(report: ReportedEvaluations, line: CutLine) -> str:
         summary += "" if line.is_exact else " ⚠ not restored"
         summary += "</span>"
     return (
-        f'<div class="cut"><div>{swatch(place)}{told_text(line.name)}{summary}</div>'
+        f'<div class="cut"><div>{swatch(place)}{safe_text(line.name)}{summary}</div>'
         f'<div class="tokens" dir="auto">{inner}</div></div>'
     )

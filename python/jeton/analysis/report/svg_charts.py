@@ -14,7 +14,7 @@ from html import escape
 from jeton.analysis.values import Value
 from jeton.display.human_readable import without_controls
 
-__all__ = ["COLOURS", "Series", "bars", "lines", "number", "points", "shade", "told_text"]
+__all__ = ["COLOURS", "Series", "bars", "lines", "number", "points", "safe_text", "shade"]
 
 COLOURS = 12
 """The number of colours for series in the style sheet; further series reuse them."""
@@ -37,10 +37,10 @@ class Series:
     y: Sequence[float]
 
 
-def told_text(text: str) -> str:
+def safe_text(text: str) -> str:
     """Untrusted text, escaped and without characters that reverse or hide what follows.
 
-    >>> told_text("</b>\\u202e")
+    >>> safe_text("</b>\\u202e")
     '&lt;/b&gt;‹U+202E›'
     """
     return escape(without_controls(text))
@@ -62,10 +62,10 @@ def number(value: float | None) -> str:
     return f"{value:,.{places}f}"
 
 
-def written(value: Value | None) -> str:
+def formatted(value: Value | None) -> str:
     """A value for people: shares in per cent, and a dash if it was not measured.
 
-    >>> [written(Value(it, "share of words", "")) for it in (0.1234, 0.00007, 0, 1, None)]
+    >>> [formatted(Value(it, "share of words", "")) for it in (0.1234, 0.00007, 0, 1, None)]
     ['12.3%', '<0.1%', '0%', '100%', '–']
     """
     if value is None or value.value is None or not value.unit.startswith("share"):
@@ -81,7 +81,7 @@ _PLACES = ((100, 1), (10, 2), (1, 3), (0, 4))
 def _svg(width: int, height: int, title: str, described: str, parts: Iterator[str]) -> str:
     return (
         f'<svg viewBox="0 0 {width} {height}" role="img" class="chart">'
-        f"<title>{told_text(title)}</title><desc>{told_text(described)}</desc>"
+        f"<title>{safe_text(title)}</title><desc>{safe_text(described)}</desc>"
         f"{''.join(parts)}</svg>"
     )
 
@@ -105,8 +105,8 @@ def bars(
             top = at * height
             label_text = name if len(name) <= 11 else f"{name[:10]}…"
             label_text += " ⚠" if name in marked else ""
-            yield f'<g class="s{place % COLOURS}"><title>{told_text(name)}: {number(value)}</title>'
-            yield f'<text x="{label - 6}" y="{top + 14}" class="end">{told_text(label_text)}</text>'
+            yield f'<g class="s{place % COLOURS}"><title>{safe_text(name)}: {number(value)}</title>'
+            yield f'<text x="{label - 6}" y="{top + 14}" class="end">{safe_text(label_text)}</text>'
             length = 0.0 if value is None or most <= 0 else room * max(0.0, value) / most
             yield f'<rect x="{label}" y="{top + 3}" width="{length:.1f}" height="14" rx="2"/>'
             yield f'<text x="{label + length + 5:.1f}" y="{top + 14}">{number(value)}</text></g>'
@@ -193,11 +193,11 @@ def _frame(x: _Axis, y: _Axis, x_unit: str, y_unit: str) -> Iterator[str]:
         yield f'<path class="grid" d="M{at:.1f} {_TOP}V{bottom}"/>'
         yield f'<text x="{at:.1f}" y="{bottom + 17}" class="middle tick">{_short(tick)}</text>'
     middle = (_LEFT + right) / 2
-    yield f'<text x="{middle}" y="{_HEIGHT - 8}" class="middle unit">{told_text(x_unit)}</text>'
+    yield f'<text x="{middle}" y="{_HEIGHT - 8}" class="middle unit">{safe_text(x_unit)}</text>'
     up = (_TOP + bottom) / 2
     yield (
         f'<text x="14" y="{up}" class="middle unit" transform="rotate(-90 14 {up})">'
-        f"{told_text(y_unit)}</text>"
+        f"{safe_text(y_unit)}</text>"
     )
 
 
@@ -238,7 +238,7 @@ def lines(
             ]
             path = "L".join(f"{x.at(a):.1f} {y.at(b):.1f}" for a, b in visible_points)
             if path:
-                yield f'<g class="s{one.place % COLOURS}"><title>{told_text(one.name)}</title>'
+                yield f'<g class="s{one.place % COLOURS}"><title>{safe_text(one.name)}</title>'
                 yield f'<path class="line" d="M{path}"/></g>'
 
     return _svg(_WIDTH, _HEIGHT, title, _summary(series, x_unit, y_unit), parts())
@@ -271,10 +271,10 @@ def points(
             tooltip = f"{one.name}: {number(one.x[0])} {x_unit}, {number(one.y[0])} {y_unit}"
             label = one.name + (" ⚠" if one.name in marked else "")
             across, down, side = place.find(across_mark, top, 7 * len(label))
-            yield f'<g class="s{one.place % COLOURS}"><title>{told_text(tooltip)}</title>'
+            yield f'<g class="s{one.place % COLOURS}"><title>{safe_text(tooltip)}</title>'
             yield f'<circle cx="{across_mark:.1f}" cy="{top:.1f}" r="5.5"/>'
             yield f'<text x="{across:.1f}" y="{down:.1f}" class="{side}">'
-            yield f"{told_text(label)}</text></g>"
+            yield f"{safe_text(label)}</text></g>"
 
     return _svg(_WIDTH, _HEIGHT, title, _summary(series, x_unit, y_unit), parts())
 

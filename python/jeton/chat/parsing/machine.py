@@ -17,7 +17,7 @@ from jeton.chat.parsing.calls import IGNORED, IN_TEXT, KEPT, Calls, Tools
 from jeton.chat.parsing.formats import END, Shape
 from jeton.chat.parsing.parsed import Event, Kind, ParsedCall, event
 from jeton.chat.parsing.places import Continuation, Waits, Where
-from jeton.chat.parsing.symbols import WORD, Compiled, CompiledState, beginnings_of_words
+from jeton.chat.parsing.symbols import Compiled, CompiledState
 
 __all__ = ["Machine"]
 
@@ -30,6 +30,7 @@ _LONGEST_SHAPE: Final = 1024
 _MAX_CALLS: Final = 16
 _LONGEST_HEAD: Final = 96
 """Calls, and characters, up to which `where` has an answer."""
+_WORD: Final = re.compile(r"[^\W\d_]+|\d+")
 _QUOTES: Final = re.compile("['\"\ud800-\udfff]")
 _SYMBOL: Final = re.compile("[\ud800-\udfff]")
 _STRETCHES: Final = re.compile("[^\ud800-\udfff]+|[\ud800-\udfff]")
@@ -226,17 +227,17 @@ class Machine:
         return "".join(reversed(pieces))[-missing:]
 
     def _has_known_words(self, text: str) -> bool:
-        """Whether a text is short, and its words are those of the format and of the tools, or
-        begin these."""
+        """Whether a text is short, and the format or the tools spell each of its words, or a part
+        that has it."""
         if len(text) > _LONGEST_HEAD:
             return False
-        return all(it in self._known_words for it in WORD.findall(text))
+        spelled = self._compiled.vocabulary
+        return all(it in spelled or it in self._tool_words for it in _WORD.findall(text))
 
     @functools.cached_property
-    def _known_words(self) -> frozenset[str]:
+    def _tool_words(self) -> str:
         tools = self._tools or {}
-        keys = (key for parameters in tools.values() for key in parameters)
-        return self._compiled.words | beginnings_of_words([*tools, *keys])
+        return " ".join([*tools, *(key for parameters in tools.values() for key in parameters)])
 
     def _read(self, buffer: str, base: int, *, last: bool = False) -> int:
         """Reads what is certain. Returns how much that is."""

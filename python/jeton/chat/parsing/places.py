@@ -78,14 +78,14 @@ class Continuation(NamedTuple):
 
 
 class Place(dict["int | str", "Step"]):
-    """A place, and the steps from it, by id or by text.
+    """A place, and the steps from it to others, by id or by text.
 
     Attributes:
         where: What `Machine.where` returns there.
         split: The ids of a character that is not whole yet.
         continuation: What only continues there.
-        known: The tokens that do, with their texts and events; all places with this continuation
-            share them. None while a character is split.
+        known: The events of tokens that do. All places with this continuation share them; a place
+            within a character has none.
         is_forgotten: Whether it is none of `Places` any more.
     """
 
@@ -96,7 +96,7 @@ class Place(dict["int | str", "Step"]):
         where: Where,
         split: tuple[int, ...],
         continuation: Continuation,
-        known: dict[int, tuple[str, Event | None]],
+        known: dict[int | str, Event],
     ) -> None:
         super().__init__()
         self.where, self.split, self.continuation = where, split, continuation
@@ -135,7 +135,7 @@ class Places:
     def _forget(self) -> None:
         places = [*getattr(self, "_places", {}).values()]
         self._places: dict[tuple[Where, tuple[int, ...]], Place] = {}
-        self._known: dict[Continuation, dict[int, tuple[str, Event | None]]] = {}
+        self._known: dict[Continuation, dict[int | str, Event]] = {}
         self._steps = 0
         for place in places:
             place.is_forgotten = True

@@ -41,7 +41,7 @@ KEYS: Final = _NAMES | _ARGUMENTS | _IDS | {"type"}
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _PLAIN: Final = re.compile(r"[ \t\r\n\w+\-.,:]*")
 _WORD: Final = re.compile(r"[\w+\-.]*")
-_IN_STRING: Final = re.compile(r'[^"\\]*')
+_IN_STRING: Final = re.compile(r'(?:[^"\\]+|\\.)*', re.DOTALL)
 _NAME: Final = re.compile(r"[\w.\-]*")
 _KEY: Final = re.compile(r"[^:,{}\[\]'\"\n]*")
 _BRACE_NAME: Final = re.compile(r"[^\s{]*")
@@ -441,7 +441,7 @@ def _items(source: GrowingText, closing: str, depth: int) -> Steps[Any]:
     return pairs if closing == "}" else found
 
 
-_UP_TO: Final = {"'": re.compile(r"[^'\\]*"), '"': _IN_STRING}
+_UP_TO: Final = {"'": re.compile(r"(?:[^'\\]+|\\.)*", re.DOTALL), '"': _IN_STRING}
 
 
 def _quoted(source: GrowingText, quote: str) -> Steps[str]:

@@ -163,7 +163,12 @@ class ParseStream:
             ArgumentError: The stream is finished, or got text before ids or ids before text.
         """
         if type(ids) is int:
-            step = self._place.get(ids)
+            place = self._place
+            said = place.known.get(ids)
+            if said is not None:
+                self._texts.append(said[1])
+                return [said]
+            step = place.get(ids)
             if step is None:
                 return self._read(ids)
             text, said, self._place = step
@@ -178,38 +183,43 @@ class ParseStream:
         if not self._joins_bytes:
             return self._read_piece(self._text_of(id))
         before = self._known_place()
-        after, known = before, before.known.get(id)
-        if known is None:
-            if before.split != self._split and before is not NOWHERE:
-                self._decode_behind(before.split)  # it has not got the ids of steps
-            text = self._text_of(id)
-            self._split = self._split_by(id, text)
-            if self._split is None or not before.continues(text):
-                return self._feed(text, before, id)
-            known = text, before.event(text)
-            if self._split or before.split:
-                after = self._places.at(before.where, self._split, lambda: before.continuation)
-            else:
-                self._places.count()
-                before.known[id] = known
-        text, said = known
-        self._texts.append(text)
-        self._places.learn(before, id, (text, said, after))
-        self._place = after
-        return [] if said is None else [said]
+        if before.split != self._split and before is not NOWHERE:
+            self._decode_behind(before.split)  # it has not got the ids of steps
+        text = self._text_of(id)
+        self._split = self._split_by(id, text)
+        if self._split is None or not before.continues(text):
+            return self._feed(text, before, id)
+        return self._continue(text, before, id)
 
     def _read_piece(self, text: str) -> list[Event]:
-        """Reads text by the steps that are learnt by text."""
+        """Reads text by what is learnt by text."""
         before = self._known_place()
+        said = before.known.get(text)
+        if said is not None:
+            self._texts.append(text)
+            return [said]
         step = before.get(text)
         if step is None:
-            is_short = 0 < len(text) <= _LONGEST_PIECE
-            if not is_short or not before.continues(text):
-                return self._feed(text, before, text if is_short else None)
-            step = text, before.event(text), before
-            self._places.learn(before, text, step)
+            key = text if 0 < len(text) <= _LONGEST_PIECE else None
+            if key is None or not before.continues(text):
+                return self._feed(text, before, key)
+            return self._continue(text, before, key)
         text, said, self._place = step
         self._texts.append(text)
+        return [] if said is None else [said]
+
+    def _continue(self, text: str, before: Place, key: int | str) -> list[Event]:
+        """Takes text that only continues, and learns that it does."""
+        said = before.event(text)
+        self._texts.append(text)
+        if said is not None and not self._split and not before.split:
+            self._places.count()
+            before.known[key] = said
+            self._place = before
+            return [said]
+        split = self._split or ()
+        self._place = self._places.at(before.where, split, lambda: before.continuation)
+        self._places.learn(before, key, (text, said, self._place))
         return [] if said is None else [said]
 
     def _feed(self, text: str, before: Place, key: int | str | None) -> list[Event]:

@@ -17,10 +17,8 @@ from jeton.chat.parsing import readers
 from jeton.chat.parsing.formats import END, Format, State
 from jeton.chat.parsing.places import Places
 
-__all__ = ["WORD", "Compiled", "CompiledState", "beginnings_of_words", "compiled"]
+__all__ = ["Compiled", "CompiledState", "compiled"]
 
-WORD: Final = re.compile(r"[^\W\d_]+|\d+")
-"""A word, or a number."""
 _IN_HEADS: Final = ("assistant", "to", "final", "constrain", "json")
 """Words in the heads of channels that no mark or route spells."""
 
@@ -29,6 +27,7 @@ _MAX_SYMBOLS: Final = 0x800
 _SYMBOL: Final = re.compile("[\ud800-\udfff]")
 _SPACE: Final = " \t\r\n"
 _OPEN: Final = ("{", "[")
+_LONG: Final = 100
 _KEEPING: Final = frozenset(("json", "calls", "keyed", "python", "braces"))
 """Kinds of text that begin with the bracket of the mark in front of them."""
 
@@ -79,12 +78,6 @@ class _Mark:
         return found
 
 
-def beginnings_of_words(texts: Iterable[str]) -> frozenset[str]:
-    """All words of texts, and what these begin with."""
-    words = (word for text in texts for word in WORD.findall(text))
-    return frozenset(word[:length] for word in words for length in range(1, len(word) + 1))
-
-
 def _longest_first(expressions: Iterable[str]) -> list[str]:
     return sorted(expressions, key=len, reverse=True)
 
@@ -115,12 +108,14 @@ class CompiledState:
 
     def mark(self, text: str, at: int, *, last: bool = False) -> re.Match[str] | None:
         """The first mark from a place on; `last` if no text follows."""
-        # Looking for a part of each mark is ten times as fast as the expression.
-        starts = [it for core in self.cores if (it := text.find(core, at)) >= 0]
-        if not starts:
-            return None
         expression = self.last_expression if last else self.expression
-        return expression.search(text, max(at, min(starts) - self.reach))
+        if len(text) - at > _LONG:
+            # Looking for a part of each mark is ten times as fast as the expression.
+            starts = [it for core in self.cores if (it := text.find(core, at)) >= 0]
+            if not starts:
+                return None
+            at = max(at, min(starts) - self.reach)
+        return expression.search(text, at)
 
     def tail(self, text: str, at: int) -> int:
         """Where the end of a text begins that may become a mark."""
@@ -171,15 +166,15 @@ class Compiled:
         return any("{names}" in shape.steps for shape in shapes)
 
     @functools.cached_property
-    def words(self) -> frozenset[str]:
-        """The words that the format has, and their beginnings."""
+    def vocabulary(self) -> str:
+        """All that the format spells, as one text."""
         found = {*readers.KEYS, *_IN_HEADS, *self.spellings.values()}
         for state in self.states.values():
             found.update(mark.text for mark in state.marks)
-            found.update(route for route, _ in state.spec.routes)
+            found.update(route.pattern for route, _ in state.routes)
             found.update(step for shape in state.spec.shapes for step in shape.steps)
             found.add(state.spec.pattern)
-        return beginnings_of_words(found)
+        return " ".join(found)
 
     def spelled(self, text: str) -> str:
         """The text with symbols as their tokens are spelled."""

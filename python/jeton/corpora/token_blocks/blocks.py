@@ -1,4 +1,4 @@
-"""Blocks of tokens: what flows from inputs to files, and how the core makes them."""
+"""Blocks of tokens, which flow from inputs to files, and how the core makes them."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ __all__ = ["Block", "DocumentEncoding", "DocumentSource", "Facts", "SourcePositi
 
 @dataclass(frozen=True)
 class SourcePosition:
-    """How far a source has been read, at the end of a document."""
+    """A position in a source, at the end of a document."""
 
     place: tuple[int, ...] = ()
-    """Where it goes on: what that means is the source's. Empty at the start."""
+    """Where reading resumes, in numbers that the source defines. Empty at the start."""
     documents: int = 0
-    """How many documents came before, those without text not counted."""
+    """The documents before this position, without empty ones."""
     bytes: int = 0
-    """How many bytes of UTF-8 these have."""
+    """The size of these in bytes of UTF-8."""
     empty: int = 0
-    """How many documents without text were left out."""
+    """The empty documents that were left out."""
     bad: int = 0
-    """How many documents were left out because they cannot be read or encoded."""
+    """The documents that were left out because they cannot be read or encoded."""
     counts: tuple[int, ...] = ()
-    """What else the source counts; its `facts` give that names."""
+    """Further counts of the source; its `facts` name them."""
 
     def to_json(self) -> list[Any]:
-        """The same, for JSON."""
+        """The position as values for JSON."""
         numbers = [self.documents, self.bytes, self.empty, self.bad]
         return [list(self.place), *numbers, list(self.counts)]
 
     @classmethod
     def from_json(cls, record: Any) -> SourcePosition:
-        """Undoes `to_json`."""
+        """The position that `to_json` gave."""
         place, documents, size, empty, bad, counts = record
         return cls(tuple(place), documents, size, empty, bad, tuple(counts))
 
@@ -57,18 +57,17 @@ class Block:
     tokens: Ids
     """Ids; if documents have a loss mask, as `loss_mask_bits.py` marks them."""
     lengths: npt.NDArray[np.int64]
-    """How many tokens each document has here."""
+    """The number of tokens of each document in this block."""
     keys: npt.NDArray[np.uint64]
-    """A number that tells documents apart by their text, for each that begins here; none if they
-    were not asked for."""
+    """A hash of the text of each document that begins here; empty without keys."""
     before: SourcePosition | None
-    """How far the source had been read where the block begins; `None` within a document."""
+    """The position where the block begins; `None` within a document."""
     after: SourcePosition | None
-    """How far it has been read where the block ends; `None` within a document."""
+    """The position where the block ends; `None` within a document."""
     read: int = 0
-    """How many bytes of the input were read up to here, about, to show how far it is."""
+    """The approximate bytes of the input that were read so far, to show progress."""
     digests: tuple[tuple[int, int, str], ...] = ()
-    """Of each file that ends here: its number, its size and its SHA-256."""
+    """The number, size and SHA-256 of each file that ends in this block."""
 
 
 def nothing(
@@ -78,57 +77,57 @@ def nothing(
     read: int,
     digests: tuple[tuple[int, int, str], ...] = (),
 ) -> Block:
-    """A block without documents, which says how far a source is."""
+    """A block without documents, which only advances the position."""
     keys = np.empty(0, np.uint64)
     return Block(np.empty(0, dtype), np.empty(0, np.int64), keys, before, after, read, digests)
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What a manifest says of a source."""
+    """The facts about a source for a manifest."""
 
-    inputs: tuple[dict[str, Any], ...]
-    """What it was made of."""
+    inputs: tuple[dict[str, object], ...]
+    """The files or other inputs."""
     documents: int
-    """How many documents were read, those without text not counted."""
+    """The number of documents that were read, without empty ones."""
     bytes: int
-    """How many bytes of UTF-8 these have."""
+    """The size of these in bytes of UTF-8."""
     empty: int
-    """How many documents without text were left out."""
+    """The number of empty documents that were left out."""
     bad: int
-    """How many documents were left out because they cannot be read or encoded."""
+    """The number of documents that were left out because they cannot be read or encoded."""
     chats: Mapping[str, int] | None = None
-    """Of conversations, what was cut, left out and is to be learnt."""
+    """For conversations, the counts of truncated, left-out and learnt parts."""
 
 
 class DocumentSource(ABC):
-    """What blocks come from."""
+    """A source of blocks."""
 
     @property
     def size(self) -> int:
-        """How many bytes there are to read; 0 if that is not known."""
+        """The bytes to read; 0 if unknown."""
         return 0
 
     @abstractmethod
-    def identity(self) -> list[dict[str, Any]]:
-        """What must be the same when preparing goes on, for JSON; see `consumed`."""
+    def identity(self) -> list[dict[str, object]]:
+        """The properties of the inputs that must not change before resuming, for JSON."""
 
     def consumed(self, start: SourcePosition) -> int | None:
-        """How many entries of `identity` have been read up to some place, and so must be the same;
+        """How many entries of `identity` were read before `start`, and must be unchanged to resume;
         `None` if all must be."""
         del start
         return None
 
     @abstractmethod
     def blocks(self, start: SourcePosition) -> Iterator[Block]:
-        """The blocks from some place on."""
+        """The blocks from `start` on."""
 
     def facts(self, end: SourcePosition, digests: Mapping[int, tuple[int, str]]) -> Facts:
-        """What a manifest says of it.
+        """The facts for a manifest.
 
         Args:
-            end: How far it was read.
-            digests: Of each input that has one, its size and its SHA-256.
+            end: The position up to which it was read.
+            digests: The size and SHA-256 of each input that has one.
         """
         inputs = []
         for number, entry in enumerate(self.identity()):
@@ -145,9 +144,9 @@ class DocumentEncoding:
 
     tokenizer: BaseTokenizer
     start: tuple[int, ...] = ()
-    """What the tokens of a document begin with."""
+    """Tokens before those of each document."""
     end: tuple[int, ...] = ()
-    """What they end with."""
+    """Tokens after those of each document."""
     keys: bool = False
     """Whether documents have keys."""
     drops_bad: bool = False
@@ -161,7 +160,7 @@ class DocumentEncoding:
         by_line: bool,
         start: tuple[int, int, int, int],
     ) -> _core.TokenBlocks:
-        """The blocks of files, made by threads ahead of whoever takes them."""
+        """The blocks of files; threads read ahead of the caller."""
         options = (list(self.start), list(self.end), self.keys)
         core = self.tokenizer._core
         return _core.TokenBlocks(
@@ -176,26 +175,24 @@ class DocumentEncoding:
     def of_texts(
         self, texts: Any, errors: str, first: int, what: str = "document"
     ) -> list[_core._TokenBlock]:
-        """The blocks of texts, of which the first is called `what` number `first`, on all cores."""
+        """The blocks of texts, on all cores; errors name the first text `what` number `first`."""
         options = (list(self.start), list(self.end), self.keys)
         core = self.tokenizer._core
         try:
             return _core.blocks_of_texts(core, texts, errors, "empty", options)
         except JetonError as error:
             if self.drops_bad and isinstance(error, (FormatError, EncodeError, ArgumentError)):
-                # Halves lead to those that fail.
+                # Bisection finds the texts that fail.
                 if len(texts) == 1:
-                    return [self._bad()]
+                    # The block of a document that is left out.
+                    empty = (np.empty(0, self.dtype), np.empty(0, np.int64))
+                    no_keys = np.empty(0, np.uint64)
+                    return [(*empty, False, no_keys, 0, 0, 1, (0, 0, 0, 0), 0, [])]
                 half = len(texts) // 2
                 parts = (texts[:half], texts[half:])
                 return [block for part in parts for block in self.of_texts(part, errors, first)]
-            found = re.match(r"texts\[(\d+)\]: ", str(error))
-            if found is None:
+            match = re.match(r"texts\[(\d+)\]: ", str(error))
+            if match is None:
                 raise
-            number = first + int(found[1])
-            raise type(error)(f"{what} {number}: {str(error)[found.end() :]}") from None
-
-    def _bad(self) -> _core._TokenBlock:
-        """The block of a document that is left out."""
-        empty = (np.empty(0, self.dtype), np.empty(0, np.int64))
-        return (*empty, False, np.empty(0, np.uint64), 0, 0, 1, (0, 0, 0, 0), 0, [])
+            number = first + int(match[1])
+            raise type(error)(f"{what} {number}: {str(error)[match.end() :]}") from None

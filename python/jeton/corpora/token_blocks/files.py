@@ -1,4 +1,4 @@
-"""Documents of files, in the order of these: text, JSON lines, compressed or not, and Parquet."""
+"""Documents from files: text, JSON lines (compressed or not), and Parquet."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from jeton.files import digest_of
 __all__ = ["FileSource", "check_unchanged", "consumed_files", "identity_of"]
 
 _BYTES = 8_000_000
-"""How many bytes of a table are encoded at a time."""
+"""Bytes of a table that are encoded at a time."""
 
 
 class FileSource(DocumentSource):
     """Files whose documents are files, lines, records or rows.
 
-    A place is a file, a byte of it (decompressed; of a table, a row), a line, and what begins the
-    SHA-256 of the bytes before.
+    A place is the number of a file, a byte of it (decompressed; for a table, a row), a line, and
+    the first bytes of the SHA-256 of the bytes before.
     """
 
     def __init__(
@@ -48,27 +48,27 @@ class FileSource(DocumentSource):
         self._paths, self._encoding = paths, encoding
         self._field, self._errors, self._by_line = field, errors, by_line
         self._sizes = [size_of(path) for path in paths]
-        self._seen = [identity_of(path) for path in paths]
-        # What cannot be read is told before any work is done.
+        self._identities = [identity_of(path) for path in paths]
+        # Tables that cannot be read are an error before any work.
         for path in filter(is_table, paths):
             ParquetColumn(path, field or "text", errors)
 
     @property
     def size(self) -> int:
-        """How many bytes the files have on the disk; 0 if one is a pipe."""
-        return sum(self._sizes) if all(map(_is_file, self._paths)) else 0
+        """The bytes of the files on the disk; 0 if one is a pipe."""
+        return sum(self._sizes) if all(path.is_file() for path in self._paths) else 0
 
-    def identity(self) -> list[dict[str, Any]]:
-        """Which files these are, and what tells whether one has changed."""
-        return [dict(seen) for seen in self._seen]
+    def identity(self) -> list[dict[str, object]]:
+        """The files, with the properties that show whether one has changed."""
+        return [dict(entry) for entry in self._identities]
 
     def consumed(self, start: SourcePosition) -> int | None:
-        """The files before, and a table that has been begun; the core holds text against what was
-        read of it."""
+        """The files before `start`, and a partly read table; the core compares a partly read text
+        with what was read."""
         return consumed_files(self._paths, start)
 
     def blocks(self, start: SourcePosition) -> Iterator[Block]:
-        """The blocks of all files, from some place on."""
+        """The blocks of all files, from `start` on."""
         progress = start
         first = start.place[0] if start.place else 0
         numbered = list(enumerate(self._paths))[first:]
@@ -85,7 +85,7 @@ class FileSource(DocumentSource):
         self, first: int, paths: list[Path], progress: SourcePosition
     ) -> Generator[Block, None, SourcePosition]:
         file, byte, line, digest = progress.place or (first, 0, 0, 0)
-        made = self._encoding.of_files(
+        core_blocks = self._encoding.of_files(
             list(map(os.fspath, paths)),
             self._field,
             self._errors,
@@ -96,7 +96,7 @@ class FileSource(DocumentSource):
         bad = progress.bad
         before: SourcePosition | None = progress
         try:
-            while (block := made.next()) is not None:
+            while (block := core_blocks.next()) is not None:
                 tokens, lengths, unfinished, keys, size_here, empty_here, bad_here = block[:7]
                 at, read, ended = block[7:]
                 documents += len(lengths) - unfinished
@@ -119,7 +119,7 @@ class FileSource(DocumentSource):
                 )
                 before = after
         finally:
-            made.close()
+            core_blocks.close()
         return progress
 
     def _of_table(
@@ -131,12 +131,12 @@ class FileSource(DocumentSource):
         stopped = Event()
         with ThreadPoolExecutor(1) as thread:
             digest = thread.submit(digest_of, path, stopped)
-            made = encoded(
+            results = encoded(
                 _numbered(table.columns(_BYTES, row), row),
                 lambda batch: self._encoding.of_texts(batch[1], self._errors, batch[0], "row"),
             )
             blocks = of_rows(
-                made,
+                results,
                 progress,
                 lambda rows: (number, row + rows, 0, 0),
                 lambda rows: before + size * (row + rows) // max(1, table.rows),
@@ -145,36 +145,35 @@ class FileSource(DocumentSource):
                 for block in blocks:
                     progress = block.after or progress
                     yield block
-                found = digest.result()
+                file_digest = digest.result()
             except JetonError as error:
                 if str(error).startswith(f"{path}: "):
                     raise
                 raise type(error)(f"{path}: {error}") from None
             finally:
                 stopped.set()
-        self._check(number, found.bytes)
+        self._check(number, file_digest.bytes)
         after = replace(progress, place=(number + 1, 0, 0, 0))
-        digests = ((number, found.bytes, found.sha256),)
+        digests = ((number, file_digest.bytes, file_digest.sha256),)
         yield nothing(self._encoding.dtype, progress, after, before + size, digests)
         return after
 
     def _check(self, number: int, read: int) -> None:
-        check_unchanged(self._paths[number], self._seen[number], read)
+        check_unchanged(self._paths[number], self._identities[number], read)
 
 
 def consumed_files(paths: list[Path], start: SourcePosition) -> int:
-    """How many of some files have been read up to some place, if none but a table counts that has
-    been begun."""
-    file, begun, *_ = start.place or (0, 0)
-    return file + (begun > 0 and is_table(paths[file]) if file < len(paths) else 0)
+    """How many files were read before `start`; of partly read ones, only a table counts."""
+    file, position, *_ = start.place or (0, 0)
+    return file + (position > 0 and is_table(paths[file]) if file < len(paths) else 0)
 
 
-def check_unchanged(path: Path, seen: dict[str, Any], read: int) -> None:
-    """Refuses a file that is not what it was when reading began."""
-    if seen != identity_of(path) or seen.get("bytes", read) != read:
+def check_unchanged(path: Path, identity: dict[str, object], read: int) -> None:
+    """Fails if a file has changed since reading began."""
+    if identity != identity_of(path) or identity.get("bytes", read) != read:
         raise FileError(
             f"{path}: changed while it was read: {read:,} bytes were read, and it had "
-            f"{seen.get('bytes', 0):,} at first; prepare the set anew"
+            f"{identity.get('bytes', 0):,} at first; prepare the set again"
         )
 
 
@@ -184,16 +183,12 @@ def _numbered(columns: Iterator[Any], row: int) -> Iterator[tuple[int, Any]]:
         row += len(column)
 
 
-def _is_file(path: Path) -> bool:
-    return path.is_file()
-
-
-def identity_of(path: Path) -> dict[str, Any]:
-    """Which file it is, and what tells whether it has changed."""
+def identity_of(path: Path) -> dict[str, object]:
+    """The path of a file, with the properties that show whether it has changed."""
     try:
-        found = path.stat() if path != Path("-") else None
+        status = path.stat() if path != Path("-") else None
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error.strerror}") from None
-    if found is None or not path.is_file():
+    if status is None or not path.is_file():
         return {"path": os.fspath(path)}
-    return {"path": os.fspath(path), "bytes": found.st_size, "mtime_ns": found.st_mtime_ns}
+    return {"path": os.fspath(path), "bytes": status.st_size, "mtime_ns": status.st_mtime_ns}

@@ -1,8 +1,6 @@
-"""Arrays of ids: their types, and which one has room for a vocabulary."""
+"""Arrays of ids: their types, and the type for a vocabulary."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +10,12 @@ from jeton.errors import ArgumentError
 
 __all__ = ["Ids", "dtype_for"]
 
-Ids = npt.NDArray[np.unsignedinteger[Any]]
-"""Ids as token sets hold them, uint16 or uint32."""
+Ids = npt.NDArray[np.unsignedinteger]
+"""Ids as in token sets, uint16 or uint32."""
 
 
 def dtype_for(max_id: int) -> str:
-    """The type of tokens for a vocabulary with this greatest id: `"uint16"` or `"uint32"`."""
+    """The type of tokens for a vocabulary with this largest id: `"uint16"` or `"uint32"`."""
     most = checked_int("max_id", max_id, 0)
     if most >= 2**31:
         raise ArgumentError(f"max_id is {most}: no layout has room for ids from 2**31 on")

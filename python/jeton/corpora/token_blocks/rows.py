@@ -1,6 +1,6 @@
-"""Documents that Python has: iterables of texts or records, columns of Arrow, data sets.
+"""Documents from Python: iterables of texts or records, columns of Arrow, data sets.
 
-While a batch of them is encoded on all cores, the next is fetched and the one before is written.
+While one batch is encoded on all cores, the next is fetched and the previous one written.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ __all__ = [
 ]
 
 _CHARACTERS = 8_000_000
-"""How many characters are encoded at a time: enough for all cores."""
+"""Characters that are encoded at a time: enough for all cores."""
 _TEXTS = 100_000
-"""The most texts at a time."""
+"""Maximum texts that are encoded at a time."""
 _ROWS = 10_000
-"""How many rows of a column are looked at to learn how long they are."""
+"""Rows of a column that are examined for their length."""
 
 T = TypeVar("T")
 
@@ -47,35 +47,37 @@ T = TypeVar("T")
 def encoded(
     batches: Iterator[T], encode: Callable[[T], list[tuple[Any, ...]]]
 ) -> Iterator[list[tuple[Any, ...]]]:
-    """What `encode` makes of each batch, a batch ahead of whoever takes it."""
+    """The results of `encode` for each batch; it runs one batch ahead of the caller."""
     with ThreadPoolExecutor(1) as thread:
         waiting = None
         for batch in batches:
-            made = thread.submit(encode, batch)
+            result = thread.submit(encode, batch)
             if waiting is not None:
                 yield waiting.result()
-            waiting = made
+            waiting = result
         if waiting is not None:
             yield waiting.result()
 
 
 def of_rows(
-    made: Iterable[list[tuple[Any, ...]]],
+    results: Iterable[list[tuple[Any, ...]]],
     progress: SourcePosition,
     place: Callable[[int], tuple[int, ...]],
     read: Callable[[int], int],
 ) -> Iterator[Block]:
-    """The blocks that the core made of rows that each are a document, or hold none.
+    """The blocks of rows, each a document or empty.
 
     Args:
-        made: What `_core.blocks_of_texts` gave, batch by batch.
-        progress: Where the first row stands.
-        place: Where reading goes on behind so many rows.
-        read: How many bytes of the input so many rows are, about.
+        made: The results of `_core.blocks_of_texts`, batch by batch.
+        progress: The position of the first row.
+        place: Returns the place where reading resumes after a number of rows.
+        read: Returns the approximate bytes of the input in a number of rows.
     """
     rows, documents, size, empty = 0, progress.documents, progress.bytes, progress.empty
     bad = progress.bad
-    for tokens, lengths, _, keys, size_here, empty_here, bad_here, *_ in chain.from_iterable(made):
+    for tokens, lengths, _, keys, size_here, empty_here, bad_here, *_ in chain.from_iterable(
+        results
+    ):
         rows += len(lengths) + empty_here + bad_here
         documents += len(lengths)
         size += size_here
@@ -87,27 +89,27 @@ def of_rows(
 
 
 class Iterated(DocumentSource):
-    """What an iterable gives. A place is how many came before."""
+    """The items of an iterable. A place is the number of items before it."""
 
     def __init__(self, items: Iterable[object], what: str) -> None:
         self._items, self._what = items, what
 
-    def identity(self) -> list[dict[str, Any]]:
-        """What is known of them beforehand."""
+    def identity(self) -> list[dict[str, object]]:
+        """The type of the iterable."""
         return [{"iterable": type(self._items).__name__}]
 
     def facts(self, end: SourcePosition, digests: Mapping[int, tuple[int, str]]) -> Facts:
-        found = super().facts(end, digests)
-        return replace(found, inputs=({**found.inputs[0], "documents": end.documents},))
+        facts = super().facts(end, digests)
+        return replace(facts, inputs=({**facts.inputs[0], "documents": end.documents},))
 
     def _from(self, before: int) -> Iterator[object]:
-        """Those behind the first so many."""
+        """The items after the first `before`."""
         items = iter(self._items)
-        passed = sum(1 for _ in islice(items, before))
-        if passed < before:
+        skipped = sum(1 for _ in islice(items, before))
+        if skipped < before:
             raise FormatError(
-                f"the iterable gave {before:,} {self._what} when it was read first, and "
-                f"{passed:,} now; go on with what it began with, or begin anew"
+                f"the iterable gave {before:,} {self._what} in the first run, and only {skipped:,} "
+                "now; resume with the same data, or start again"
             )
         return items
 
@@ -123,14 +125,14 @@ class IteratedTexts(Iterated):
         self._taken = 0
 
     def blocks(self, start: SourcePosition) -> Iterator[Block]:
-        """The blocks of all texts behind those that came before."""
+        """The blocks of the texts from `start` on."""
         before = start.place[0] if start.place else 0
         batches = self._batches(self._from(before), before)
-        made = encoded(batches, self._encoded)
-        return of_rows(made, start, lambda rows: (before + rows,), lambda _: 0)
+        results = encoded(batches, self._encoded)
+        return of_rows(results, start, lambda rows: (before + rows,), lambda _: 0)
 
     def _encoded(self, batch: tuple[int, list[str | None]]) -> list[tuple[Any, ...]]:
-        """The blocks of a batch, in which items that are no text count as bad, not as empty."""
+        """The blocks of a batch; items that are not text count as bad, not as empty."""
         number, texts = batch
         blocks: list[tuple[Any, ...]] = []
         at = 0
@@ -146,8 +148,8 @@ class IteratedTexts(Iterated):
     def _batches(
         self, items: Iterator[object], number: int
     ) -> Iterator[tuple[int, list[str | None]]]:
-        """Batches of texts of about equal size in characters, with the number of its first;
-        `None` for what is left out."""
+        """Batches of texts of about equal size in characters, each with the number of its first
+        text; `None` represents an item that is left out."""
         batch: list[str | None] = []
         characters = 0
         for at, item in enumerate(items, number):
@@ -187,17 +189,17 @@ class SlicedRows(Generic[T]):
     """Rows that can be sliced.
 
     Attributes:
-        count: How many there are.
-        slice: Gives those from one place up to another.
-        identity: What is known of them beforehand.
+        count: The number of rows.
+        slice: Returns the rows from one index up to another.
+        identity: The properties that must be unchanged to resume.
     """
 
     count: int
     slice: Callable[[int, int], T]
-    identity: dict[str, Any]
+    identity: dict[str, object]
 
     def part(self, number: int, parts: int) -> SlicedRows[T]:
-        """The rows of one of so many parts, counted from 1."""
+        """The rows of part `number` of `parts`, counted from 1."""
         first = self.count * (number - 1) // parts
         end = self.count * number // parts
         return SlicedRows(
@@ -214,21 +216,21 @@ class Columns(DocumentSource):
         self._rows, self._encoding, self._errors = rows, encoding, errors
 
     def part(self, number: int, parts: int) -> Columns:
-        """The rows of one of so many parts, counted from 1."""
+        """The rows of part `number` of `parts`, counted from 1."""
         return Columns(self._rows.part(number, parts), self._encoding, self._errors)
 
-    def identity(self) -> list[dict[str, Any]]:
-        """What is known of it beforehand."""
+    def identity(self) -> list[dict[str, object]]:
+        """The properties of the column that must be unchanged to resume."""
         return [self._rows.identity]
 
     def blocks(self, start: SourcePosition) -> Iterator[Block]:
-        """The blocks of all rows behind those that came before."""
+        """The blocks of the rows from `start` on."""
         before = start.place[0] if start.place else 0
-        made = encoded(
+        results = encoded(
             self._batches(before),
             lambda batch: self._encoding.of_texts(batch[1], self._errors, batch[0]),
         )
-        return of_rows(made, start, lambda rows: (before + rows,), lambda _: 0)
+        return of_rows(results, start, lambda rows: (before + rows,), lambda _: 0)
 
     def _batches(self, row: int) -> Iterator[tuple[int, Any]]:
         rows = 100
@@ -236,7 +238,7 @@ class Columns(DocumentSource):
             column = self._rows.slice(row, min(row + rows, self._rows.count))
             yield row, column
             row += len(column)
-            # As many as have about the size that is wanted.
+            # As many rows as have about the target size.
             size = max(1, int(getattr(column, "nbytes", 0)) // max(1, len(column)))
             rows = max(1, min(_TEXTS, 2 * rows, _CHARACTERS // size))
 
@@ -253,7 +255,7 @@ def column_of(
         import pyarrow
     except ImportError:
         raise UnsupportedError(
-            "columns of Arrow are read by pyarrow (pip install 'jeton[parquet]')"
+            "reading columns of Arrow needs pyarrow (pip install 'jeton[parquet]')"
         ) from None
     try:
         table = pyarrow.table(data)
@@ -264,8 +266,8 @@ def column_of(
     name = names[0] if field is None and len(names) == 1 else _column(field or "text", names)
     column = table.column(name)
     identity = {"column": name, "rows": len(column)}
-    given = SlicedRows(len(column), lambda at, end: column.slice(at, end - at), identity)
-    return Columns(given, encoding, errors)
+    sliced_rows = SlicedRows(len(column), lambda at, end: column.slice(at, end - at), identity)
+    return Columns(sliced_rows, encoding, errors)
 
 
 def _of_dataset(
@@ -282,15 +284,15 @@ def _of_dataset(
     name = _column(field or "text", data.column_names)
     rows = data.select_columns([name]).with_format("arrow")
     identity = {"dataset": str(data._fingerprint), "column": name, "rows": len(data)}
-    given = SlicedRows(len(data), lambda at, end: rows[at:end].column(0), identity)
-    return Columns(given, encoding, errors)
+    sliced_rows = SlicedRows(len(data), lambda at, end: rows[at:end].column(0), identity)
+    return Columns(sliced_rows, encoding, errors)
 
 
 def is_one_split(data: object) -> bool:
-    """Whether a Hugging Face data set is one that can be sliced.
+    """Whether a Hugging Face data set is a single split that has a length.
 
     Raises:
-        ArgumentError: It holds several.
+        ArgumentError: It has several splits.
     """
     if isinstance(data, Mapping):
         raise ArgumentError(
@@ -301,13 +303,13 @@ def is_one_split(data: object) -> bool:
 
 
 def is_column(data: object) -> bool:
-    """Whether this is a column of a Hugging Face data set, as `ds["text"]` is from version 4 on."""
+    """Whether this is a column of a Hugging Face data set, such as `ds["text"]` (version 4 on)."""
     return hasattr(data, "column_name") and hasattr(data, "source")
 
 
 def can_be_sliced(data: Any) -> bool:
-    """Whether rows of a data set are what its table holds: not within a column, nor if a function
-    makes each of them."""
+    """Whether the rows of a data set are those of its table; not if it is a column, or if a
+    function computes each row."""
     return hasattr(data, "column_names") and data.format["type"] != "custom"
 
 

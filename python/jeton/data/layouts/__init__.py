@@ -1,36 +1,36 @@
-"""File formats of token sets, one module each: how tokens of documents are written and read back.
+"""File formats of token sets, one module each: writing tokens of documents and reading them.
 
 | layout | files of the split `train` | read by |
 | --- | --- | --- |
-| `jeton` | `train-00000.bin`, `train-00000.ends`, … | jeton, and whatever maps a flat file |
+| `jeton` | `train-00000.bin`, `train-00000.ends`, … | jeton, and anything that maps a flat file |
 | `nanogpt` | `train.bin` | nanoGPT |
 | `llm.c` | `train_000000.bin`, … | llm.c, modded-nanogpt |
 | `megatron` | `train.bin`, `train.idx`; or `train-00000.bin`, … | Megatron-LM, NeMo |
 | `datatrove` | `train/00000.ds`, `.ds.index`, `.ds.metadata`, … | datatrove, nanotron |
 | `parquet` | `train-00000.parquet`, … | datasets, polars, pandas, DuckDB |
 
-**Writing.** `create(layout, folder, ...)` gives a `Writer` of one split; each of its calls is for
-any layout the same:
+**Writing.** `create(layout, folder, ...)` returns a `Writer` for one split. Its calls are the same
+for every layout:
 
-- `append(tokens, lengths)`: the tokens of any number of documents in one flat array, and how many
-  each document has. How documents are spread over calls never shows in the files. With
-  `create(..., masks=True)` also a `mask`, which says of each token whether it is to be learnt.
-- `checkpoint()`: everything appended so far is on the disk; gives a state to keep as JSON.
-  `create(..., state=state)` goes on exactly there, whatever happened after, and `writer.documents`
-  says how many documents are already written. A first checkpoint, before anything is appended,
-  makes even the very start something to go back to.
-- `finish()`: the last shard gets its name too; gives all shards.
-- `close()`: lets go of the files without finishing; a `with` block does so.
+- `append(tokens, lengths)` appends the tokens of any number of documents as one flat array, with
+  the number of tokens of each. The files do not depend on how documents are split into calls. With
+  `create(..., masks=True)` there is also a `mask`: for each token whether it is learnt.
+- `checkpoint()` brings everything so far to the disk, and returns a state to keep as JSON.
+  `create(..., state=state)` resumes exactly there, whatever happened afterwards, and
+  `writer.documents` is the number of documents already written. A first checkpoint, before any
+  append, makes even the start resumable.
+- `finish()` also gives the last shard its name, and returns all shards.
+- `close()` closes the files without finishing; a `with` block does so.
 
-A shard holds whole documents and at most `shard_tokens` tokens, or a single document that is
-longer. It grows under a name that begins with a dot and ends in `.part`, and gets its own name when
-it is whole, its main file last.
+A shard holds whole documents and at most `shard_tokens` tokens, or a single longer document. Until
+it is complete its name begins with a dot and ends in `.part`; then its files get their own names,
+the main file last.
 
-Two more are read and not written: `datasets`, what `save_to_disk` of that library writes, and
-`npy`, arrays of numpy.
+Two more layouts can be read but not written: `datasets`, the files of `save_to_disk` of that
+library, and `npy`, arrays of numpy.
 
-**Reading.** `read(path)` tells the layout and gives one `Shard` a file: its `tokens`, mapped into
-memory, the `ends` of its documents, and a loss `mask` if there is one.
+**Reading.** `read(path)` detects the layout and returns one `Shard` per file: its `tokens`, mapped
+into memory, the `ends` of its documents, and a loss `mask` if there is one.
 
 Example:
     >>> import numpy as np, tempfile
@@ -96,7 +96,7 @@ LAYOUTS = {
 
 _READ_ONLY = {"datasets": saved_datasets.SavedDatasetLayout(), "npy": npy.NpyLayout()}
 _READ = {**LAYOUTS, **_READ_ONLY}
-"""Those that can be read, of which two are not written."""
+"""The layouts that can be read, including two that cannot be written."""
 
 
 def create(
@@ -114,21 +114,21 @@ def create(
 
     Args:
         layout: A name of `LAYOUTS`.
-        folder: Where the files go; it is made if it is not there.
-        split: What the names of the files begin with, `train` or `val` as a rule.
+        folder: The folder for the files; it is created if it does not exist.
+        split: The start of the file names, usually `train` or `val`.
         dtype: `"uint16"` or `"uint32"`: see `dtype_for`.
-        shard_tokens: The most tokens of a shard; by default as many as the layout takes, or 10⁸
-            where it is made for many shards. `nanogpt` knows one shard only.
-        tokenizer: What the tokenizer is called, for layouts that note it down (`datatrove`).
-        masks: Whether each token is marked as one to be learnt or not: `append` takes a `mask`
-            then. `jeton`, `datatrove` and `parquet` have room for that.
-        state: What `checkpoint` gave, to go on from there. The other arguments must be the same.
+        shard_tokens: The maximum number of tokens of a shard; by default the layout's maximum, or
+            10⁸ for layouts with many shards. `nanogpt` has a single shard.
+        tokenizer: The name of the tokenizer, for layouts that record it (`datatrove`).
+        masks: Whether there is a loss mask: then `append` takes a `mask`. `jeton`, `datatrove` and
+            `parquet` can hold one.
+        state: A state of `checkpoint`, to resume from. The other arguments must be the same.
 
     Raises:
-        ArgumentError: A value that makes no sense, or a state of other arguments; a layout that
-            has no room for masks.
-        FileError: Files of the split are there already and no `state` is given; the folder cannot
-            be written to; what the state speaks of is not there.
+        ArgumentError: A value is not valid, the state is of other arguments, or the layout cannot
+            hold masks.
+        FileError: Files of the split exist already and there is no `state`, the folder cannot be
+            written to, or a file of the state is missing.
     """
     return Writer(
         layout_of(LAYOUTS, layout),
@@ -150,21 +150,21 @@ def read(
     dtype: str | None = None,
     column: str | None = None,
 ) -> list[Shard]:
-    """The shards of a split in their order.
+    """The shards of a split in order.
 
     Args:
         path: A folder, one file of a set, or Megatron's name of two files without their ending.
-        split: Which split of a folder; by default the only one, or `train`. A name as
-            `fineweb_train` is found by its end, too.
-        layout: By default told by the files. A `.bin` file without anything beside it is flat.
-        dtype: `"uint16"` or `"uint32"`, where the files do not say (`nanogpt`).
-        column: The column of a table that holds the ids; by default `input_ids`, or the only one
-            that can.
+        split: Which split of a folder; by default the only one, or `train`. `train` also finds a
+            name such as `fineweb_train`.
+        layout: By default detected from the files. A `.bin` file without others beside it is flat.
+        dtype: `"uint16"` or `"uint32"`, if the files do not say (`nanogpt`).
+        column: The column of a table that holds the ids; by default `input_ids`, or the only
+            possible one.
 
     Raises:
-        MissingFileError: There is no such path, or no such split.
-        FormatError: A file is cut short or damaged, or is not what its name says.
-        ArgumentError: Files of several layouts, or a flat file without a `dtype`.
+        MissingFileError: The path or the split does not exist.
+        FormatError: A file is truncated or damaged, or is not what its name says.
+        ArgumentError: There are files of several layouts, or a flat file has no `dtype`.
     """
     if dtype is not None:
         checked_dtype(dtype)

@@ -1,9 +1,8 @@
-"""Arguments of writers of token sets, checked before any file is made."""
+"""Checks of the arguments of writers, before any file is created."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,13 +23,13 @@ __all__ = [
 
 
 def checked_split(split: object) -> str:
-    """A name that files can begin with."""
+    """`split`, if file names can begin with it."""
     if not isinstance(split, str):
         raise ArgumentTypeError(f"split must be a str, not {type(split).__name__}")
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,99}", split) or re.search(r"_\d+$", split):
         raise ArgumentError(
-            f"split cannot be {split[:100]!r}: it is a letter, then letters, digits and _, without "
-            "a number after a _ at its end"
+            f"split cannot be {split[:100]!r}: it must be a letter, then letters, digits and _, "
+            "without a number after a _ at the end"
         )
     return split
 
@@ -53,9 +52,9 @@ def checked_masks(layout: BaseLayout, masks: object) -> bool:
 
 
 def no_masks(layout: BaseLayout) -> ArgumentError:
-    """What is said of a layout that has no room for a loss mask."""
+    """The error about a layout that cannot hold a loss mask."""
     return ArgumentError(
-        f"layout {layout.name!r} has no room for a loss mask; jeton, datatrove and parquet have"
+        f"layout {layout.name!r} cannot hold a loss mask; jeton, datatrove and parquet can"
     )
 
 
@@ -68,14 +67,16 @@ def checked_shard_tokens(layout: BaseLayout, shard_tokens: object) -> int:
     if shard_tokens is None:
         return layout.default_shard or most
     if layout.single:
-        raise ArgumentError(f"layout {layout.name!r} has one file a split; leave shard_tokens out")
+        raise ArgumentError(
+            f"layout {layout.name!r} has one file per split; leave shard_tokens out"
+        )
     number = checked_int("shard_tokens", shard_tokens, 1)
     if number > most:
-        raise ArgumentError(f"a shard of layout {layout.name!r} has room for {most:,} tokens")
+        raise ArgumentError(f"a shard of layout {layout.name!r} holds at most {most:,} tokens")
     return number
 
 
-def integers(name: str, values: object) -> npt.NDArray[Any]:
+def integers(name: str, values: object) -> npt.NDArray[np.integer]:
     array = np.asarray(values)
     if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
         raise ArgumentTypeError(f"{name} must be an array of ints with one axis")

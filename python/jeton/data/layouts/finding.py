@@ -1,4 +1,4 @@
-"""Which layout a path has, and which of its files are the shards of a split."""
+"""Detects the layout of a path, and which of its files are the shards of a split."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["find_layout", "layout_of", "split_names"]
 
 
 def layout_of(layouts: Mapping[str, BaseLayout], name: object) -> BaseLayout:
-    """The layout of a name."""
+    """The layout with this name."""
     if not isinstance(name, str):
         raise ArgumentTypeError(f"layout must be a str, not {type(name).__name__}")
     if name not in layouts:
@@ -30,14 +30,18 @@ def layout_of(layouts: Mapping[str, BaseLayout], name: object) -> BaseLayout:
 def find_layout(
     layouts: Mapping[str, BaseLayout], path: str, split: str | None, layout: str | None
 ) -> tuple[BaseLayout, list[Path]]:
-    """The layout of a folder or a file, and the main files of a split in their order."""
+    """The layout of a folder or a file, and the main files of a split in order."""
     kind = None if layout is None else layout_of(layouts, layout)
-    at = _of_prefix(Path(path))
+    at = Path(path)
+    # Megatron names a pair of files without its ending. These functions accept any name.
+    pair = [f"{path}{ending}" for ending in (".bin", ".idx")]
+    if not os.path.exists(path) and all(map(os.path.isfile, pair)):
+        at = Path(pair[0])
     if not _is_folder(at):
         if not at.is_file():
-            raise FileError(f"{path}: this is a pipe or a device, not a file of tokens")
+            raise FileError(f"{path}: is a pipe or a device, not a file of tokens")
         if split is not None:
-            raise ArgumentError(f"{path}: is one file; leave split out, or name its folder")
+            raise ArgumentError(f"{path}: is one file; leave split out, or pass its folder")
         return kind or layouts[_layout_of(at)], [_main(at)]
     kind, by_split = _splits(layouts, at, kind)
     name = _split_named(split, list(by_split))
@@ -47,24 +51,17 @@ def find_layout(
     return kind, by_split[name]
 
 
-def _of_prefix(path: Path) -> Path:
-    """The file of tokens that Megatron's name without an ending is for; else the path."""
-    files = [f"{path}{ending}" for ending in (".bin", ".idx")]
-    # Unlike those of a path, these questions have an answer for any name.
-    return Path(files[0]) if not os.path.exists(path) and all(map(os.path.isfile, files)) else path
-
-
 def _split_named(split: object, names: list[str]) -> str | None:
-    """The split of a name, or of one that ends in it, as in `fineweb_train`; by default the only
-    one, or `train`."""
+    """The split with this name, or whose name ends in it, as in `fineweb_train`; by default the
+    only one, or `train`."""
     if split is not None and not isinstance(split, str):
         raise ArgumentTypeError(f"split must be a str, not {type(split).__name__}")
     if split is None and len(names) == 1:
         return names[0]
-    wanted = split or "train"
-    if wanted in names:
-        return wanted
-    ending = [name for name in names if name.endswith("_" + wanted)]
+    target = split or "train"
+    if target in names:
+        return target
+    ending = [name for name in names if name.endswith("_" + target)]
     return ending[0] if len(ending) == 1 else None
 
 
@@ -77,7 +74,7 @@ def split_names(layouts: Mapping[str, BaseLayout], path: str, layout: str | None
 
 
 def _is_folder(path: Path) -> bool:
-    """Whether something that is there is a folder."""
+    """Whether an existing path is a folder."""
     try:
         return stat.S_ISDIR(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
@@ -90,7 +87,7 @@ def _splits(
     layouts: Mapping[str, BaseLayout], folder: Path, kind: BaseLayout | None
 ) -> tuple[BaseLayout, dict[str, list[Path]]]:
     files: list[Path] = []
-    # A split may have a folder of its own, unless there are such files in the folder itself.
+    # A split may have its own folder, unless there are such files in the folder itself.
     for pattern in ("*", "*/*.ds", "*/*.arrow"):
         if any(path.suffix == Path(pattern).suffix != "" for path in files):
             continue
@@ -104,10 +101,10 @@ def _splits(
         kinds = sorted({name for path in files if (name := _layout_of(path, folder))})
         if len(kinds) > 1:
             raise ArgumentError(
-                f"{folder}: holds files of the layouts {' and '.join(kinds)}; give layout="
+                f"{folder}: holds files of the layouts {' and '.join(kinds)}; pass layout="
             )
         if not kinds:
-            raise MissingFileError(f"{folder}: holds no tokens of a layout that is known")
+            raise MissingFileError(f"{folder}: holds no tokens of a known layout")
         kind = layouts[kinds[0]]
     by_split: dict[str, list[Path]] = {}
     for path in files:
@@ -115,13 +112,13 @@ def _splits(
         if split is not None and kind.holds(path):
             by_split.setdefault(split, []).append(path)
     for shards in by_split.values():
-        # Numbers have five digits at least, and may have more.
+        # Numbers have at least five digits.
         shards.sort(key=lambda path: (len(path.name), path.name))
     return kind, dict(sorted(by_split.items()))
 
 
 def _layout_of(path: Path, folder: Path | None = None) -> str:
-    """The layout of a file, by what lies beside it and by its first bytes; `""` for other files."""
+    """The layout of a file, by the files beside it and its first bytes; `""` for other files."""
     if folder is None:
         path = _main(path)
     if path.suffix in _BY_SUFFIX:
@@ -129,7 +126,7 @@ def _layout_of(path: Path, folder: Path | None = None) -> str:
         return "" if folder is not None and path.name.startswith("cache-") else kind
     if path.suffix != ".bin":
         if folder is None:
-            raise ArgumentError(f"{path}: its name is not that of a file of tokens; give layout=")
+            raise ArgumentError(f"{path}: its name is not that of a file of tokens; pass layout=")
         return ""
     if path.with_suffix(".idx").exists():
         return "megatron"
@@ -140,11 +137,11 @@ def _layout_of(path: Path, folder: Path | None = None) -> str:
 
 
 _BY_SUFFIX = {".ds": "datatrove", ".parquet": "parquet", ".arrow": "datasets", ".npy": "npy"}
-"""The layouts whose files are known by their names."""
+"""Layouts that the ending of a file name identifies."""
 
 
 def _main(path: Path) -> Path:
-    """The main file of a shard of which any file is named."""
+    """The main file of a shard, from any of its files."""
     return {
         ".idx": path.with_suffix(".bin"),
         ".ends": path.with_suffix(".bin"),

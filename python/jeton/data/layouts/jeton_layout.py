@@ -1,11 +1,11 @@
-"""jeton's own layout: flat shards, with the ends of documents beside.
+"""jeton's own layout: flat shards, with the ends of documents in a second file.
 
-`train-00000.bin` holds nothing but tokens, each a little-endian number of 2 or 4 bytes.
-`train-00000.ends` holds for each document of the shard the number of tokens up to and with its last
-one, a little-endian number of 8 bytes; the last of these is the number of tokens of the shard, by
-which the size of a token is known. Document `i` has the tokens from `ends[i - 1]` (0 for the first)
-up to `ends[i]`. `train-00000.mask`, if there is a loss mask, holds a byte for each token: 1 if it
-is to be learnt, else 0.
+`train-00000.bin` holds only tokens, each a little-endian number of 2 or 4 bytes.
+`train-00000.ends` holds for each document of the shard the number of tokens up to and including its
+last one, a little-endian number of 8 bytes. The last of these is the number of tokens of the shard,
+which gives the size of a token. Document `i` has the tokens from `ends[i - 1]` (0 for the first) up
+to `ends[i]`. `train-00000.mask`, if there is a loss mask, holds a byte for each token: 1 if it is
+learnt, otherwise 0.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class OwnLayout(BaseLayout):
         return f"{split}-{number or 0:05d}.bin"
 
     def split_of(self, file: str) -> str | None:
-        found = re.fullmatch(r"(\w+)-\d{5,}\.bin", file)
-        return found[1] if found else None
+        match = re.fullmatch(r"(\w+)-\d{5,}\.bin", file)
+        return match[1] if match else None
 
     def ends(self, file: str) -> str | None:
         return file.removesuffix(".bin") + ".ends"

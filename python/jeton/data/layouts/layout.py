@@ -1,4 +1,4 @@
-"""What a layout says of itself: names, a header, files beside, and how a shard is read."""
+"""The interface of layouts: file names, header, further files, and reading a shard."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["BaseLayout", "Spool", "part_of"]
 
 
 def part_of(path: Path) -> Path:
-    """The name under which a file grows."""
+    """The name of a file until it is complete."""
     return path.with_name(f".{path.name}.part")
 
 
@@ -22,43 +22,43 @@ class Spool:
     """The files into which a shard is written."""
 
     tokens: Path
-    """The tokens, behind room for the header."""
+    """The tokens, after space for the header."""
     ends: Path
     """The ends of the documents: flat little-endian 64-bit numbers."""
     mask: Path
-    """The loss mask, if there is one: a byte a token, 1 for those to be learnt."""
+    """The loss mask, if there is one: a byte per token, 1 for tokens that are learnt."""
 
 
 class BaseLayout(ABC):
-    """What a layout adds to flat tokens."""
+    """A layout: what it adds to flat tokens."""
 
     name: str
-    """What the layout is called."""
+    """The name of the layout."""
     flat = True
     """Whether the main file is a header and flat tokens."""
     header_size = 0
-    """How many bytes stand before the tokens."""
+    """The bytes before the tokens."""
     most_tokens: int | None = None
-    """The most tokens that a shard can have."""
+    """The maximum number of tokens of a shard."""
     most_document: int | None = None
-    """The most tokens that a document can have."""
+    """The maximum number of tokens of a document."""
     default_shard: int | None = None
-    """How many tokens a shard has unless it is said; `None` for one shard."""
+    """The default number of tokens of a shard; `None` for a single shard."""
     single = False
     """Whether a split is always one file."""
     holds_masks = False
-    """Whether it has room for a loss mask."""
+    """Whether it can hold a loss mask."""
 
     @abstractmethod
     def file(self, split: str, number: int | None) -> str:
-        """The name of the main file of a shard; without a number, that of the only one."""
+        """The name of the main file of a shard; without a number, that of the only shard."""
 
     @abstractmethod
     def split_of(self, file: str) -> str | None:
-        """The split of a main file, named relative to the folder; `None` for other files."""
+        """The split of a main file, by its path in the folder; `None` for other files."""
 
     def holds(self, file: Path) -> bool:
-        """Whether a file of such a name is one of the layout, where others may have such names."""
+        """Whether a file with such a name is of this layout, if files of others may have it too."""
         return True
 
     def of_column(self, column: str) -> BaseLayout:
@@ -70,34 +70,34 @@ class BaseLayout(ABC):
         raise ArgumentError(f"layout {self.name!r} has no columns; leave column out")
 
     def ends(self, file: str) -> str | None:
-        """The name of the file of flat ends that lies beside a main file, if one does."""
+        """The name of the file of flat ends beside a main file, if there is one."""
         return None
 
     def mask(self, file: str) -> str | None:
-        """The name of the loss mask that lies beside a main file, if one can."""
+        """The name of the loss mask beside a main file, if there can be one."""
         return None
 
     def beside(self, file: str) -> tuple[str, ...]:
-        """The names of all files that lie beside a main file, but for a loss mask."""
+        """The names of all files beside a main file, except a loss mask."""
         ends = self.ends(file)
         return () if ends is None else (ends,)
 
     def spool(self, folder: Path, file: str) -> Spool:
-        """Where the shard grows."""
+        """The files of a shard that is not complete."""
         main = folder / file
         tokens = main if self.flat else main.with_name(main.name + ".tokens")
         ends = self.ends(file)
         beside = main.with_name(main.name + ".spool") if ends is None else folder / ends
         mask = self.mask(file)
-        learnt = main.with_name(main.name + ".learnt") if mask is None else folder / mask
-        return Spool(part_of(tokens), part_of(beside), part_of(learnt))
+        mask_file = main.with_name(main.name + ".learnt") if mask is None else folder / mask
+        return Spool(part_of(tokens), part_of(beside), part_of(mask_file))
 
     def close(  # noqa: B027
         self, spool: Spool, main: Path, dtype: str, tokenizer: str, masked: bool
     ) -> None:
-        """Writes what is not in the spooled files yet, to `part_of` the final names.
+        """Writes what the spooled files lack, under `part_of` the final names.
 
-        The spooled files stay such that they can still be cut and continued.
+        The spooled files can still be truncated and continued afterwards.
         """
 
     @abstractmethod
@@ -105,5 +105,5 @@ class BaseLayout(ABC):
         """Reads a shard back.
 
         Raises:
-            FormatError: It is cut short or damaged.
+            FormatError: The shard is truncated or damaged.
         """

@@ -1,9 +1,9 @@
-"""llm.c's layout: flat shards behind a header of 1024 bytes.
+"""llm.c's layout: flat shards after a header of 1024 bytes.
 
-The header is 256 little-endian 32-bit numbers, of which three mean something: a magic number, a
-version, and how many tokens follow. 20240520 with version 1 is followed by tokens of 2 bytes,
-20240801 with version 7 by tokens of 4 bytes. A file has no more than 2³¹ - 1 tokens. Its reader
-stops at a file whose size does not follow from the header, and wants at least one batch in each.
+The header is 256 little-endian 32-bit numbers. Three of them are used: a magic number, a version,
+and the number of tokens that follow. After 20240520 with version 1 come tokens of 2 bytes, after
+20240801 with version 7 tokens of 4 bytes. A file has at most 2³¹ - 1 tokens. The reader of llm.c
+fails on a file whose size differs from its header, and needs at least one batch in each.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class LlmcLayout(BaseLayout):
         return f"{split}_{number or 0:06d}.bin"
 
     def split_of(self, file: str) -> str | None:
-        # What its own scripts write for one file has no number.
-        found = re.fullmatch(r"([^/]+?)(_\d{6,})?\.bin", file)
-        return found[1] if found else None
+        # The name of a single file by its own scripts has no number.
+        match = re.fullmatch(r"([^/]+?)(_\d{6,})?\.bin", file)
+        return match[1] if match else None
 
     def holds(self, file: Path) -> bool:
         if re.search(r"_\d{6,}\.bin$", file.name):
@@ -75,7 +75,7 @@ class LlmcLayout(BaseLayout):
         array = mapped(file, name, self.header_size)
         if len(array) != tokens:
             raise FormatError(
-                f"{file}: holds {len(array):,} tokens, but its header speaks of {tokens:,}; it is "
-                "cut short or damaged"
+                f"{file}: holds {len(array):,} tokens, but its header says {tokens:,}; it is "
+                "truncated or damaged"
             )
         return Shard(file, array)

@@ -1,6 +1,6 @@
 """Megatron's layout: flat tokens, and an index of sequences and documents.
 
-`train.bin` holds nothing but tokens, little-endian uint16, or int32 for larger vocabularies.
+`train.bin` holds only tokens, little-endian uint16, or int32 for larger vocabularies.
 `train.idx` is an index of them, all of it little-endian:
 
 | bytes | what |
@@ -14,7 +14,7 @@
 | 8 S | the byte of the `.bin` file at which each begins |
 | 8 D | the sequence with which each document begins, and S at last |
 
-A document is written as one sequence. Megatron is told the name of a file without its ending.
+A document is written as one sequence. Megatron takes the name of the files without their ending.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _MAGIC = b"MMIDIDX\0\0"
 _HEAD = struct.Struct("<9sQBQQ")
 _CODES = {"uint16": 8, "uint32": 4}
 _READ = {1: "uint8", 2: "int8", 3: "int16", 4: "uint32", 5: "int64", 8: "uint16"}
-"""The types of tokens that are read; those of 32 bits are ids below 2³¹, so without a sign."""
+"""The types of tokens that can be read; those of 32 bits are ids below 2³¹, so never negative."""
 _AT_A_TIME = 1 << 20
-"""How many entries of the index are written at a time."""
+"""Number of entries of the index that are written at a time."""
 
 
 class MegatronLayout(BaseLayout):
@@ -52,8 +52,8 @@ class MegatronLayout(BaseLayout):
         return f"{split}.bin" if number is None else f"{split}-{number:05d}.bin"
 
     def split_of(self, file: str) -> str | None:
-        found = re.fullmatch(r"([^/]+?)(-\d{5,})?\.bin", file)
-        return found[1] if found else None
+        match = re.fullmatch(r"([^/]+?)(-\d{5,})?\.bin", file)
+        return match[1] if match else None
 
     def beside(self, file: str) -> tuple[str, ...]:
         return (file.removesuffix(".bin") + ".idx",)
@@ -85,10 +85,10 @@ class MegatronLayout(BaseLayout):
         if size < _HEAD.size + 12 * sequences + 8 * entries or entries == 0:
             raise FormatError(
                 f"{index}: {size:,} bytes are too few for {sequences:,} sequences and "
-                f"{entries - 1:,} documents; it is cut short or damaged"
+                f"{entries - 1:,} documents; it is truncated or damaged"
             )
         if code not in _READ:
-            raise UnsupportedError(f"{index}: tokens of type {code} are no whole numbers")
+            raise UnsupportedError(f"{index}: tokens of type {code} are not integers")
         name = _READ[code]
         table = mapped(index, "<u1")[_HEAD.size :]
         lengths = table[: 4 * sequences].view("<i4")
@@ -100,29 +100,29 @@ class MegatronLayout(BaseLayout):
         if dtype is not None and dtype != tokens.dtype.name:
             raise FormatError(f"{file}: holds tokens of {name}, not of {dtype}")
         width = np.dtype(name).itemsize
-        expected = int(starts[-1]) // width + int(lengths[-1]) if sequences else 0
-        if expected != len(tokens):
+        total = int(starts[-1]) // width + int(lengths[-1]) if sequences else 0
+        if total != len(tokens):
             raise FormatError(
-                f"{file}: holds {len(tokens):,} tokens, but {index.name} speaks of {expected:,}; "
-                "one of them is cut short or damaged"
+                f"{file}: holds {len(tokens):,} tokens, but {index.name} says {total:,}; one of "
+                "them is truncated or damaged"
             )
 
         def ends() -> npt.NDArray[np.int64]:
             upto = np.zeros(sequences + 1, np.int64)
             np.cumsum(lengths, out=upto[1:])
             if (upto[:-1] * width != starts).any():
-                raise UnsupportedError(f"{index}: its sequences do not lie one after another")
+                raise UnsupportedError(f"{index}: its sequences are not contiguous")
             if firsts[0] != 0 or firsts[-1] != sequences or (firsts[1:] < firsts[:-1]).any():
                 raise FormatError(
                     f"{index}: its documents do not tile its sequences; it is damaged"
                 )
-            found: npt.NDArray[np.int64] = upto[firsts[1:]]
-            return found
+            document_ends: npt.NDArray[np.int64] = upto[firsts[1:]]
+            return document_ends
 
         return Shard(file, tokens, ends)
 
 
 def _lengths(ends: npt.NDArray[np.int64], at: int) -> npt.NDArray[np.int64]:
-    """The tokens of the documents from `at` on, as many as are written at a time."""
+    """The lengths of the documents from `at` on, as many as are written at a time."""
     before = ends[at - 1] if at else 0
     return np.diff(ends[at : at + _AT_A_TIME], prepend=before)

@@ -1,8 +1,8 @@
 """nanoGPT's layout: a split is one flat file.
 
-`train.bin` and `val.bin` hold nothing but tokens, each a little-endian number of 2 bytes; nanoGPT
-maps them as uint16. Where a vocabulary has more than 65,536 tokens they have 4 bytes, and
-whoever reads them has to know: the file does not say. Nor does it say where documents end.
+`train.bin` and `val.bin` hold only tokens, each a little-endian number of 2 bytes; nanoGPT maps
+them as uint16. If a vocabulary has more than 65,536 tokens they have 4 bytes, which the reader has
+to know: the file does not say it. Nor does it say where documents end.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ class NanoGPTLayout(BaseLayout):
         return f"{split}.bin"
 
     def split_of(self, file: str) -> str | None:
-        found = re.fullmatch(r"([^/]+)\.bin", file)
-        return found[1] if found else None
+        match = re.fullmatch(r"([^/]+)\.bin", file)
+        return match[1] if match else None
 
     def open(self, file: Path, dtype: str | None) -> Shard:
         if is_npy(file):
             raise FormatError(
-                f"{file}: is a file of numpy, which begins with a header; name it .npy, or leave "
+                f"{file}: is a numpy file, which begins with a header; name it .npy, or leave "
                 "layout out"
             )
         if dtype is None:
             raise ArgumentError(
-                f'{file}: a flat file does not say how large its tokens are; give dtype="uint16" '
+                f'{file}: a flat file does not say how large its tokens are; pass dtype="uint16" '
                 '(up to 65,536 tokens in the vocabulary) or dtype="uint32"'
             )
         return Shard(file, mapped(file, dtype))

@@ -1,7 +1,7 @@
-"""Arrays of ids as numpy saves them, which are read and not written here.
+"""Arrays of ids as numpy saves them; read-only here.
 
-`tokens.npy` has a header that says how many numbers of which type follow; `jeton encode` writes
-such files. It does not say where documents end.
+`tokens.npy` has a header with the number and type of its tokens; `jeton encode` writes such files.
+It does not say where documents end.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ __all__ = ["NpyLayout", "is_npy"]
 
 
 def is_npy(file: Path) -> bool:
-    """Whether a file begins as numpy's do."""
+    """Whether a file begins like a numpy file."""
     size_of(file)
     with files.opened(file) as opened:
         return opened.read(6) == b"\x93NUMPY"
 
 
 class NpyLayout(BaseLayout):
-    """One array a file."""
+    """One array per file."""
 
     name = "npy"
 
@@ -36,8 +36,8 @@ class NpyLayout(BaseLayout):
         return f"{split}.npy" if number is None else f"{split}_{number:06d}.npy"
 
     def split_of(self, file: str) -> str | None:
-        found = re.fullmatch(r"([^/]+?)([-_]\d{5,})?\.npy", file)
-        return found[1] if found else None
+        match = re.fullmatch(r"([^/]+?)([-_]\d{5,})?\.npy", file)
+        return match[1] if match else None
 
     def open(self, file: Path, dtype: str | None) -> Shard:
         size_of(file)
@@ -47,8 +47,8 @@ class NpyLayout(BaseLayout):
             raise FormatError(f"{file}: is not a whole .npy file of numbers") from None
         if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
             raise FormatError(
-                f"{file}: holds {numbers.dtype} of shape {numbers.shape}, and not one row of whole "
-                "numbers"
+                f"{file}: expected one sequence of integers, not {numbers.dtype} of shape "
+                f"{numbers.shape}"
             )
         is_plain = numbers.dtype in (np.dtype("<u2"), np.dtype("<u4"))
         tokens: Tokens = numbers if is_plain else ConvertedTokens(file, numbers)

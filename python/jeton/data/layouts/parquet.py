@@ -2,12 +2,12 @@
 
 `train-00000.parquet` has one column, `input_ids`, a list of 32-bit integers, compressed by
 Zstandard. A row group ends with the document that fills 2²⁰ tokens, so that a slice of the tokens
-decodes little. The metadata of the file say under `jeton` how many tokens each row group has, and
-of which type they are; where that is missing, the whole file is decoded once when it is opened. In
-tables of others ids may be in a column of another name, and lists of any whole numbers.
+decodes little. The metadata of the file have, under `jeton`, the number of tokens of each row group
+and their type; without them the whole file is decoded once when it is opened. In tables of other
+programs, ids may be in a column of another name, and lists of any integers.
 
-With a loss mask there is a second column, `labels`: the id of each token that is to be learnt, and
--100 elsewhere, as trainers take it that shift labels by themselves. The metadata say `labels` then.
+With a loss mask there is a second column, `labels`: the id of each token that is learnt, and -100
+elsewhere, for trainers that shift labels themselves. Then the metadata have `labels`.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ _NO_IDS = (
 )
 """Columns of numbers that tokenizers and trainers put beside ids."""
 _GROUP = 1 << 20
-"""How many tokens fill a row group."""
+"""Tokens that fill a row group."""
 _KEPT = 4
-"""How many decoded row groups a reader keeps."""
+"""Decoded row groups that a reader keeps."""
 
 
 class ParquetLayout(BaseLayout):
@@ -61,12 +61,12 @@ class ParquetLayout(BaseLayout):
         return f"{split}-{number or 0:05d}.parquet"
 
     def split_of(self, file: str) -> str | None:
-        found = re.fullmatch(
+        match = re.fullmatch(
             r"(part)-\d{5,}-[\w.-]+\.parquet"  # of Spark: number, name of the job, compression
             r"|(?:\d+|([^/]+?)(-\d{5,}(-of-\d+(-\w+)?)?)?)\.parquet",
             file,
         )
-        return found[1] or found[2] or "train" if found else None
+        return match[1] or match[2] or "train" if match else None
 
     def __init__(self, column: str | None = None) -> None:
         self._column = column
@@ -77,54 +77,48 @@ class ParquetLayout(BaseLayout):
     def close(self, spool: Spool, main: Path, dtype: str, tokenizer: str, masked: bool) -> None:
         pyarrow, parquet = pyarrow_for(main)
         tokens, ends = mapped(spool.tokens, dtype), mapped(spool.ends, "int64")
-        groups = _groups(ends)
+        groups: list[int] = []  # the number of documents up to the end of each row group
+        at = 0
+        while not groups or groups[-1] < len(ends):
+            groups.append(min(len(ends), int(np.searchsorted(ends, at + _GROUP)) + 1))
+            at = int(ends[groups[-1] - 1])
         counts = np.diff([int(ends[stop - 1]) for stop in groups], prepend=0).tolist()
         mask = mapped(spool.mask, "uint8") if masked else None
-        said = {"dtype": dtype, "tokens": counts} | ({"labels": True} if masked else {})
+        note = {"dtype": dtype, "tokens": counts} | ({"labels": True} if masked else {})
         ids = pyarrow.list_(pyarrow.int32())
         names = [_COLUMN, _LABELS] if masked else [_COLUMN]
-        schema = pyarrow.schema([(name, ids) for name in names], {"jeton": json.dumps(said)})
+        schema = pyarrow.schema([(name, ids) for name in names], {"jeton": json.dumps(note)})
         with parquet.ParquetWriter(part_of(main), schema, compression="zstd") as writer:
-            done = at = 0
+            documents = at = 0
             for stop in groups:
                 end = int(ends[stop - 1])
-                offsets = (np.concatenate(([at], ends[done:stop])) - at).astype(np.int32)
+                offsets = (np.concatenate(([at], ends[documents:stop])) - at).astype(np.int32)
                 columns = [tokens[at:end].astype(np.int32)]
                 if mask is not None:
                     columns.append(np.where(mask[at:end], columns[0], np.int32(IGNORED)))
                 lists = [pyarrow.ListArray.from_arrays(offsets, values) for values in columns]
                 table = pyarrow.table(lists, schema)
                 writer.write_table(table, row_group_size=len(offsets) - 1)
-                at, done = end, stop
+                at, documents = end, stop
 
     def open(self, file: Path, dtype: str | None) -> Shard:
         rows = TableTokens(file, dtype, self._column)
-        return Shard(file, rows, rows.ends, _Learnt(file, dtype) if rows.has_labels else None)
+        return Shard(file, rows, rows.ends, _TableMask(file, dtype) if rows.has_labels else None)
 
 
-def _groups(ends: npt.NDArray[np.int64]) -> list[int]:
-    """Up to which document each row group goes."""
-    stops: list[int] = []
-    at = 0
-    while not stops or stops[-1] < len(ends):
-        stops.append(min(len(ends), int(np.searchsorted(ends, at + _GROUP)) + 1))
-        at = int(ends[stops[-1] - 1])
-    return stops
-
-
-def _column_of(path: Path, schema: Any, wanted: str | None) -> str:
-    """The column that holds ids: that which is named, `input_ids`, or the only one that can."""
+def _column_of(path: Path, schema: Any, column: str | None) -> str:
+    """The column that holds ids: the one named, `input_ids`, or the only possible one."""
     from pyarrow import types
 
     lists = {field.name: field.type for field in schema if _is_list(types, field.type)}
     ids = [name for name, kind in lists.items() if types.is_integer(kind.value_type)]
-    chosen = wanted or _COLUMN
-    if wanted is None and _COLUMN not in lists:
+    chosen = column or _COLUMN
+    if column is None and _COLUMN not in lists:
         others = [name for name in ids if name not in _NO_IDS]
         if len(others) > 1:
             raise FormatError(
-                f"{path}: has several columns of lists of numbers, {', '.join(others)}; name one "
-                "by column="
+                f"{path}: has several columns of lists of numbers, {', '.join(others)}; pass one "
+                "as column="
             )
         chosen = others[0] if others else _COLUMN
     if chosen not in lists:
@@ -142,12 +136,12 @@ def _is_list(types: Any, kind: Any) -> bool:
 
 
 class TableTokens:
-    """The tokens of a table, sliced as one array; row groups are decoded as they are asked for."""
+    """The tokens of a table, sliced as one array; row groups are decoded when needed."""
 
     def __init__(self, path: Path, dtype: str | None, column: str | None = None) -> None:
         size_of(path)
         self._path = path
-        self._kept: OrderedDict[int, Any] = OrderedDict()
+        self._cache: OrderedDict[int, Any] = OrderedDict()
         self._opened: Any = None
         schema = self._schema()
         self.column = _column_of(path, schema, column)
@@ -159,10 +153,10 @@ class TableTokens:
     def _noted(self, metadata: dict[bytes, bytes]) -> list[int]:
         groups = range(self._group_count())
         self._dtype = "uint32"
-        #: Whether labels say which tokens are to be learnt. Those of others may mean anything.
+        #: Whether labels say which tokens are learnt. Labels of other programs may mean anything.
         self.has_labels = False
         if b"jeton" not in metadata:
-            return self._counted(groups)
+            return [len(self._group(number).flatten()) for number in groups]
         try:
             note = json.loads(metadata[b"jeton"])
             self._dtype = {"uint16": "uint16", "uint32": "uint32"}[note["dtype"]]
@@ -171,11 +165,8 @@ class TableTokens:
         except (ValueError, KeyError, TypeError):
             counts = []
         if len(counts) != len(groups) or min(counts, default=0) < 0:
-            raise FormatError(f"{self._path}: what it notes under 'jeton' does not fit its rows")
+            raise FormatError(f"{self._path}: its metadata 'jeton' do not fit its rows")
         return counts
-
-    def _counted(self, groups: range) -> list[int]:
-        return [len(self._group(number).flatten()) for number in groups]
 
     def __len__(self) -> int:
         return int(self._starts[-1])
@@ -195,30 +186,30 @@ class TableTokens:
 
     def ends(self) -> npt.NDArray[np.int64]:
         """The number of tokens up to the end of each row."""
-        found = [np.empty(0, np.int64)]
+        parts = [np.empty(0, np.int64)]
         for number in range(len(self._starts) - 1):
             offsets = self._group(number).offsets.to_numpy(zero_copy_only=False)
-            found.append(offsets[1:].astype(np.int64) - offsets[0] + self._starts[number])
-        return np.concatenate(found)
+            parts.append(offsets[1:].astype(np.int64) - offsets[0] + self._starts[number])
+        return np.concatenate(parts)
 
     def _tokens(self, number: int) -> Ids:
-        """The tokens of a row group, from those that are kept if it is there."""
-        if number not in self._kept:
+        """The tokens of a row group, from the cache if it is there."""
+        if number not in self._cache:
             values = self._group(number).flatten().to_numpy(zero_copy_only=False)
             if len(values) != int(self._starts[number + 1] - self._starts[number]):
                 raise FormatError(
                     f"{self._path}: row group {number} has {len(values):,} values in "
-                    f"{self.column!r}, and not as many as it has tokens"
+                    f"{self.column!r}, which is not its number of tokens"
                 )
-            self._kept[number] = self._read(number, values)
-            if len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(number)
-        kept: Ids = self._kept[number]
-        return kept
+            self._cache[number] = self._read(number, values)
+            if len(self._cache) > _KEPT:
+                self._cache.popitem(last=False)
+        self._cache.move_to_end(number)
+        tokens: Ids = self._cache[number]
+        return tokens
 
-    def _read(self, number: int, values: npt.NDArray[Any]) -> Ids:
-        """What a row group holds, of its values."""
+    def _read(self, number: int, values: npt.NDArray[np.integer]) -> Ids:
+        """The content of a row group, from its values."""
         limit = int(np.iinfo(self.dtype).max)
         if len(values) and not 0 <= values.min() <= values.max() <= limit:
             raise FormatError(f"{self._path}: row group {number} does not hold {self.dtype} ids")
@@ -235,8 +226,8 @@ class TableTokens:
         except JetonError:
             raise
         except ARROW_ERRORS as error:
-            told = " ".join(str(error).split())
-            raise FormatError(f"{self._path}: cannot be read: {told}") from None
+            reason = " ".join(str(error).split())
+            raise FormatError(f"{self._path}: cannot be read: {reason}") from None
         if array.null_count or array.flatten().null_count:
             raise FormatError(f"{self._path}: row group {number} has nulls among its ids")
         return array
@@ -259,8 +250,8 @@ class TableTokens:
             except JetonError:
                 raise
             except ARROW_ERRORS as error:
-                told = " ".join(str(error).split())
-                raise FormatError(f"{self._path}: not {self._kind}: {told}") from None
+                reason = " ".join(str(error).split())
+                raise FormatError(f"{self._path}: not {self._kind}: {reason}") from None
         return self._opened
 
     _kind = "a Parquet file"
@@ -271,19 +262,19 @@ class TableTokens:
 
     def __getstate__(self) -> dict[str, Any]:
         # Workers open the file themselves.
-        return {**self.__dict__, "_opened": None, "_kept": OrderedDict()}
+        return {**self.__dict__, "_opened": None, "_cache": OrderedDict()}
 
 
-class _Learnt(TableTokens):
-    """Which tokens of a table are to be learnt, by its labels."""
+class _TableMask(TableTokens):
+    """The loss mask of a table, from its labels."""
 
     def __init__(self, path: Path, dtype: str | None) -> None:
         super().__init__(path, dtype, _LABELS)
         self.dtype = np.dtype("uint8")
 
-    def _read(self, number: int, values: npt.NDArray[Any]) -> Ids:
-        learnt: Ids = (values != IGNORED).astype(self.dtype)
-        return learnt
+    def _read(self, number: int, values: npt.NDArray[np.integer]) -> Ids:
+        mask: Ids = (values != IGNORED).astype(self.dtype)
+        return mask
 
 
 def pyarrow_for(path: Path) -> tuple[Any, Any]:
@@ -292,6 +283,6 @@ def pyarrow_for(path: Path) -> tuple[Any, Any]:
         from pyarrow import parquet
     except ImportError:
         raise UnsupportedError(
-            f"{path}: Parquet is read and written by pyarrow (pip install 'jeton[parquet]')"
+            f"{path}: Parquet needs pyarrow (pip install 'jeton[parquet]')"
         ) from None
     return pyarrow, parquet

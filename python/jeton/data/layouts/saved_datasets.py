@@ -1,7 +1,7 @@
-"""Data sets of Hugging Face's `datasets`, as `save_to_disk` writes them, which are read here.
+"""Data sets of Hugging Face's `datasets` as `save_to_disk` writes them; read-only here.
 
-A folder has `data-00000-of-00002.arrow`, … : streams of Arrow, mapped into memory, with a row a
-document. Of a dictionary of data sets each has a folder of its own, which is its split.
+A folder has `data-00000-of-00002.arrow`, … : streams of Arrow, mapped into memory, with a row per
+document. In a dictionary of data sets each split has its own folder.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class SavedDatasetLayout(BaseLayout):
         return f"{split}/data-{number or 0:05d}-of-00001.arrow"
 
     def split_of(self, file: str) -> str | None:
-        # Beside the data lie results that were cached.
-        found = re.fullmatch(r"(?:([^/]+)/)?(?!cache-|tmp)[^/]+\.arrow", file)
-        return (found[1] or "train") if found else None
+        # Beside the data are cached results.
+        match = re.fullmatch(r"(?:([^/]+)/)?(?!cache-|tmp)[^/]+\.arrow", file)
+        return (match[1] or "train") if match else None
 
     def open(self, file: Path, dtype: str | None) -> Shard:
         rows = _Batches(file, dtype, self._column)

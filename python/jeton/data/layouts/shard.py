@@ -1,4 +1,4 @@
-"""A shard that is read: its tokens without loading them, and where its documents end."""
+"""A shard to read: its tokens without loading them, and where its documents end."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ __all__ = ["ConvertedTokens", "Shard", "Tokens", "ends_beside", "mapped", "mask_
 
 
 class Tokens(Protocol):
-    """The tokens of a shard: an array of one axis, or what can be sliced as one."""
+    """The tokens of a shard: an array with one axis, or an object that can be sliced like one."""
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype[np.integer]:
         """uint16 or uint32."""
 
     def __len__(self) -> int: ...
@@ -31,11 +31,11 @@ class Tokens(Protocol):
 
 
 class ConvertedTokens:
-    """Tokens that others keep as numbers of another type, which are made ids as they are sliced."""
+    """Tokens in numbers of another type, converted to ids when they are sliced."""
 
-    def __init__(self, path: Path, numbers: npt.NDArray[Any]) -> None:
+    def __init__(self, path: Path, numbers: npt.NDArray[np.integer]) -> None:
         self._path, self._numbers = path, numbers
-        self.dtype: np.dtype[Any] = np.dtype("uint16" if numbers.itemsize <= 2 else "uint32")
+        self.dtype: np.dtype[np.integer] = np.dtype("uint16" if numbers.itemsize <= 2 else "uint32")
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -44,7 +44,7 @@ class ConvertedTokens:
         some = self._numbers[window]
         if len(some) and not 0 <= some.min() <= some.max() <= np.iinfo(self.dtype).max:
             raise FormatError(
-                f"{self._path}: holds {some.min():,} to {some.max():,} where ids should be; it is "
+                f"{self._path}: holds {some.min():,} to {some.max():,} instead of ids; it is "
                 "damaged, or of another type"
             )
         ids: Ids = some.astype(self.dtype)
@@ -52,7 +52,7 @@ class ConvertedTokens:
 
 
 class Shard:
-    """A file of tokens, open to be read."""
+    """A file of tokens, open for reading."""
 
     def __init__(
         self,
@@ -66,21 +66,22 @@ class Shard:
         self.tokens = tokens
         """A read-only `numpy.memmap`, whose slices are views; decoded when sliced in `parquet`."""
         self.mask = mask
-        """For each token a uint8: 1 if it is to be learnt, else 0; `None` without a loss mask."""
+        """For each token a uint8: 1 if it is learnt, otherwise 0; `None` without a loss mask."""
         self._read_ends = ends
 
     @cached_property
     def ends(self) -> npt.NDArray[np.int64] | None:
-        """The number of tokens up to the end of each document, the last of which is that of the
-        shard; `None` where the layout does not keep it."""
+        """The number of tokens up to the end of each document, the last being that of the shard;
+        `None` if the layout does not keep it."""
         if self._read_ends is None:
             return None
         ends = self._read_ends()
         last = int(ends[-1]) if len(ends) else 0
-        if last != len(self.tokens) or (len(ends) and int(ends[0]) < 0) or _goes_back(ends):
+        is_ascending = not len(ends) or (int(ends[0]) >= 0 and bool((np.diff(ends) >= 0).all()))
+        if last != len(self.tokens) or not is_ascending:
             raise FormatError(
-                f"{self.path}: the ends of its documents do not run up to its {len(self.tokens):,} "
-                "tokens without going back; it is damaged"
+                f"{self.path}: the ends of its documents do not ascend to its {len(self.tokens):,} "
+                "tokens; it is damaged"
             )
         return ends
 
@@ -88,24 +89,20 @@ class Shard:
         return f"Shard({os.fspath(self.path)!r}, {len(self.tokens):,} tokens)"
 
 
-def _goes_back(ends: npt.NDArray[np.int64]) -> bool:
-    return bool((ends[1:] < ends[:-1]).any())
-
-
 def size_of(path: Path) -> int:
-    """The bytes of a file; a pipe and a device are refused."""
+    """The bytes of a file; fails for a pipe or a device."""
     with files.opened(path) as file:
         return os.fstat(file.fileno()).st_size
 
 
 def mapped(path: Path, dtype: str, offset: int = 0) -> npt.NDArray[Any]:
-    """A file as an array from byte `offset` on, mapped into memory, read-only."""
+    """A file from byte `offset` on as an array, mapped into memory read-only."""
     size = size_of(path) - offset
     kind = np.dtype(dtype).newbyteorder("<")
     if size < 0 or size % kind.itemsize:
         raise FormatError(
-            f"{path}: {size + offset:,} bytes do not make a whole number of {kind.itemsize}-byte "
-            "values; the file is cut short, or of another type"
+            f"{path}: {size + offset:,} bytes are not a multiple of {kind.itemsize}-byte values; "
+            "the file is truncated, or of another type"
         )
     if not size:
         # An empty file cannot be mapped.
@@ -118,23 +115,23 @@ def mapped(path: Path, dtype: str, offset: int = 0) -> npt.NDArray[Any]:
 
 
 def mask_beside(path: Path, tokens: Tokens) -> npt.NDArray[np.uint8] | None:
-    """The loss mask of a shard, a byte a token, if such a file is there."""
+    """The loss mask of a shard, a byte per token; `None` without such a file."""
     if not path.exists():
         return None
     mask = mapped(path, "uint8")
     if len(mask) != len(tokens):
         raise FormatError(
-            f"{path}: has {len(mask):,} bytes for {len(tokens):,} tokens; one of the files is cut "
-            "short or damaged"
+            f"{path}: has {len(mask):,} bytes for {len(tokens):,} tokens; one of the files is "
+            "truncated or damaged"
         )
     return mask
 
 
 def ends_beside(path: Path, file: Path, dtype: str | None) -> tuple[npt.NDArray[np.int64], str]:
-    """Ends of documents as `jeton` and `datatrove` keep them, and the type of tokens they imply.
+    """The ends of documents of layouts `jeton` and `datatrove`, and the type of tokens they imply.
 
     The format is flat little-endian 64-bit numbers, for each document the number of tokens up to
-    its end. The last says how many tokens the file has, and so how many bytes each takes.
+    its end. The last is the number of tokens of the file, which gives the bytes per token.
     """
     ends = mapped(path, "int64")
     size, tokens = size_of(file), int(ends[-1]) if len(ends) else 0
@@ -142,6 +139,6 @@ def ends_beside(path: Path, file: Path, dtype: str | None) -> tuple[npt.NDArray[
         if tokens * np.dtype(name).itemsize == size:
             return ends, name
     raise FormatError(
-        f"{file}: has {size:,} bytes, but {path.name} speaks of {tokens:,} tokens; one of them is "
-        "cut short or damaged"
+        f"{file}: has {size:,} bytes, but {path.name} says {tokens:,} tokens; one of them is "
+        "truncated or damaged"
     )

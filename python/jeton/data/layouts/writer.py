@@ -1,4 +1,4 @@
-"""Writing one split: documents go into shards, which get their names when they are whole."""
+"""Writing one split: documents go into shards, which get their names when they are complete."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class WrittenShard:
     files: tuple[str, ...]
     """Its files, relative to the folder, the one with the tokens first."""
     tokens: int
-    """How many tokens it has."""
+    """The number of tokens."""
     documents: int
-    """How many documents it has."""
+    """The number of documents."""
 
 
 class Writer:
@@ -66,27 +66,25 @@ class Writer:
         self._dtype = np.dtype(dtype).newbyteorder("<")
         self._tokenizer = tokenizer
         self._masks = checked_masks(layout, masks)
-        #: What is written of each token, a file each: the token, and whether it is to be learnt.
+        #: The types of the arrays that are written, a file each: tokens, and the loss mask.
         self._types = [self._dtype, *([np.dtype("uint8")] if self._masks else [])]
         self._shard_tokens = checked_shard_tokens(layout, shard_tokens)
-        #: Whether the names of shards have a number: one that is alone needs none.
+        #: Whether the names of shards have a number: a single shard needs none.
         self._numbered = layout.default_shard is not None or shard_tokens is not None
-        #: Tokens and documents of each shard that is closed, and of the one that grows.
+        #: Tokens and documents of each closed shard, and of the open one.
         self._closed: list[tuple[int, int]] = []
         self._tokens = self._documents = 0
-        #: The tokens of a document that is not finished, which stand behind those; `None` without
-        #: one.
+        #: The tokens of an unfinished document, which follow those; `None` without one.
         self._open: int | None = None
         self._before = (0, 0)
-        #: How many of the closed shards have their names, and how many a saved state knows of.
-        self._named = self._saved = 0
+        #: How many of the closed shards have their names, and how many a saved state includes.
+        self._name_count = self._saved_count = 0
         self._files: tuple[BinaryIO, list[BinaryIO]] | None = None
-        #: CRC-32 of what the shard that grows has in each file: up to its last whole document, and
-        #: with the one that is not finished.
+        #: CRC-32 of each file of the open shard: up to its last whole document, and including the
+        #: unfinished one.
         self._sums = [0] * (1 + len(self._types))
         self._open_sums = list(self._sums)
-        #: Of each closed shard, what its files are; how many of them a state speaks of that was
-        #: saved by another writer.
+        #: The files of each closed shard; how many shards are from the state of another writer.
         self._digests: list[dict[str, FileDigest]] = []
         self._restored = 0
         self._ended = False
@@ -95,21 +93,21 @@ class Writer:
             if state is None:
                 self._begin()
             else:
-                self._go_on(state)
+                self._resume(state)
 
     @property
     def tokens(self) -> int:
-        """How many tokens were appended, before a resumption too."""
+        """The number of tokens that were appended, including those before a resumption."""
         return self._before[0] + self._tokens + (self._open or 0)
 
     @property
     def documents(self) -> int:
-        """How many whole documents were appended, before a resumption too."""
+        """The number of whole documents that were appended, including those before a resumption."""
         return self._before[1] + self._documents
 
     @property
     def shards(self) -> list[WrittenShard]:
-        """The shards that are whole."""
+        """The complete shards."""
         return [
             WrittenShard((file, *self._beside(file)), tokens, documents)
             for number, (tokens, documents) in enumerate(self._closed)
@@ -118,13 +116,13 @@ class Writer:
 
     @property
     def digests(self) -> dict[str, FileDigest]:
-        """Size and SHA-256 of the files of the shards that are whole, as they were written."""
+        """Size and SHA-256 of the files of the complete shards, as they were written."""
         return {name: it for shard in self._digests for name, it in shard.items()}
 
     def append(
         self,
-        tokens: npt.NDArray[np.integer[Any]],
-        lengths: npt.NDArray[np.integer[Any]],
+        tokens: npt.NDArray[np.integer],
+        lengths: npt.NDArray[np.integer],
         *,
         mask: npt.ArrayLike | None = None,
         unfinished: bool = False,
@@ -132,16 +130,16 @@ class Writer:
         """Appends documents.
 
         Args:
-            tokens: The tokens of all of them, one after another.
-            lengths: How many tokens each has; 0 is a document too.
-            mask: For each token whether it is to be learnt, if the writer was made for `masks`.
-            unfinished: Whether the last document goes on with the first of the next call.
+            tokens: The tokens of all documents, one after another.
+            lengths: The number of tokens of each; a document may have 0.
+            mask: For each token whether it is learnt, if the writer has `masks`.
+            unfinished: Whether the last document continues with the first of the next call.
 
         Raises:
-            ArgumentError: The lengths do not add up to the tokens; a token that the type has no
-                room for; a document that the layout has no room for; a mask is missing, or does
-                not fit. Nothing is appended then.
-            FileError: The disk is full, or fails otherwise.
+            ArgumentError: The lengths do not add up to the tokens, a token is too large for the
+                type, a document is too long for the layout, or the mask is missing or does not
+                fit. Nothing is appended then.
+            FileError: The disk is full, or fails in another way.
         """
         if self._ended:
             raise ArgumentError("this writer has ended; nothing can be appended to it")
@@ -150,36 +148,36 @@ class Writer:
         if not len(ends):
             return
         with self._file_errors():
-            at = done = 0
+            at = number = 0
             if self._open is not None:
-                at, done = int(ends[0]), 1
+                at, number = int(ends[0]), 1
                 self._continue(_cut(columns, 0, at), last=len(ends) > 1 or not unfinished)
-            if unfinished and len(ends) > done:
-                begun = int(ends[-2]) if len(ends) > 1 else 0
-                self._append(_cut(columns, at, begun), ends[done:-1] - at)
+            if unfinished and len(ends) > number:
+                start = int(ends[-2]) if len(ends) > 1 else 0
+                self._append(_cut(columns, at, start), ends[number:-1] - at)
                 self._open = 0
-                self._continue(_cut(columns, begun, len(flat)), last=False)
+                self._continue(_cut(columns, start, len(flat)), last=False)
             else:
-                self._append(_cut(columns, at, len(flat)), ends[done:] - at)
+                self._append(_cut(columns, at, len(flat)), ends[number:] - at)
 
     def _append(self, columns: _Columns, ends: npt.NDArray[np.int64]) -> None:
         """Appends whole documents."""
-        at = done = 0
-        while done < len(ends):
+        at = number = 0
+        while number < len(ends):
             room = self._shard_tokens - self._tokens
-            # As many documents as the shard has room for.
+            # As many documents as fit into the shard.
             stop = int(np.searchsorted(ends, at + room, side="right"))
-            if stop <= done:
+            if stop <= number:
                 if self._documents:
                     self._close_shard()
                     continue
-                stop = done + 1
+                stop = number + 1
             upto = int(ends[stop - 1])
-            self._write(_cut(columns, at, upto), ends[done:stop] - at)
-            at, done = upto, stop
+            self._write(_cut(columns, at, upto), ends[number:stop] - at)
+            at, number = upto, stop
 
     def _continue(self, columns: _Columns, *, last: bool) -> None:
-        """Appends to the document that is not finished; `last` finishes it."""
+        """Appends to the unfinished document; `last` finishes it."""
         so_far, size = self._open or 0, len(columns[0])
         self._check_document(so_far + size)
         if self._documents and self._tokens + so_far + size > self._shard_tokens:
@@ -193,7 +191,7 @@ class Writer:
             self._put_ends(np.array([self._tokens], np.int64))
 
     def _move(self, tokens: int) -> None:
-        """Closes the shard, without the unfinished document that it has no room for."""
+        """Closes the shard, and moves the unfinished document, which does not fit, to the next."""
         _, files = self._open_files()
         spool, after = self._spool(len(self._closed)), self._spool(len(self._closed) + 1)
         starts, heads = self._sizes(self._tokens), self._sizes(0)
@@ -218,26 +216,26 @@ class Writer:
         self._files = (after.ends.open("wb"), moved)
 
     def checkpoint(self, *, last: bool = False) -> dict[str, Any]:
-        """Brings everything appended so far to the disk, but for a document that is not finished.
+        """Brings everything so far to the disk, except an unfinished document.
 
         Args:
-            last: There will be no more documents, so the last shard is closed. Save the state and
-                call `finish`; killed in between, a writer of that state still finishes.
+            last: Whether there are no more documents, so that the last shard is closed. Save the
+                state and call `finish`; after a kill in between, a writer with that state finishes.
 
         Returns:
-            A state of few bytes a shard, for JSON. Save each one before asking for the next:
-            shards that it calls closed get their names then.
+            A state of a few bytes per shard, for JSON. Save each state before the next checkpoint,
+            which gives the shards that are closed in this state their names.
         """
         if last and self._open is not None:
             raise ArgumentError("the last document is not finished")
         with self._file_errors():
-            self._name_shards(self._saved)
+            self._name_shards(self._saved_count)
             if last and not self._ended:
                 if self._documents:
                     self._close_shard()
                 self._ended = True
             self._sync()
-        self._saved = len(self._closed)
+        self._saved_count = len(self._closed)
         return {
             **self._settings(),
             "shards": [
@@ -250,27 +248,27 @@ class Writer:
         }
 
     def finish(self) -> list[WrittenShard]:
-        """Gives all shards their names; without a single document there are none.
+        """Gives all shards their names, and returns them; without documents there are none.
 
         Raises:
-            FormatError: A shard that was written before a resumption has changed since.
+            FormatError: A shard from before a resumption has changed since it was written.
         """
         self.checkpoint(last=True)
         with self._file_errors():
             self._name_shards(len(self._closed))
             for shard in self._digests[: self._restored]:
-                for name, written in shard.items():
-                    if digest_of(self._folder / name) != written:
+                for name, digest in shard.items():
+                    if digest_of(self._folder / name) != digest:
                         raise _damaged(self._folder / name)
         self.close()
         return self.shards
 
     def close(self) -> None:
-        """Lets go of the files. What is not finished keeps the name of a part."""
+        """Closes the files. An unfinished shard keeps its temporary names."""
         self._ended = True
         if self._files is not None:
             for file in _all(self._files):
-                # What was buffered is lost with a full disk; a checkpoint would have said so.
+                # A full disk loses buffered data; a checkpoint would have raised an error.
                 with contextlib.suppress(OSError):
                     file.close()
             self._files = None
@@ -307,11 +305,11 @@ class Writer:
         return (*self._layout.beside(file), *([] if mask is None else [mask]))
 
     def _growing(self, spool: Spool) -> list[Path]:
-        """The files into which a shard's tokens, and what belongs to each, are written."""
+        """The files for a shard's tokens and its loss mask."""
         return [spool.tokens, spool.mask][: len(self._types)]
 
     def _sizes(self, tokens: int) -> list[int]:
-        """How many bytes these files have with so many tokens."""
+        """The bytes of these files with `tokens` tokens."""
         heads = (self._layout.header_size, 0)
         sizes = zip(heads, self._types, strict=False)
         return [head + tokens * kind.itemsize for head, kind in sizes]
@@ -320,21 +318,21 @@ class Writer:
         for path in self._finals(0):
             if path.exists():
                 raise FileError(
-                    f"{path}: exists already, from another run; choose another folder, or remove "
-                    "what is in this one"
+                    f"{path}: exists already, from another run; choose another folder, or empty "
+                    "this one"
                 )
         self._remove_parts(0)
 
-    def _go_on(self, state: Mapping[str, Any]) -> None:
+    def _resume(self, state: Mapping[str, Any]) -> None:
         if not isinstance(state, Mapping):
             raise ArgumentTypeError(
-                f"state must be what checkpoint gave, not {type(state).__name__}"
+                f"state must be a result of checkpoint, not {type(state).__name__}"
             )
         for name, value in self._settings().items():
             if state.get(name) != value:
                 raise ArgumentError(
-                    f"the state was saved with {name}={state.get(name)!r}, not {value!r}; go on "
-                    "with what it began with, or begin anew"
+                    f"the state was saved with {name}={state.get(name)!r}, not {value!r}; resume "
+                    "with the same arguments, or start again"
                 )
         self._closed = [(int(tokens), int(documents)) for tokens, documents, _ in state["shards"]]
         self._digests = [
@@ -346,22 +344,22 @@ class Writer:
         self._open_sums = list(self._sums)
         self._tokens, self._documents = map(int, state["growing"])
         self._ended = bool(state["last"])
-        self._saved = len(self._closed)
+        self._saved_count = len(self._closed)
         self._before = tuple(map(sum, zip((0, 0), *self._closed, strict=True)))  # type: ignore[assignment]
         for path in [] if self._ended else self._finals(len(self._closed)):
             if path.exists():
                 raise FileError(
-                    f"{path}: is newer than the state that was saved; remove the files of "
-                    f"{self._split!r} and begin anew"
+                    f"{path}: is newer than the saved state; remove the files of {self._split!r} "
+                    "and start again"
                 )
         if self._numbered:
             self._remove_parts(len(self._closed) + 1)
         if not self._ended:
             self._check(self._open_files())
-        self._name_shards(self._saved)
+        self._name_shards(self._saved_count)
 
     def _open_files(self) -> tuple[BinaryIO, list[BinaryIO]]:
-        """The files of the shard that grows, that of the ends first, cut to what is counted."""
+        """The files of the open shard, that of the ends first, truncated to the counts."""
         if self._files is None:
             spool = self._spool(len(self._closed))
             spool.tokens.parent.mkdir(exist_ok=True)
@@ -370,8 +368,8 @@ class Writer:
             for path, size in zip(paths, sizes, strict=True):
                 if self._documents and (not path.exists() or path.stat().st_size < size):
                     raise MissingFileError(
-                        f"{path}: is gone or cut short since the state was saved; remove the files "
-                        f"of {self._split!r} and begin anew"
+                        f"{path}: is missing or truncated since the state was saved; remove the "
+                        f"files of {self._split!r} and start again"
                     )
             opened: list[BinaryIO] = []
             for path, size in zip(paths, sizes, strict=True):
@@ -382,19 +380,21 @@ class Writer:
         return self._files
 
     def _check(self, files: tuple[BinaryIO, list[BinaryIO]]) -> None:
-        """Refuses a shard that grows if it is not what the state speaks of."""
-        for file, head, expected in zip(_all(files), [0, *self._sizes(0)], self._sums, strict=True):
-            path, found = Path(file.name), 0
-            with path.open("rb") as written:
-                written.seek(head)
-                while some := written.read(1 << 20):
-                    found = zlib.crc32(some, found)
-            if found != expected:
+        """Fails if the open shard is not as the state says."""
+        for file, head, saved_sum in zip(
+            _all(files), [0, *self._sizes(0)], self._sums, strict=True
+        ):
+            path, checksum = Path(file.name), 0
+            with path.open("rb") as content:
+                content.seek(head)
+                while some := content.read(1 << 20):
+                    checksum = zlib.crc32(some, checksum)
+            if checksum != saved_sum:
                 self.close()
                 raise _damaged(path)
 
     def _put(self, columns: _Columns) -> None:
-        """Writes tokens and what belongs to each."""
+        """Writes tokens and their loss mask."""
         _, files = self._open_files()
         if self._open is None:
             self._open_sums = list(self._sums)
@@ -406,7 +406,7 @@ class Writer:
             self._open_sums[number] = zlib.crc32(data, self._open_sums[number])
 
     def _put_ends(self, ends: npt.NDArray[np.int64]) -> None:
-        """Writes the ends of documents, which are whole with that."""
+        """Writes the ends of documents, which completes these."""
         beside, _ = self._open_files()
         data = ends.astype("<i8").tobytes()
         beside.write(data)
@@ -438,8 +438,8 @@ class Writer:
         self._tokens = self._documents = 0
 
     def _name_shards(self, upto: int) -> None:
-        """Gives shards their names, in any state that a process killed at this can have left."""
-        for number in range(self._named, upto):
+        """Gives shards their names, whatever a process that was killed doing this has left."""
+        for number in range(self._name_count, upto):
             finals = self._finals(number)
             for path in finals:
                 part = part_of(path)
@@ -447,30 +447,32 @@ class Writer:
                     os.replace(part, path)
                 elif not path.exists():
                     raise MissingFileError(
-                        f"{path}: is gone since the state was saved; remove the files of "
-                        f"{self._split!r} and begin anew"
+                        f"{path}: is missing since the state was saved; remove the files of "
+                        f"{self._split!r} and start again"
                     )
             spool = self._spool(number)
-            for left in (spool.ends, *self._growing(spool)):
-                left.unlink(missing_ok=True)
-        if self._named < upto:
+            for leftover in (spool.ends, *self._growing(spool)):
+                leftover.unlink(missing_ok=True)
+        if self._name_count < upto:
             synced(self._finals(0)[0].parent)
-            self._named = upto
+            self._name_count = upto
 
     def _remove_parts(self, first: int) -> None:
-        """Removes what shards from `first` on have left under the names of parts."""
-        left = [self._folder]
-        while left:
+        """Removes the temporary files of shards from `first` on."""
+        leftovers = [self._folder]
+        while leftovers:
             spool = self._spool(first)
             parts = [part_of(path) for path in self._finals(first)]
-            left = [path for path in (*parts, spool.ends, *self._growing(spool)) if path.exists()]
-            for path in left:
+            leftovers = [
+                path for path in (*parts, spool.ends, *self._growing(spool)) if path.exists()
+            ]
+            for path in leftovers:
                 path.unlink(missing_ok=True)
             first += 1
 
     def _sync(self) -> None:
-        """Brings to the disk what the next state says is there."""
-        for number in range(self._saved, len(self._closed)):
+        """Brings everything that the next state includes to the disk."""
+        for number in range(self._saved_count, len(self._closed)):
             for path in self._finals(number):
                 synced(part_of(path))
         if self._files is not None:
@@ -480,7 +482,7 @@ class Writer:
 
     def _checked(
         self, tokens: object, lengths: object
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+    ) -> tuple[npt.NDArray[np.integer], npt.NDArray[np.int64]]:
         flat, counts = integers("tokens", tokens), integers("lengths", lengths)
         if len(counts) and int(counts.min()) < 0:
             raise ArgumentError("lengths must not be negative")
@@ -501,10 +503,10 @@ class Writer:
     def _checked_mask(self, mask: object, tokens: int) -> list[npt.NDArray[np.uint8]]:
         if not self._masks:
             if mask is not None:
-                raise ArgumentError("mask is for a writer that was made with masks=True")
+                raise ArgumentError("mask is for a writer with masks=True")
             return []
         if mask is None:
-            raise ArgumentError("this writer was made with masks=True; give a mask with the tokens")
+            raise ArgumentError("this writer has masks=True; pass a mask with the tokens")
         flags = np.asarray(mask)
         if flags.ndim != 1 or flags.dtype.kind not in "biu":
             raise ArgumentTypeError("mask must be an array of bools, or of 0 and 1, with one axis")
@@ -518,13 +520,13 @@ class Writer:
         most = self._layout.most_document
         if most is not None and tokens > most:
             raise ArgumentError(
-                f"a document has {tokens:,} tokens; layout {self._layout.name!r} has room for "
+                f"a document has {tokens:,} tokens; layout {self._layout.name!r} holds at most "
                 f"{most:,}"
             )
 
     @contextlib.contextmanager
     def _file_errors(self) -> Iterator[None]:
-        """Errors of the file system as jeton's, with the place."""
+        """Turns errors of the file system into errors of jeton that name the file."""
         try:
             yield
         except FileError:
@@ -536,13 +538,13 @@ class Writer:
 
 def _damaged(path: Path) -> FormatError:
     return FormatError(
-        f"{path}: is damaged since it was written; remove it and what was written with it, and "
-        "begin anew"
+        f"{path}: is damaged since it was written; remove it and the files written with it, and "
+        "start again"
     )
 
 
-_Columns = list[npt.NDArray[Any]]
-"""Tokens, and what belongs to each: arrays of one length."""
+_Columns = list[npt.NDArray[np.integer]]
+"""Tokens and their loss mask: arrays of one length."""
 
 
 def _cut(columns: _Columns, start: int, stop: int) -> _Columns:
@@ -554,7 +556,7 @@ def _all(files: tuple[BinaryIO, list[BinaryIO]]) -> list[BinaryIO]:
 
 
 def synced(path: Path) -> None:
-    """Waits until what the system has of a file or folder is on the disk."""
+    """Waits until the system has written a file or folder to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

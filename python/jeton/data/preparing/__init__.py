@@ -1,11 +1,10 @@
-"""How token sets are prepared, one subject a file; `jeton.data.prepare` is the way in.
+"""How token sets are prepared, one file per subject; `jeton.data.prepare` is the entry point.
 
     inputs ─ blocks of tokens ─ (shuffle) ─ split ─ layouts ─▶ manifest
 
-`options.py` says what was asked for, and `inputs.py` what data is; `jeton.corpora.token_blocks`
-makes blocks of it. Records that hold conversations are read by `conversations.py`, and made tokens
-by `chats.py`; `loss_mask_bits.py` says how their blocks carry a loss mask.
-`shuffling.py` and `sinks.py` pass them on. `pipeline.py` runs all that, and `journal.py` keeps what
-it takes to go on after any interruption. `end_of_text.py` says which token parts documents, and
-`parts.py` puts together what several machines have made.
+`options.py` checks the options, and `inputs.py` recognises the data; `jeton.corpora.token_blocks`
+turns it into blocks. `conversations.py` reads records of conversations, `chats.py` encodes them,
+and `loss_mask_bits.py` puts their loss mask into blocks. `shuffling.py` and `sinks.py` pass blocks
+on. `pipeline.py` runs everything, and `journal.py` saves the state to resume from. `end_of_text.py`
+finds the token between documents, and `parts.py` joins the parts of several machines.
 """

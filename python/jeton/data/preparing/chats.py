@@ -1,6 +1,6 @@
-"""Conversations of records as marked tokens: through a chat template, cut to a length, counted.
+"""Turns conversations into tokens with a loss mask: applies a chat template, truncates, counts.
 
-Look here for what is done about a record that is no conversation, or about one that is too long.
+Look here for what happens to a record that is not a conversation, or that is too long.
 """
 
 from __future__ import annotations
@@ -33,32 +33,32 @@ if TYPE_CHECKING:
     from jeton.chat import Chat
     from jeton.tokenizer import Tokenizer
 
-__all__ = ["ChatEncoder", "ChatRecord", "named"]
+__all__ = ["ChatEncoder", "ChatRecord", "counts_by_name"]
 
 _TOKENS = 1 << 16
-"""About how many tokens a block has."""
+"""Approximate number of tokens of a block."""
 
 _COUNTS = ("learnt_tokens", "truncated", "messages_left_out", "too_long", "bad")
 """The names of `SourcePosition.counts`; `Manifest.chats` says what they are."""
 
 
-def named(counts: tuple[int, ...]) -> dict[str, int]:
-    """What a manifest says of the counts of a source."""
+def counts_by_name(counts: tuple[int, ...]) -> dict[str, int]:
+    """The counts of a source, as in a manifest."""
     return dict(zip(_COUNTS, counts or (0,) * len(_COUNTS), strict=True))
 
 
 @dataclass(frozen=True)
 class ChatRecord:
-    """A record, with where it stands."""
+    """A record with its position."""
 
     record: Any
-    """The record; or the error that reading it gave."""
+    """The record; or the error of reading it."""
     name: str
-    """What errors call it."""
+    """How errors name it."""
     place: tuple[int, ...]
-    """Where reading goes on behind it."""
+    """Where reading resumes after it."""
     read: int = 0
-    """How many bytes of the input were read up to there."""
+    """The bytes of the input that were read up to there."""
 
 
 @dataclass(frozen=True)
@@ -66,36 +66,36 @@ class _Document:
     tokens: npt.NDArray[np.uint32]
     size: int
     key: int
-    learnt: int
+    learnt_tokens: int
     left_out: int
-    """How many messages were left out."""
+    """The number of messages that were left out."""
 
 
 class _TooLong(Exception):
-    """A conversation that is dropped for its length."""
+    """A conversation is dropped because of its length."""
 
 
 class _Bad(Exception):
-    """A record that is no conversation, or none that can be learnt."""
+    """A record is not a conversation, or has nothing to learn."""
 
     def __init__(self, error: JetonError) -> None:
         self.error = error
 
 
 class ChatEncoder:
-    """Makes tokens of records."""
+    """Turns records into tokens."""
 
-    def __init__(self, tokenizer: Tokenizer, asked: Conversations, *, keys: bool) -> None:
-        self._tokenizer, self._asked, self._keys = tokenizer, asked, keys
-        self.columns = [asked.field, *([] if asked.tools is None else [asked.tools])]
+    def __init__(self, tokenizer: Tokenizer, options: Conversations, *, keys: bool) -> None:
+        self._tokenizer, self._options, self._keys = tokenizer, options, keys
+        self.columns = [options.field, *([] if options.tools is None else [options.tools])]
         """The fields that are read, that of the messages first."""
         self._losses = set[frozenset[str]]()
 
     def blocks(self, rows: Iterable[ChatRecord], progress: SourcePosition) -> Iterator[Block]:
-        """The blocks of records, in their order.
+        """The blocks of records, in order.
 
         Raises:
-            JetonError: A record that is no conversation, with its place, unless these are dropped.
+            JetonError: A record is not a conversation, and these are not dropped; says where.
         """
         before, documents, waiting = progress, list[_Document](), 0
         read = 0
@@ -128,19 +128,19 @@ class ChatEncoder:
     def _document(
         self, row: ChatRecord, progress: SourcePosition
     ) -> tuple[_Document | None, SourcePosition]:
-        """The tokens of a record, if it is not dropped, and how far the source is behind it."""
-        counts = named(progress.counts)
+        """The tokens of a record, unless it is dropped, and the position after it."""
+        counts = counts_by_name(progress.counts)
         document = None
         try:
             document = self._document_of(*self._read(row.record))
         except _TooLong:
             counts["too_long"] += 1
         except _Bad as bad:
-            if self._asked.bad_records == "error":
+            if self._options.bad_records == "error":
                 raise type(bad.error)(f"{row.name}: {bad.error}") from None
             counts["bad"] += 1
         else:
-            counts["learnt_tokens"] += document.learnt
+            counts["learnt_tokens"] += document.learnt_tokens
             counts["truncated"] += document.left_out > 0
             counts["messages_left_out"] += document.left_out
         after = replace(
@@ -154,14 +154,14 @@ class ChatEncoder:
 
     def _read(self, record: Any) -> tuple[Any, Any]:
         """The messages of a record, and its tools."""
-        asked = self._asked
+        options = self._options
         if isinstance(record, JetonError):
             raise _Bad(record)
         try:
-            messages = _messages(_field(record, asked.field))
-            if asked.tools is None or record.get(asked.tools) is None:
+            messages = _messages(_field(record, options.field))
+            if options.tools is None or record.get(options.tools) is None:
                 return messages, None
-            return messages, _field(record, asked.tools) or None
+            return messages, _field(record, options.tools) or None
         except FormatError as error:
             raise _Bad(error) from None
 
@@ -171,57 +171,57 @@ class ChatEncoder:
         from jeton.chat.unprinted import UnprintedError
 
         try:
-            with stopped(self._asked.day()):
+            with stopped(self._options.day()):
                 chat = Request(
                     self._tokenizer,
                     messages,
-                    template=self._asked.template,
+                    template=self._options.template,
                     tools=tools,
-                    variables=tuple(self._asked.variables.items()),
+                    variables=tuple(self._options.variables.items()),
                     says=self._say,
                 ).build()
                 _check_read(messages, chat)
-                mask, text = chat.loss_mask(self._asked.roles), _utf8(chat.text)
-                if self._asked.max_tokens is not None and len(chat) > self._asked.max_tokens:
-                    chat, mask = self._shortened(chat, self._asked.max_tokens)
+                mask, text = chat.loss_mask(self._options.roles), _utf8(chat.text)
+                if self._options.max_tokens is not None and len(chat) > self._options.max_tokens:
+                    chat, mask = self._shortened(chat, self._options.max_tokens)
         except (ArgumentError, ArgumentTypeError, EncodeError, UnprintedError) as error:
             raise _Bad(error) from None
         return _Document(
             marked(np.array(chat.ids, np.uint32), mask),
             len(_utf8(chat.text)),
-            # Of all of the text: so it does not depend on how much of it is kept.
+            # Of the whole text, so that it does not depend on truncation.
             int.from_bytes(hashlib.sha256(text).digest()[:8], "big"),
             sum(mask),
             len(chat.dropped),
         )
 
     def _say(self, losses: str) -> None:
-        """Warns of what the template leaves out, once of each kind, whichever message it is."""
+        """Warns about content that the template leaves out, once per kind of loss."""
         kind = frozenset(re.sub(r"\d+", "…", losses).split(", "))
         if kind not in self._losses:
             self._losses.add(kind)
-            warn_caller(f"{losses} (of this kind, said once)", ChatWarning)
+            warn_caller(f"{losses} (this warning comes once per kind)", ChatWarning)
 
     def _shortened(self, chat: Chat, most: int) -> tuple[Chat, list[int]]:
         """A conversation without its oldest turns, and its mask."""
-        if self._asked.too_long == "error":
+        if self._options.too_long == "error":
             raise ArgumentError(
                 f"the conversation has {len(chat):,} tokens, more than max_tokens={most:,} "
                 '(too_long may be "truncate" or "drop")'
             )
-        if self._asked.too_long == "drop":
+        if self._options.too_long == "drop":
             raise _TooLong
         try:
             chat = chat.truncate(most)
-            return chat, chat.loss_mask(self._asked.roles)
+            return chat, chat.loss_mask(self._options.roles)
         except ArgumentError:
             raise _TooLong from None
 
 
 def _check_read(messages: Any, chat: Chat) -> None:
-    """Refuses messages without a content of which nothing but the role reached the text.
+    """Fails if a message has no content and only its role reached the text.
 
-    Jinja prints a field that is not there as nothing, so a misspelled one makes an empty turn.
+    Jinja prints a missing field as nothing, so a misspelled field would give an empty turn.
     """
     silent = {at: it for at, it in enumerate(messages) if it.get("content") is None}
     if not silent:
@@ -237,8 +237,8 @@ def _check_read(messages: Any, chat: Chat) -> None:
             close = _core.did_you_mean("content", fields)
             hint = f"; is {close!r} its content?" if close else ""
             raise ArgumentError(
-                f"messages[{number}] has no content, and the template reads nothing else of it "
-                f"but its role (it has {', '.join(map(repr, fields[:8]))}{hint})"
+                f"messages[{number}] has no content, and the template reads only its role "
+                f"(it has {', '.join(map(repr, fields[:8]))}{hint})"
             )
 
 
@@ -246,16 +246,14 @@ def _utf8(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        raise ArgumentError(
-            "a surrogate is escaped without its other half, which is not text"
-        ) from None
+        raise ArgumentError("the text has an escaped surrogate without its other half") from None
 
 
 def _field(record: object, name: str) -> Any:
-    """What a record has in a field, which may be JSON as text."""
+    """The value of a field of a record, which may be JSON as text."""
     if not isinstance(record, Mapping):
         raise FormatError(
-            f"no record with a field {name!r}, but a value of type {type(record).__name__}"
+            f"expected a record with a field {name!r}, not a value of type {type(record).__name__}"
         )
     if name not in record:
         close = _core.did_you_mean(name, [str(key) for key in record])
@@ -275,7 +273,7 @@ def _messages(messages: object) -> Any:
     """Messages that each have a role."""
     if not isinstance(messages, (list, tuple)):
         raise FormatError(
-            f"the messages are not a list, but a value of type {type(messages).__name__}"
+            f"the messages must be a list, not a value of type {type(messages).__name__}"
         )
     for number, message in enumerate(messages):
         if not isinstance(message, Mapping):
@@ -283,7 +281,7 @@ def _messages(messages: object) -> Any:
         role = message.get("role")
         if role is not None and not isinstance(role, str):
             raise FormatError(
-                f"messages[{number}].role is not text, but a value of type {type(role).__name__}"
+                f"messages[{number}].role must be text, not a value of type {type(role).__name__}"
             )
         if role is None:
             hint = ""

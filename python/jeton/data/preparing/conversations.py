@@ -1,4 +1,4 @@
-"""Records that hold conversations: of JSON lines and Parquet, tables, data sets and iterables."""
+"""Records of conversations from JSON lines, Parquet, tables, data sets and iterables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from jeton.corpora.token_blocks.rows import (
     is_column,
     is_one_split,
 )
-from jeton.data.preparing.chats import ChatEncoder, ChatRecord, named
+from jeton.data.preparing.chats import ChatEncoder, ChatRecord, counts_by_name
 from jeton.data.preparing.loss_mask_bits import DTYPE
 from jeton.errors import (
     ArgumentError,
@@ -38,16 +38,16 @@ from jeton.files import digest_of
 __all__ = ["ConversationFiles", "ConversationRows", "ConversationSource", "rows_of"]
 
 _AT_A_TIME = 1 << 20
-"""How many bytes are read at a time."""
+"""Bytes that are read at a time."""
 _ROWS = 256
-"""How many rows of a table are taken at a time."""
+"""Rows of a table that are read at a time."""
 
 
 class _OfConversations(DocumentSource):
     """A source whose counts have names."""
 
     def facts(self, end: SourcePosition, digests: Mapping[int, tuple[int, str]]) -> Facts:
-        counts = named(end.counts)
+        counts = counts_by_name(end.counts)
         return replace(super().facts(end, digests), bad=counts["bad"], chats=counts)
 
 
@@ -57,8 +57,8 @@ class ConversationFiles(_OfConversations):
     def __init__(self, paths: list[Path], chats: ChatEncoder, errors: str) -> None:
         self._paths, self._chats, self._errors = paths, chats, errors
         self._sizes = [size_of(path) for path in paths]
-        self._seen = [identity_of(path) for path in paths]
-        # What cannot be read is told before any work is done.
+        self._identities = [identity_of(path) for path in paths]
+        # Tables that cannot be read are an error before any work.
         for path in filter(is_table, paths):
             _ParquetColumns(path, chats.columns)
 
@@ -66,8 +66,8 @@ class ConversationFiles(_OfConversations):
     def size(self) -> int:
         return sum(self._sizes) if all(path.is_file() for path in self._paths) else 0
 
-    def identity(self) -> list[dict[str, Any]]:
-        return [dict(seen) for seen in self._seen]
+    def identity(self) -> list[dict[str, object]]:
+        return [dict(entry) for entry in self._identities]
 
     def consumed(self, start: SourcePosition) -> int | None:
         return consumed_files(self._paths, start)
@@ -89,11 +89,11 @@ class ConversationFiles(_OfConversations):
                 progress = block.after or progress
                 yield block
             if digest is None:
-                found = digest_of(path)
-                read, sha256 = found.bytes, found.sha256
+                file_digest = digest_of(path)
+                read, sha256 = file_digest.bytes, file_digest.sha256
             else:
                 read, sha256 = digest.size, digest.sha256.hexdigest()
-            check_unchanged(path, self._seen[number], read)
+            check_unchanged(path, self._identities[number], read)
             after = replace(progress, place=(number + 1, 0, 0, 0))
             yield nothing(DTYPE, progress, after, before + read, ((number, read, sha256),))
             progress = after
@@ -109,16 +109,18 @@ class ConversationFiles(_OfConversations):
     def _of_lines(
         self, number: int, path: Path, digest: _Digest, place: tuple[int, ...], before: int
     ) -> Iterator[ChatRecord]:
-        _, first, line, known = place
-        passed, sha256 = 0, hashlib.sha256()
+        _, first, line, beginning = place
+        position, sha256 = 0, hashlib.sha256()
         for text, end in _lines(path, digest):
             sha256.update(text)
-            sha256.update(b"\n" * (end - passed - len(text)))
-            passed = end
+            sha256.update(b"\n" * (end - position - len(text)))
+            position = end
             if end < first:
                 continue
-            if end > first > passed - len(text) or (end == first and _beginning(sha256) != known):
-                raise _changed(path, first)
+            if end > first > position - len(text) or (
+                end == first and _beginning(sha256) != beginning
+            ):
+                raise _change_error(path, first)
             if end == first:
                 continue
             line += 1
@@ -129,11 +131,11 @@ class ConversationFiles(_OfConversations):
                     (number, end, line, _beginning(sha256)),
                     before + digest.size,
                 )
-        if passed < first:
-            raise _changed(path, first)
+        if position < first:
+            raise _change_error(path, first)
 
     def _record(self, text: bytes, line: int) -> Any:
-        """What a line holds, or the error that it gives."""
+        """The value in a line, or the error of reading it."""
         if line == 1:
             text = text.removeprefix(b"\xef\xbb\xbf")
         try:
@@ -144,26 +146,26 @@ class ConversationFiles(_OfConversations):
                 '(set errors="replace" or errors="ignore")'
             )
         except RecursionError:
-            return FormatError("no JSON object: it is nested too deep")
+            return FormatError("not a JSON object: it is nested too deeply")
         except ValueError as error:
-            return FormatError(f"no JSON object: {error} (each line must hold a whole object)")
+            return FormatError(f"not a JSON object: {error} (each line must be a whole object)")
 
 
 def _beginning(sha256: Any) -> int:
-    """The first eight bytes of what was hashed so far."""
+    """The first eight bytes of the hash so far."""
     return int.from_bytes(sha256.digest()[:8], "big")
 
 
-def _changed(path: Path, read: int) -> FileError:
+def _change_error(path: Path, read: int) -> FileError:
     return FileError(
         f"{path}: has changed in its first {read:,} bytes, which were read already (restore it, or "
-        "begin anew)"
+        "start again)"
     )
 
 
 @dataclass
 class _Digest(io.RawIOBase):
-    """A file that is read, and the digest of what was read of it."""
+    """A file with the digest of the part that was read."""
 
     path: Path
     size: int = 0
@@ -195,7 +197,7 @@ class _Digest(io.RawIOBase):
 
 
 def _lines(path: Path, raw: _Digest) -> Iterator[tuple[bytes, int]]:
-    """The lines of a file, decompressed if it is compressed, each with the byte behind it."""
+    """The lines of a file, decompressed, each with the position after it in bytes."""
     with raw, io.BufferedReader(raw, _AT_A_TIME) as file:
         end, parts = 0, list[bytes]()
         try:
@@ -209,25 +211,25 @@ def _lines(path: Path, raw: _Digest) -> Iterator[tuple[bytes, int]]:
                     end += len(text) + 1
                     yield text, end
                 parts.append(rest)
-            # What stands behind the end of a compressed stream is of the file, too.
+            # Bytes after the end of a compressed stream belong to the file too.
             while file.read(_AT_A_TIME):
                 pass
         except DAMAGED as error:
-            told = " ".join(str(error).split())
-            raise FormatError(f"{path}: cannot be read: {told}") from None
+            reason = " ".join(str(error).split())
+            raise FormatError(f"{path}: cannot be read: {reason}") from None
         if last := b"".join(parts):
             yield last, end + len(last)
 
 
 class _ParquetColumns:
-    """Columns of a Parquet file, which are looked for at once."""
+    """Columns of a Parquet file; a missing file or column is an error at once."""
 
     def __init__(self, path: Path, columns: list[str]) -> None:
         try:
             from pyarrow import parquet
         except ImportError:
             raise UnsupportedError(
-                f"{path}: Parquet is read by pyarrow (pip install 'jeton[parquet]')"
+                f"{path}: reading Parquet needs pyarrow (pip install 'jeton[parquet]')"
             ) from None
         self._path, self._columns = path, columns
         try:
@@ -236,8 +238,8 @@ class _ParquetColumns:
         except FileNotFoundError:
             raise MissingFileError(f"{path}: there is no such file") from None
         except ARROW_ERRORS as error:
-            told = " ".join(str(error).split())
-            raise FormatError(f"{path}: not a Parquet file: {told}") from None
+            reason = " ".join(str(error).split())
+            raise FormatError(f"{path}: not a Parquet file: {reason}") from None
         for name in columns:
             _check_column(f"{path}: ", name, names)
         self._max_rows = min(_ROWS, rows_at_once(path, self._file.metadata, columns))
@@ -250,10 +252,10 @@ class _ParquetColumns:
         while skipped < len(groups) and groups[skipped].num_rows <= first:
             first -= groups[skipped].num_rows
             skipped += 1
-        wanted = list(range(skipped, len(groups)))
+        groups_to_read = list(range(skipped, len(groups)))
         try:
             for batch in self._file.iter_batches(
-                batch_size=self._max_rows, row_groups=wanted, columns=self._columns
+                batch_size=self._max_rows, row_groups=groups_to_read, columns=self._columns
             ):
                 records = batch.slice(first).to_pylist()
                 first = max(0, first - len(batch))
@@ -261,8 +263,8 @@ class _ParquetColumns:
         except ARROW_ERRORS as error:
             if isinstance(error, JetonError):
                 raise
-            told = " ".join(str(error).split())
-            raise FormatError(f"{self._path}: cannot be read: {told}") from None
+            reason = " ".join(str(error).split())
+            raise FormatError(f"{self._path}: cannot be read: {reason}") from None
 
 
 def _check_column(place: str, name: str, names: list[str]) -> None:
@@ -293,10 +295,10 @@ class ConversationRows(_OfConversations):
         self._rows, self._chats = rows, chats
 
     def part(self, number: int, parts: int) -> ConversationRows:
-        """The rows of one of so many parts, counted from 1."""
+        """The rows of part `number` of `parts`, counted from 1."""
         return ConversationRows(self._rows.part(number, parts), self._chats)
 
-    def identity(self) -> list[dict[str, Any]]:
+    def identity(self) -> list[dict[str, object]]:
         return [self._rows.identity]
 
     def blocks(self, start: SourcePosition) -> Iterator[Block]:
@@ -322,15 +324,17 @@ def rows_of(data: Any, chats: ChatEncoder) -> ConversationRows | None:
             _check_column("data: ", name, data.column_names)
         rows = data.select_columns(chats.columns).with_format("arrow")
         identity = {"dataset": str(data._fingerprint), "columns": chats.columns, "rows": len(data)}
-        given = SlicedRows(len(data), lambda at, end: list(rows[at:end].to_pylist()), identity)
-        return ConversationRows(given, chats)
+        sliced_rows = SlicedRows(
+            len(data), lambda at, end: list(rows[at:end].to_pylist()), identity
+        )
+        return ConversationRows(sliced_rows, chats)
     if not hasattr(data, "__arrow_c_stream__"):
         return None
     try:
         import pyarrow
     except ImportError:
         raise UnsupportedError(
-            "tables of Arrow are read by pyarrow (pip install 'jeton[parquet]')"
+            "reading tables of Arrow needs pyarrow (pip install 'jeton[parquet]')"
         ) from None
     try:
         table = pyarrow.table(data)
@@ -339,9 +343,9 @@ def rows_of(data: Any, chats: ChatEncoder) -> ConversationRows | None:
     for name in chats.columns:
         _check_column("data: ", name, table.column_names)
     table = table.select(chats.columns)
-    given = SlicedRows(
+    sliced_rows = SlicedRows(
         len(table),
         lambda at, end: list(table.slice(at, end - at).to_pylist()),
         {"columns": chats.columns, "rows": len(table)},
     )
-    return ConversationRows(given, chats)
+    return ConversationRows(sliced_rows, chats)

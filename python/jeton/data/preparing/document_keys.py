@@ -1,4 +1,4 @@
-"""Keys of documents, which a part keeps beside them: by these the whole is split and shuffled."""
+"""Keys of documents, which a part keeps so that `merge` can split and shuffle the whole set."""
 
 from __future__ import annotations
 

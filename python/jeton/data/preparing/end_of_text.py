@@ -1,4 +1,4 @@
-"""Which tokens are around documents: an end of text, found or named, or the tokenizer's frame."""
+"""The tokens around documents: an end-of-text token, or those of the post-processor."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ KNOWN = (
     "[EOS]",
     "<|EOS|>",
 )
-"""How tokens are spelled that end a text in published vocabularies."""
+"""The spellings of end-of-text tokens in published vocabularies."""
 
 
 class Choice(enum.Enum):
-    """A choice that is not spelled as a token."""
+    """A choice other than a token."""
 
-    AUTO = "the end of text that the tokenizer has"
+    AUTO = "the tokenizer's end-of-text token"
 
 
 @dataclass(frozen=True)
@@ -42,18 +42,18 @@ class EndOfText:
     token: str
     id: int
     place: str
-    """Whether it stands `after` or `before` each document."""
+    """Whether it comes `after` or `before` each document."""
 
     def to_json(self) -> dict[str, Any]:
-        """What the manifest says of it."""
+        """The entry of the manifest."""
         return {"token": self.token, "id": self.id, "place": self.place}
 
 
-def end_of_text_of(tokenizer: Tokenizer, given: object, *, place: object) -> EndOfText | None:
-    """The token that is named, or the only one that the tokenizer has for it.
+def end_of_text_of(tokenizer: Tokenizer, option: object, *, place: object) -> EndOfText | None:
+    """The end-of-text token that the caller names, or the only one of the tokenizer.
 
     Raises:
-        ArgumentError: There is no such token; the tokenizer has none for that, or several.
+        ArgumentError: There is no such token, or the tokenizer has no end-of-text token or several.
 
     Example:
         >>> import jeton
@@ -64,34 +64,38 @@ def end_of_text_of(tokenizer: Tokenizer, given: object, *, place: object) -> End
     if not isinstance(place, str) or place not in ("after", "before"):
         raise ArgumentError(f'end_of_text_place must be "after" or "before", not {place!r}')
     special = tokenizer.special_tokens
-    if given is None:
+    if option is None:
         return None
-    if given is Choice.AUTO:
-        found = [name for name in KNOWN if name in special]
-        if len(found) != 1:
-            has = "no end of text that is known" if not found else f"several: {', '.join(found)}"
+    if option is Choice.AUTO:
+        names = [name for name in KNOWN if name in special]
+        if len(names) != 1:
+            has = (
+                f"several end-of-text tokens, {', '.join(names)}"
+                if names
+                else "no known end-of-text token"
+            )
             there = f"; its special tokens: {', '.join(list(special)[:8])}" if special else ""
             raise ArgumentError(
-                f"the tokenizer has {has}{there} (name the token that separates documents by "
-                "end_of_text, or give None for no token between them)"
+                f"the tokenizer has {has}{there} (pass the token that separates documents as "
+                "end_of_text, or None for no token between them)"
             )
-        return EndOfText(found[0], special[found[0]], place)
-    if isinstance(given, str):
-        if given in special:
-            return EndOfText(given, special[given], place)
+        return EndOfText(names[0], special[names[0]], place)
+    if isinstance(option, str):
+        if option in special:
+            return EndOfText(option, special[option], place)
         try:
-            return EndOfText(given, tokenizer.bytes_to_id(given), place)
+            return EndOfText(option, tokenizer.bytes_to_id(option), place)
         except UnknownTokenError:
-            close = _core.did_you_mean(given, list(special))
+            close = _core.did_you_mean(option, list(special))
             hint = f"did you mean {close!r}?" if close else "None is for no token"
             raise ArgumentError(
-                f"end_of_text={given!r} is not a token of this tokenizer ({hint})"
+                f"end_of_text={option!r} is not a token of this tokenizer ({hint})"
             ) from None
-    if isinstance(given, bool) or not hasattr(given, "__index__"):
+    if isinstance(option, bool) or not hasattr(option, "__index__"):
         raise ArgumentTypeError(
-            f"end_of_text must be a token, its id or None, not {type(given).__name__}"
+            f"end_of_text must be a token, its id or None, not {type(option).__name__}"
         )
-    number = checked_int("end_of_text", given, 0)
+    number = checked_int("end_of_text", option, 0)
     try:
         token = tokenizer.token_spelling(number).decode("utf-8", "replace")
     except UnknownTokenError:
@@ -111,26 +115,26 @@ class DocumentFrame:
 
     @classmethod
     def of(cls, end: EndOfText | None) -> DocumentFrame:
-        """That of an end of text, or of none."""
+        """The frame for an end-of-text token, or for none."""
         ids = [] if end is None else [end.id]
         return cls([], ids) if end is None or end.place == "after" else cls(ids, [])
 
 
 def frame_of(tokenizer: Tokenizer) -> tuple[DocumentFrame, EndOfText]:
-    """What the post-processor puts around a text, and which of these tokens parts documents.
+    """The tokens that the post-processor adds around a text, and which of them separates documents.
 
     Raises:
-        ArgumentError: It puts nothing there, or does something else to ids.
+        ArgumentError: The post-processor adds no tokens, or changes ids in another way.
     """
-    found = tokenizer._core.frame(True)
-    if found is None:
+    ids_around = tokenizer._core.frame(True)
+    if ids_around is None:
         raise ArgumentError(
-            "frame: the post-processor of the tokenizer does more than putting tokens around a text"
+            "frame: the post-processor of the tokenizer does more than add tokens around a text"
         )
-    frame = DocumentFrame(*found)
+    frame = DocumentFrame(*ids_around)
     if not frame.begin and not frame.end:
         raise ArgumentError(
-            "frame: the post-processor of the tokenizer puts nothing around a text; leave it out"
+            "frame: the post-processor of the tokenizer adds no tokens around a text; leave it out"
         )
     id, place = (frame.end[-1], "after") if frame.end else (frame.begin[0], "before")
     return frame, EndOfText(tokenizer.token_spelling(id).decode("utf-8", "replace"), id, place)

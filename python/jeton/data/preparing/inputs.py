@@ -1,4 +1,4 @@
-"""What data is: files by their paths, texts, records or columns; and which part of it is wanted."""
+"""Recognises the data: paths of files, texts, records or columns; and selects a part of it."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ __all__ = ["DataReading", "paths_of", "source_of"]
 
 @dataclass(frozen=True)
 class DataReading:
-    """How data is read."""
+    """How to read data."""
 
     field: str | None
     """The field or column that holds the text."""
     errors: str
-    """What becomes of bytes that are not UTF-8."""
+    """What to do with bytes that are not UTF-8."""
     by_line: bool
     """Whether a document of a text file is a line."""
     part: tuple[int, int] | None = None
-    """Which part of how many is wanted, from 1."""
+    """The part to prepare, from 1, and the number of parts."""
     chats: ChatEncoder | None = None
-    """How records become tokens if they hold conversations."""
+    """The encoder of conversations, if records hold them."""
 
 
 def source_of(
     data: object, encoding: DocumentEncoding, reading: DataReading, *, name: str = "data"
 ) -> DocumentSource:
-    """What gives the blocks of data.
+    """The source of blocks for the data.
 
     Raises:
-        ArgumentError: It is nothing that holds documents, or has no such parts.
-        MissingFileError: There is no such file.
+        ArgumentError: The data does not hold documents, or has no such parts.
+        MissingFileError: A file does not exist.
     """
     paths = paths_of(data, name)
     if paths is not None:
@@ -75,7 +75,7 @@ def source_of(
         )
     if reading.part is not None:
         if not isinstance(data, Sequence):
-            raise ArgumentError(f"only files, tables and lists have parts, and {name} is none")
+            raise ArgumentError(f"only files, tables and lists have parts, and {name} is another")
         number, parts = reading.part
         data = data[len(data) * (number - 1) // parts : len(data) * number // parts]
     if reading.chats is not None:
@@ -84,32 +84,32 @@ def source_of(
 
 
 def paths_of(data: object, name: str) -> list[Path] | None:
-    """The files that data names; `None` if it names none."""
+    """The files that `data` names; `None` if it does not name files."""
     if isinstance(data, (str, os.PathLike)):
         return paths_or_texts(data)[0]
     if not isinstance(data, (list, tuple)) or not data:
         return None
     paths = [isinstance(item, os.PathLike) for item in data]
     if any(paths) and not all(paths):
-        raise ArgumentTypeError(f"{name} holds paths and other things; give one kind")
+        raise ArgumentTypeError(f"{name} holds paths and other items; pass one kind")
     if paths[0] or all(map(names_a_file, data)):
         return paths_or_texts(data)[0]
     return None
 
 
 def _part(paths: list[Path], number: int, parts: int) -> list[Path]:
-    """The files of a part: the parts follow one another, and have about as many bytes."""
+    """The files of a part; parts are consecutive and have about the same size."""
     if parts > len(paths):
         raise ArgumentError(
-            f"there are {len(paths):,} files, of which {parts:,} parts cannot be made; cut the "
-            "files, or ask for fewer parts"
+            f"{len(paths):,} files cannot be divided into {parts:,} parts; split the files, or ask "
+            "for fewer parts"
         )
     sizes = [size_of(path) for path in paths]
-    total, before, chosen = sum(sizes), 0, []
+    total, before, files = sum(sizes), 0, []
     for at, (path, size) in enumerate(zip(paths, sizes, strict=True)):
-        # The middle of a file says which part it belongs to.
+        # The middle of a file decides which part it belongs to.
         place = (2 * before + size) * parts // (2 * total) if total else at * parts // len(paths)
         if min(place, parts - 1) == number - 1:
-            chosen.append(path)
+            files.append(path)
         before += size
-    return chosen
+    return files

@@ -1,8 +1,8 @@
-"""What it takes to go on after any interruption: the folder in which a set grows.
+"""The working folder of a set, from which preparing resumes after any interruption.
 
-Everything grows in `FOLDER/.preparing`; only what is whole is moved to `FOLDER`, `manifest.json`
-last. `run.json` says what is prepared from what, `state.json` how far it is, and is replaced in one
-step; `digests.jsonl` grows by a line for each input that was read to its end.
+All files are written in `FOLDER/.preparing`, and moved to `FOLDER` only when the set is complete,
+`manifest.json` last. `run.json` describes the run, and `state.json` its progress; it is replaced
+atomically. `digests.jsonl` gets a line for each input that was read to its end.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ RUN = "run.json"
 
 
 class Journal:
-    """The folder in which a set grows; one process at a time has it."""
+    """The working folder of a set; one process at a time can use it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.work = folder / WORK
         self.set = self.work / "set"
-        """Where the files of the set grow."""
-        #: Whether something is kept that took work.
+        """The folder for the files of the set."""
+        #: Whether the folder holds results of work.
         self._is_worth_keeping = False
-        self._saved = 0
+        self._save_count = 0
         self._is_new = False
         self._lock: BinaryIO | None = None
         self._digests: BinaryIO | None = None
-        #: How many lines of digests there are.
+        #: The number of lines of digests.
         self._noted = 0
 
     def __enter__(self) -> Journal:
@@ -70,40 +70,40 @@ class Journal:
         return self
 
     def _claim(self) -> None:
-        """Keeps others out of the folder in which a set grows.
+        """Makes sure that only this user can write to the working folder.
 
-        The names in it are known, so a link that was planted under one would be written through.
+        The names in it are known, so somebody else could plant a link that jeton would write
+        through.
 
         Raises:
-            FileError: The folder is a link, or belongs to somebody else.
+            FileError: The folder is a link, or belongs to another user.
         """
-        found = self.work.lstat()
-        if not stat.S_ISDIR(found.st_mode):
-            raise FileError(f"{self.work}: is not a folder; remove it to begin")
-        # A new file shows who this user is: file systems may map owners.
+        status = self.work.lstat()
+        if not stat.S_ISDIR(status.st_mode):
+            raise FileError(f"{self.work}: is not a folder; remove it to start")
+        # A new file shows the id of this user, since file systems may map owners.
         with tempfile.TemporaryFile(dir=self.work) as own:
-            if os.fstat(own.fileno()).st_uid != found.st_uid:
+            if os.fstat(own.fileno()).st_uid != status.st_uid:
                 raise FileError(f"{self.work}: belongs to another user; prepare in another folder")
-        if stat.S_IMODE(found.st_mode) & 0o077:
+        if stat.S_IMODE(status.st_mode) & 0o077:
             # Some file systems have no permissions.
             with contextlib.suppress(OSError):
                 self.work.chmod(0o700)
 
     def _refuse_links(self) -> None:
-        """Raises an error if something in the working folder is neither a folder nor a file of its
-        own."""
+        """Fails if the working folder has anything but folders and files without other links."""
         for folder, folders, names in os.walk(self.work):
             for path in (Path(folder, name) for name in (*folders, *names)):
                 entry = path.lstat()
                 is_file = stat.S_ISREG(entry.st_mode) and entry.st_nlink <= 1
                 if not is_file and not stat.S_ISDIR(entry.st_mode):
                     raise FileError(
-                        f"{path}: is a link, a pipe or a device; remove {self.work} to begin anew"
+                        f"{path}: is a link, a pipe or a device; remove {self.work} to start again"
                     )
 
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is not None and not self._is_worth_keeping:
-            # So that the next call may have other options.
+            # So that the next call can have other options.
             shutil.rmtree(self.work, ignore_errors=True)
             if self._is_new:
                 with contextlib.suppress(OSError):
@@ -116,54 +116,54 @@ class Journal:
     def begin(
         self, run: dict[str, Any], read: Callable[[dict[str, Any] | None], dict[str, Consumed]]
     ) -> dict[str, Any] | None:
-        """Notes what is prepared; gives the state to go on from, if it was begun before.
+        """Records the run; returns the state to resume from, if it was started before.
 
-        `read` says what had been read of each split's inputs when a state was saved: that must be
-        the same, and other inputs may have changed.
+        `read` returns how much of each split's inputs was read when the state was saved: that part
+        must be unchanged, while other inputs may have changed.
 
         Raises:
-            FileError: Something else was begun in the folder, or an input has changed since.
+            FileError: Another run was started in the folder, or an input has changed since.
         """
         run = json.loads(json.dumps(run))
         path = self.work / RUN
         if not path.exists():
-            for left in self.set.iterdir():
-                shutil.rmtree(left) if left.is_dir() else left.unlink()
+            for leftover in self.set.iterdir():
+                shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
             self._put(path, run)
             return None
-        begun = self._get(path)
-        saved = self.work / "state.json"
-        state = self._get(saved) if saved.exists() else None
+        earlier = self._get(path)
+        state_file = self.work / "state.json"
+        state = self._get(state_file) if state_file.exists() else None
         self._noted = 0 if state is None else state.pop("digests")
-        if begun != run:
-            difference = _difference(begun, run, read(state), self.digests())
+        if earlier != run:
+            difference = _difference(earlier, run, read(state), self.digests())
             if difference is not None:
                 raise FileError(f"{self.folder}: {difference}; {self._remedy()}")
             self._put(path, run)
         return state
 
     def save(self, state: dict[str, Any]) -> None:
-        """Replaces the state in one step."""
+        """Replaces the state atomically."""
         with self._file_errors():
             if self._digests is not None:
                 self._digests.flush()
                 os.fsync(self._digests.fileno())
         self._put(self.work / "state.json", {**state, "digests": self._noted})
-        # The first state is that before any work.
-        self._saved += 1
-        self._is_worth_keeping |= self._saved > 1
+        # The first state is saved before any work.
+        self._save_count += 1
+        self._is_worth_keeping |= self._save_count > 1
 
     def forget(self) -> None:
-        """Keeps nothing, if the run ends with an error."""
+        """Makes an error remove the working folder."""
         self._is_worth_keeping = False
 
     def add_digest(self, pass_number: int, number: int, size: int, sha256: str) -> None:
-        """Notes what was read of an input; with the next state it is on the disk."""
+        """Records the digest of an input; the next state brings it to the disk."""
         with self._file_errors():
             if self._digests is None:
                 path = self.work / "digests.jsonl"
                 self._digests = path.open("ab")
-                # What was cut short by a kill is no line.
+                # A kill may have left an incomplete line.
                 if self._digests.tell():
                     self._digests.write(b"\n")
             line = json.dumps([pass_number, number, size, sha256]).encode()
@@ -171,9 +171,9 @@ class Journal:
             self._noted += 1
 
     def digests(self) -> dict[int, dict[int, tuple[int, str]]]:
-        """For each pass, what was read of each input."""
+        """For each pass, the size and SHA-256 of each input."""
         path = self.work / "digests.jsonl"
-        found: dict[int, dict[int, tuple[int, str]]] = {}
+        by_pass: dict[int, dict[int, tuple[int, str]]] = {}
         if self._digests is not None:
             self._digests.flush()
         whole = 0
@@ -181,32 +181,32 @@ class Journal:
             sum_of_text, _, text = line.partition(b" ")
             if sum_of_text == b"%08x" % zlib.crc32(text):
                 pass_number, number, size, sha256 = json.loads(text)
-                found.setdefault(pass_number, {})[number] = (size, sha256)
+                by_pass.setdefault(pass_number, {})[number] = (size, sha256)
                 whole += 1
-        # What was cut short by a kill is no line, and no state speaks of it.
+        # Incomplete lines are ignored, and no saved state counts them.
         if whole < self._noted:
-            raise FormatError(f"{path}: is damaged; remove {self.work} to begin anew")
+            raise FormatError(f"{path}: is damaged; remove {self.work} to start again")
         self._noted = whole
-        return found
+        return by_pass
 
     def check(self, whole: Manifest) -> None:
-        """Refuses files that have changed since the manifest was made.
+        """Fails if a file has changed since the manifest was written.
 
         Raises:
-            FormatError: One has.
+            FormatError: A file has changed.
         """
         with self._file_errors():
-            for name, expected in whole.files.items():
+            for name, digest in whole.files.items():
                 path = self.set / name if (self.set / name).exists() else self.folder / name
-                if path.exists() and digest_of(path) != expected:
+                if path.exists() and digest_of(path) != digest:
                     raise FormatError(f"{path}: is damaged since it was written; {self._remedy()}")
 
     def publish(self, whole: Manifest) -> None:
-        """Moves what is whole to the folder, and removes what it grew in.
+        """Moves the complete set to the folder, and removes the working folder.
 
-        The manifest comes last, and before it the main files of the first split: whoever finds
-        these finds all others. What says that something is prepared here goes before the rest that
-        is removed: what a kill leaves then is known to be of no use.
+        The manifest is moved last, and the main files of the first split before it: whoever finds
+        these also finds the others. `run.json` is removed first, so that after a kill the rest of
+        the working folder is known to be useless.
         """
         main = [shard.files[0] for split in whole.splits.values() for shard in split.shards]
         others = [name for name in whole.files if name not in main]
@@ -215,13 +215,13 @@ class Journal:
                 grown, target = self.set / name, self.folder / name
                 if grown.exists():
                     if os.path.lexists(target):
-                        raise FileError(f"{target}: was put there by another; remove it to go on")
+                        raise FileError(f"{target}: is from another program; remove it to resume")
                     if target.parent != self.folder and target.parent.is_symlink():
-                        raise FileError(f"{target.parent}: is a link; remove it to go on")
+                        raise FileError(f"{target.parent}: is a link; remove it to resume")
                     target.parent.mkdir(exist_ok=True)
                     os.replace(grown, target)
                 elif not target.exists():
-                    raise FileError(f"{target}: is gone since it was written; {self._remedy()}")
+                    raise FileError(f"{target}: is missing since it was written; {self._remedy()}")
             part = self.work / manifest.NAME
             part.write_text(whole.to_json(), "utf-8")
             with part.open("rb") as file:
@@ -232,7 +232,7 @@ class Journal:
             shutil.rmtree(self.work, ignore_errors=True)
 
     def _remedy(self) -> str:
-        return f"go on with what was begun, or remove {self.work} to begin anew"
+        return f"resume the run that was started, or remove {self.work} to start again"
 
     def _put(self, path: Path, record: dict[str, Any]) -> None:
         beside = path.with_suffix(".new")
@@ -249,7 +249,7 @@ class Journal:
         with self._file_errors():
             text, _, sum_of_text = path.read_bytes().partition(b"\n")
         if sum_of_text != b"%08x\n" % zlib.crc32(text):
-            raise FormatError(f"{path}: is damaged; remove {self.work} to begin anew")
+            raise FormatError(f"{path}: is damaged; remove {self.work} to start again")
         record: dict[str, Any] = json.loads(text)
         return record
 
@@ -265,7 +265,7 @@ class Journal:
 
 
 def _lock(file: BinaryIO, folder: Path) -> None:
-    """Keeps other processes from a folder for as long as the file is open."""
+    """Locks a folder against other processes while the file is open."""
     try:
         import fcntl
     except ImportError:
@@ -278,32 +278,32 @@ def _lock(file: BinaryIO, folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Consumed:
-    """What of the inputs of a split had been read."""
+    """How much of the inputs of a split was read."""
 
     pass_number: int
     """The pass that reads them."""
     files: int | None
-    """How many were; `None` if all must be the same."""
+    """The number of inputs that must be unchanged; `None` for all."""
 
 
 def _difference(
-    begun: dict[str, Any],
-    wanted: dict[str, Any],
+    earlier: dict[str, Any],
+    current: dict[str, Any],
     read: dict[str, Consumed],
     digests: dict[int, dict[int, tuple[int, str]]],
 ) -> str | None:
-    """In what two runs differ, first, if one cannot go on with the other."""
-    if begun.get("tokenizer") != wanted["tokenizer"]:
-        return "the tokenizer is not the one that this set was begun with"
-    if begun.get("jeton") != wanted["jeton"]:
-        return f"was begun by jeton {begun.get('jeton')}, which may do otherwise"
-    options = begun.get("options")
-    for name, value in wanted["options"].items():
+    """The first difference that prevents one run from resuming the other; `None` without any."""
+    if earlier.get("tokenizer") != current["tokenizer"]:
+        return "the tokenizer is not the one that this set was started with"
+    if earlier.get("jeton") != current["jeton"]:
+        return f"was started by jeton {earlier.get('jeton')}, which may give other files"
+    options = earlier.get("options")
+    for name, value in current["options"].items():
         before = options.get(name) if isinstance(options, dict) else None
         if _as_lenient(name, before, value) != value:
-            return f"holds a set that was begun with {name}={before!r}, not {value!r}"
-    inputs = begun.get("inputs")
-    for split, entries in wanted["inputs"].items():
+            return f"holds a set that was started with {name}={before!r}, not {value!r}"
+    inputs = earlier.get("inputs")
+    for split, entries in current["inputs"].items():
         before, consumed = inputs.get(split) if isinstance(inputs, dict) else None, read[split]
         wholly = consumed.files is None and before != entries
         count = len(entries) if consumed.files is None else consumed.files
@@ -312,17 +312,17 @@ def _difference(
             or min(len(before), len(entries)) < count
             or (wholly and len(before) != len(entries))
         ):
-            return "the inputs are not those that this set was begun with"
-        known = digests.get(consumed.pass_number, {})
+            return "the inputs are not those that this set was started with"
+        known_digests = digests.get(consumed.pass_number, {})
         for number, (old, new) in enumerate(zip(before[:count], entries[:count], strict=True)):
-            if old != new and not _is_same_file(old, new, known.get(number)):
-                return changed(old, new)
+            if old != new and not _is_same_file(old, new, known_digests.get(number)):
+                return change_of(old, new)
     return None
 
 
 def _as_lenient(name: str, before: object, value: object) -> Any:
-    """What an option was, or may be now: what was read under the strictest choice held nothing that
-    another would have read otherwise."""
+    """The value of an option when the run was started, or its value now if that is as good: data
+    that passed the strictest choice reads the same with any other."""
     if name == "messages" and isinstance(before, dict) and isinstance(value, dict):
         return {of: _as_lenient(of, it, value.get(of)) for of, it in before.items()}
     return value if name in _STRICTEST and before == _STRICTEST[name] else before
@@ -338,11 +338,11 @@ def _is_same_file(old: Any, new: Any, digest: tuple[int, str] | None) -> bool:
     return digest_of(Path(new["path"])).sha256 == digest[1]
 
 
-def changed(old: dict[str, Any], new: dict[str, Any]) -> str:
-    """How an input has changed."""
+def change_of(old: dict[str, Any], new: dict[str, Any]) -> str:
+    """A description of how an input has changed."""
     place = new.get("path")
     if place is None or old.get("path") != place:
-        return "the inputs are not those that this set was begun with"
+        return "the inputs are not those that this set was started with"
     if old.get("bytes") != new.get("bytes"):
         return f"{place} has changed: it has {new.get('bytes'):,} bytes, and had {old['bytes']:,}"
     return f"{place} has changed since it was read first"

@@ -7,7 +7,6 @@ taken off where tokens are written.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,8 +28,10 @@ def marked(tokens: npt.ArrayLike, mask: npt.ArrayLike) -> npt.NDArray[np.uint32]
     True
     """
     flags = np.asarray(mask).astype(np.bool_)
-    found: npt.NDArray[np.uint32] = np.asarray(tokens).astype(np.uint32) | (_LEARNT * flags)
-    return found
+    tokens_with_mask: npt.NDArray[np.uint32] = np.asarray(tokens).astype(np.uint32) | (
+        _LEARNT * flags
+    )
+    return tokens_with_mask
 
 
 class Unmarking:
@@ -41,7 +42,7 @@ class Unmarking:
 
     def append(
         self,
-        tokens: npt.NDArray[Any],
+        tokens: npt.NDArray[np.integer],
         lengths: npt.NDArray[np.int64],
         *,
         unfinished: bool = False,
@@ -58,7 +59,7 @@ def summed(counts: Iterable[Mapping[str, int] | None]) -> dict[str, int] | None:
     >>> summed([{"bad": 1}, None, {"bad": 2}])
     {'bad': 3}
     """
-    known = [some for some in counts if some is not None]
-    if not known:
+    all_counts = [some for some in counts if some is not None]
+    if not all_counts:
         return None
-    return {name: sum(some[name] for some in known) for name in known[0]}
+    return {name: sum(some[name] for some in all_counts) for name in all_counts[0]}

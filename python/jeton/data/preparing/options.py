@@ -1,7 +1,7 @@
-"""The options of `prepare`: one value for its arguments, checked, and what they ask for.
+"""The options of `prepare` as one value, checked, and the request that they give.
 
-Look here for which options exclude each other. `jeton.data.prepare` documents them; on a cluster,
-`jeton.ray.prepare` has the same.
+Look here for options that exclude each other. `jeton.data.prepare` documents them;
+`jeton.ray.prepare` takes the same on a cluster.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from jeton.tokenizer import Tokenizer
 __all__ = ["AUTO", "MEMORY", "PrepareOptions", "PrepareRequest", "plan_of"]
 
 AUTO = Choice.AUTO
-"""The end of text that a tokenizer has, if it has one."""
+"""The tokenizer's end-of-text token."""
 
 MEMORY = "1GB"
-"""What shuffling may take, unless the caller says otherwise."""
+"""The default memory for shuffling."""
 
 
 @dataclass(frozen=True)
 class PrepareRequest:
-    """What options ask for: what set, how documents become tokens, how data is read."""
+    """The request that options give: the plan of the set, the encoding, and how to read data."""
 
     plan: SetPlan
     encoding: DocumentEncoding
@@ -53,7 +53,7 @@ class PrepareRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class PrepareOptions:
-    """The arguments of `prepare` by their names, as the caller gave them."""
+    """The arguments of `prepare` by name, as the caller passed them."""
 
     layout: str = "jeton"
     shard_tokens: int | None = None
@@ -73,11 +73,10 @@ class PrepareOptions:
     messages: str | Conversations | None = None
 
     def request(self, tokenizer: Tokenizer) -> PrepareRequest:
-        """What the options ask for with this tokenizer.
+        """The request that the options give with this tokenizer.
 
         Raises:
-            ArgumentError, ArgumentTypeError: An option that makes no sense, or that excludes
-                another.
+            ArgumentError, ArgumentTypeError: An option is not valid, or excludes another.
         """
         if not isinstance(tokenizer, Tokenizer):
             kind = type(tokenizer).__name__
@@ -91,7 +90,7 @@ class PrepareOptions:
                 (value or "").encode()
             except UnicodeEncodeError:
                 raise ArgumentError(
-                    f"{what} cannot be {value!r}: a surrogate stands alone"
+                    f"{what} cannot be {value!r}: it has an unpaired surrogate"
                 ) from None
         by_line, drops = are_lines(self.documents), drops_bad(self.bad_records)
         shard_tokens = self.shard_tokens
@@ -102,7 +101,7 @@ class PrepareOptions:
             if self.messages is not None or self.end_of_text is not AUTO:
                 other = "end_of_text" if self.messages is None else "messages"
                 raise ArgumentError(
-                    f"frame and {other} both say what is around documents; give one"
+                    f"frame and {other} both set the tokens around documents; pass one"
                 )
             around, end = frame_of(tokenizer)
         elif self.messages is None:
@@ -144,7 +143,7 @@ class PrepareOptions:
         return PrepareRequest(plan, encoding, reading)
 
     def _conversations(self, *, by_line: bool, drops: bool) -> Conversations:
-        """What is asked of conversations, and nothing that is asked of other documents."""
+        """The options for conversations; fails if there are options for other documents."""
         messages, layout = self.messages, layouts.LAYOUTS[self.layout]
         if not isinstance(messages, (str, Conversations)):
             raise ArgumentTypeError(
@@ -172,7 +171,7 @@ class PrepareOptions:
         return messages
 
     def _validation(self) -> tuple[Literal["cut", "hash", "data"] | None, Fraction]:
-        """How documents come to validate, and what share of them."""
+        """How validation documents are chosen, and their share."""
         validation, split = self.validation, self.split
         if not isinstance(split, str) or split not in ("cut", "hash"):
             raise ArgumentError(f'split must be "cut" or "hash", not {split!r}')
@@ -180,16 +179,14 @@ class PrepareOptions:
             return None, Fraction(0)
         if isinstance(validation, bool) or not isinstance(validation, Real):
             return "data", Fraction(0)
-        # 0.1 is meant as it is written.
+        # 0.1 means exactly one tenth.
         is_exact = isinstance(validation, Rational)
         try:
             share = Fraction(validation if is_exact else repr(float(validation)))  # type: ignore[arg-type]
         except ValueError:
             share = Fraction(-1)
         if not 0 < share < 1:
-            raise ArgumentError(
-                f"validation must lie between 0 and 1, or be data, not {validation}"
-            )
+            raise ArgumentError(f"validation must be between 0 and 1, or data, not {validation}")
         return ("hash" if split == "hash" else "cut"), share
 
     def _part(self) -> tuple[int, int] | None:

@@ -1,4 +1,4 @@
-"""Parts that several machines have made, put together: the set that one machine would have made."""
+"""Joins the parts of several machines into the set that one machine would have made."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from jeton.errors import ArgumentError, FormatError, JetonError
 __all__ = ["PartsSource", "checked_parts"]
 
 _AT_A_TIME = 1 << 20
-"""About how many tokens a block has."""
+"""Approximate number of tokens of a block."""
 
 
 def checked_parts(folders: list[Path]) -> list[tuple[Path, Manifest]]:
-    """The parts in their order, each of them whole.
+    """The parts in order, after verifying each.
 
     Raises:
-        ArgumentError: A part is missing or there twice, or one is of another set.
+        ArgumentError: A part is missing, there twice, or of another set.
         FormatError: A part is damaged.
     """
     if not folders:
         raise ArgumentError("there are no parts to merge")
-    found = [(folder, Manifest.read(folder)) for folder in folders]
+    manifests = [(folder, Manifest.read(folder)) for folder in folders]
     by_number: dict[int, tuple[Path, Manifest]] = {}
-    first_folder, first = found[0]
-    for folder, manifest in found:
+    first_folder, first = manifests[0]
+    for folder, manifest in manifests:
         if manifest.part is None:
             raise ArgumentError(f"{folder}: is a whole set, not a part of one")
         for what, own, others in (
-            ("part of so many", manifest.part[1], (first.part or (0, 0))[1]),
+            ("number of parts", manifest.part[1], (first.part or (0, 0))[1]),
             ("tokenizer", manifest.tokenizer["digest"], first.tokenizer["digest"]),
             ("end of text", manifest.end_of_text, first.end_of_text),
             ("options", manifest.options, first.options),
@@ -59,7 +59,7 @@ def checked_parts(folders: list[Path]) -> list[tuple[Path, Manifest]]:
     if missing:
         some = ", ".join(missing[:8]) + (", …" if len(missing) > 8 else "")
         raise ArgumentError(f"of {parts} parts, these are missing: {some}")
-    for folder, _ in found:
+    for folder, _ in manifests:
         damages = verify(folder)
         if damages:
             raise FormatError(f"{folder}/{damages[0]}")
@@ -67,7 +67,7 @@ def checked_parts(folders: list[Path]) -> list[tuple[Path, Manifest]]:
 
 
 class PartsSource(DocumentSource):
-    """The documents of a split of parts. A place is a part and how many documents came before."""
+    """The documents of a split of all parts. A place is a part and the documents before it."""
 
     def __init__(self, parts: list[tuple[Path, Manifest]], split: str) -> None:
         self._parts, self._split = parts, split
@@ -79,7 +79,7 @@ class PartsSource(DocumentSource):
             for _, manifest in self._parts
         )
 
-    def identity(self) -> list[dict[str, Any]]:
+    def identity(self) -> list[dict[str, object]]:
         return [
             {"part": str(folder), "sha256": hashlib.sha256(_manifest_of(folder)).hexdigest()}
             for folder, _ in self._parts
@@ -87,22 +87,22 @@ class PartsSource(DocumentSource):
 
     def facts(self, end: SourcePosition, digests: Mapping[int, tuple[int, str]]) -> Facts:
         del end, digests
-        wanted = {} if self._split == "train" else {"split": self._split}
+        properties = {} if self._split == "train" else {"split": self._split}
         inputs = tuple(
             dict(entry)
             for _, manifest in self._parts
             for entry in manifest.inputs
-            if entry.get("split") == wanted.get("split")
+            if entry.get("split") == properties.get("split")
         )
         # A manifest has one count for all its splits.
-        counted = [manifest for _, manifest in self._parts if not wanted]
+        manifests = [manifest for _, manifest in self._parts if not properties]
         return Facts(
             inputs,
-            sum(manifest.documents for manifest in counted),
-            sum(manifest.bytes for manifest in counted),
-            sum(manifest.empty_documents for manifest in counted),
-            sum(manifest.bad_documents for manifest in counted),
-            summed(manifest.chats for manifest in counted),
+            sum(manifest.documents for manifest in manifests),
+            sum(manifest.bytes for manifest in manifests),
+            sum(manifest.empty_documents for manifest in manifests),
+            sum(manifest.bad_documents for manifest in manifests),
+            summed(manifest.chats for manifest in manifests),
         )
 
     def blocks(self, start: SourcePosition) -> Iterator[Block]:
@@ -124,18 +124,18 @@ class PartsSource(DocumentSource):
                     if shard.mask is not None:
                         tokens = marked(tokens, shard.mask[begin : int(ends[stop - 1])])
                     lengths = np.diff(ends[row:stop], prepend=begin)
-                    known = np.empty(0, np.uint64)
+                    document_keys = np.empty(0, np.uint64)
                     if keys is not None:
-                        known = np.array(keys[document + row : document + stop])
+                        document_keys = np.array(keys[document + row : document + stop])
                     read += tokens.nbytes
                     after = SourcePosition((number, document + stop), start.documents)
-                    yield Block(tokens, lengths, known, progress, after, read)
+                    yield Block(tokens, lengths, document_keys, progress, after, read)
                     progress = after
                 document += len(ends)
 
 
 def _slices(ends: Any, row: int) -> Iterator[tuple[int, int]]:
-    """Documents from `row` on, about so many tokens at a time."""
+    """Ranges of documents from `row` on, each with about the tokens of a block."""
     while row < len(ends):
         before = int(ends[row - 1]) if row else 0
         stop = max(row + 1, int(np.searchsorted(ends, before + _AT_A_TIME, side="right")))

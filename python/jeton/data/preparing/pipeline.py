@@ -1,7 +1,7 @@
-"""The run that makes a token set: passes over sources, a state to go on from, and the finish.
+"""The run that makes a token set: passes over sources, a state to resume from, and the finish.
 
-Each pass takes the blocks of a source to a sink. Look here for what is kept when, and for what the
-manifest says.
+Each pass takes the blocks of a source to a sink. Look here for when the state is saved, and for the
+content of the manifest.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from jeton._core import __version__
 from jeton.corpora.token_blocks.blocks import DocumentSource, Facts, SourcePosition
 from jeton.data import layouts
 from jeton.data.layouts import Writer
-from jeton.data.manifest import Manifest, WrittenSplit, written
+from jeton.data.manifest import Manifest, WrittenSplit, digests_of
 from jeton.data.preparing import loss_mask_bits
 from jeton.data.preparing.document_keys import Keyed
 from jeton.data.preparing.end_of_text import EndOfText
@@ -33,49 +33,49 @@ from jeton.tokenizer import Tokenizer
 __all__ = ["PrepareProgress", "PrepareRun", "SetPlan", "manifest_of"]
 
 CHECKPOINT_SECONDS = 30.0
-"""How much work an interruption may cost."""
+"""The most work that an interruption can lose."""
 TELL_SECONDS = 0.1
-"""How often it is told how far a run is."""
+"""The minimum time between two reports of progress."""
 
 
 @dataclass(frozen=True)
 class PrepareProgress:
-    """How far preparing has come: what `watch` is called with."""
+    """The progress of preparing: the argument of `watch`."""
 
     phase: Literal["encoding", "shuffling", "finishing"]
-    """What is being done."""
+    """The current work."""
     done: int
-    """Bytes that were read: of the inputs when encoding, of tokens when shuffling."""
+    """The bytes that were read: of the inputs when encoding, of tokens when shuffling."""
     total: int
-    """How many there are; 0 if that is not known."""
+    """The bytes to read; 0 if unknown."""
     documents: int
-    """How many documents were encoded."""
+    """The number of documents that were encoded."""
     tokens: int
-    """How many tokens these have, ends of text included."""
+    """The number of their tokens, including end-of-text tokens."""
 
 
 @dataclass(frozen=True)
 class SetPlan:
-    """What a set is to be."""
+    """The plan of a set."""
 
     layout: str
     dtype: str
     shard_tokens: int | None
     tokenizer: Tokenizer
     name: str
-    """What the tokenizer is called; empty if nobody says."""
+    """The name of the tokenizer; empty without one."""
     end_of_text: EndOfText | None
     by: Literal["cut", "hash", "data"] | None
-    """How the validation split is told from the training split, if there is one."""
+    """How the validation split is chosen, if there is one."""
     share: Fraction
-    """How much of the set validates, unless that is given as data."""
+    """The share of the set that validates, unless there is separate data."""
     seed: int | None
-    """What documents are shuffled by."""
+    """The seed of shuffling."""
     memory: int
-    """How many bytes shuffling may take."""
+    """The memory for shuffling in bytes."""
     part: tuple[int, int] | None
     options: dict[str, Any] = field(default_factory=dict)
-    """What the manifest says of all this, and what must be the same to go on."""
+    """The options in the manifest, which must be unchanged to resume."""
 
     @property
     def masks(self) -> bool:
@@ -84,7 +84,7 @@ class SetPlan:
 
     @property
     def is_shuffled(self) -> bool:
-        """Whether documents are shuffled here; those of a part are when all are put together."""
+        """Whether documents are shuffled here; those of parts are shuffled by `merge`."""
         return self.seed is not None and self.part is None
 
     @property
@@ -99,13 +99,13 @@ class SetPlan:
 
     @property
     def _is_part_of_one(self) -> bool:
-        # A part is parted when all are put together.
+        # Parts are split by `merge`.
         return self.part is not None and self.by != "data"
 
 
 @dataclass
 class _Pass:
-    """What one source gives to one sink."""
+    """One source and the sink that takes its blocks."""
 
     phase: Literal["encoding", "shuffling"]
     source: DocumentSource
@@ -113,7 +113,7 @@ class _Pass:
 
 
 class PrepareRun:
-    """One run, which may be the continuation of another."""
+    """One run, which may resume another."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class PrepareRun:
         self._last_told = 0.0
 
     def go(self) -> Manifest:
-        """Makes the set, or goes on with it."""
+        """Makes the set, or resumes making it."""
         end = None if self._plan.end_of_text is None else self._plan.end_of_text.to_json()
         identities = {name: source.identity() for name, source in self._sources.items()}
         state = self._journal.begin(
@@ -150,8 +150,8 @@ class PrepareRun:
         return whole
 
     def _consumed(self, state: dict[str, Any] | None) -> dict[str, Consumed]:
-        """What had been read of each source when a state was saved."""
-        found = {}
+        """How much of each source was read when the state was saved."""
+        consumed = {}
         for name, source in self._sources.items():
             number = 0 if name == "train" else 1 + self._plan.is_shuffled
             files: int | None = 0
@@ -159,8 +159,8 @@ class PrepareRun:
                 files = None
             elif state is not None and state["pass"] == number:
                 files = source.consumed(SourcePosition.from_json(state["progress"]))
-            found[name] = Consumed(number, files)
-        return found
+            consumed[name] = Consumed(number, files)
+        return consumed
 
     def _make_set(self, state: dict[str, Any] | None) -> Manifest:
         plan = self._plan
@@ -246,7 +246,7 @@ class PrepareRun:
         return passes
 
     def _run(self, work: _Pass, state: dict[str, Any]) -> None:
-        """Takes all blocks of a pass to its sink; `state` becomes that behind it."""
+        """Takes all blocks of a pass to its sink; updates `state` to that after the pass."""
         progress = SourcePosition.from_json(state["progress"])
         with closing(work.sink(state["sink"])) as sink, closing(_Blocks(work, progress)) as blocks:
             due = time.monotonic() + CHECKPOINT_SECONDS
@@ -303,11 +303,11 @@ class PrepareRun:
             source.facts(
                 SourcePosition.from_json(read[number]), digests.get(number % len(read), {})
             )
-            # The data to train from is read first, the data to validate with last.
+            # Training data is read first, validation data last.
             for number, source in zip((0, -1), self._sources.values(), strict=False)
         ]
         folder = self._journal.set
-        files = {} if self._plan.part is None else written(folder, [Keyed.FILE])
+        files = {} if self._plan.part is None else digests_of(folder, [Keyed.FILE])
         for writer in self._writers.values():
             files |= writer.digests
         by_split = dict(zip(self._sources, facts, strict=True))
@@ -317,7 +317,7 @@ class PrepareRun:
 def _nothing_left(split: str) -> ArgumentError:
     use = {"train": "training", "val": "validation"}[split]
     return ArgumentError(
-        f"no document is left for {use}, the split {split!r}: there is too little data"
+        f"there is no document for {use}, the split {split!r}: there is too little data"
     )
 
 
@@ -328,14 +328,14 @@ def manifest_of(
     facts: dict[str, Facts],
     digests: dict[str, FileDigest],
 ) -> Manifest:
-    """What is said of a set that was written to a folder, where its tokenizer is saved too.
+    """The manifest of a set that was written to a folder; saves its tokenizer there too.
 
     Args:
-        plan: What it was to be.
-        folder: Where its files are.
+        plan: The plan of the set.
+        folder: The folder of its files.
         shards: The shards of each split.
-        facts: What each source was.
-        digests: Those of the files, but for the tokenizer's.
+        facts: The facts about each source.
+        digests: The digests of the files, without that of the tokenizer.
     """
     splits = {
         split: WrittenSplit(
@@ -345,14 +345,14 @@ def manifest_of(
         )
         for split, some in shards.items()
     }
-    for split, found in splits.items():
-        if not found.documents and plan.part is None:
+    for split, split_of_set in splits.items():
+        if not split_of_set.documents and plan.part is None:
             raise _nothing_left(split)
     names = [name for some in shards.values() for shard in some for name in shard.files]
     if plan.part is not None:
         names.append(Keyed.FILE)
-    tokenizer, saved = saved_tokenizer(plan.tokenizer, plan.name, folder)
-    files = {name: digests[name] for name in names} | written(folder, saved)
+    tokenizer, tokenizer_files = saved_tokenizer(plan.tokenizer, plan.name, folder)
+    files = {name: digests[name] for name in names} | digests_of(folder, tokenizer_files)
     return Manifest(
         layout=plan.layout if plan.part is None else "jeton",
         dtype=plan.dtype,
@@ -377,14 +377,14 @@ def manifest_of(
 
 
 class _Blocks:
-    """The blocks of a pass, which are let go of whatever happens."""
+    """The blocks of a pass; closing ends their source."""
 
     def __init__(self, work: _Pass, start: SourcePosition) -> None:
         self.size = work.source.size
         self.of = work.source.blocks(start)
 
     def close(self) -> None:
-        """Ends what makes them."""
+        """Ends the source."""
         end = getattr(self.of, "close", None)
         if end is not None:
             end()

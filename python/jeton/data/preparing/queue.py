@@ -1,8 +1,7 @@
-"""Blocks that wait: first in, first out, in files once they are many, or once they must be kept.
+"""A queue of blocks, first in, first out; it goes to files if it is long, or when it is saved.
 
-A file of the queue has the CRC-32 of the rest as text; a line of JSON, for each block how many
-tokens and documents it has and where it lies in its source; then the tokens and the lengths of
-each, little-endian.
+A file of the queue has the CRC-32 of the rest as text; a line of JSON with the number of tokens and
+documents and the positions of each block; then the tokens and the lengths of each, little-endian.
 """
 
 from __future__ import annotations
@@ -23,33 +22,33 @@ from jeton.errors import FileError, FormatError
 __all__ = ["BlockQueue"]
 
 _IN_MEMORY = 64 << 20
-"""How many bytes of blocks a file has, about, and as many wait in memory at each end."""
+"""Approximate bytes of blocks in a file; as many are in memory at each end of the queue."""
 
 
 class BlockQueue:
-    """A queue of blocks without keys, in bounded memory; `state` is that of another one."""
+    """A queue of blocks without keys, in bounded memory; resumes from the `state` of another."""
 
     def __init__(self, folder: Path, dtype: str, state: dict[str, Any] | None) -> None:
         self._folder = folder
         self._dtype = np.dtype(dtype).newbyteorder("<")
-        #: The number of the file that is next to be read, and of the last one.
+        #: The numbers of the next file to read, and of the last file.
         self._next, self._last = 1, 0
-        #: What is left of the file read last, and how many of its blocks were given.
+        #: The rest of the file read last, and how many of its blocks were returned.
         self._front: deque[Block] = deque()
-        self._given = 0
+        self._front_position = 0
         self._behind: deque[Block] = deque()
         self._size_behind = 0
-        #: How many tokens each block has.
+        #: The number of tokens of each block.
         self._sizes: deque[int] = deque()
-        #: Files that the state saved last has no need of, and that which is to be saved.
+        #: Files that the last saved state does not need, and those that the next will not.
         self._needless: list[Path] = []
         self._read: list[Path] = []
         if state is not None:
             self._next, self._last = state["next"], state["last"]
-        kept = {self._path(number) for number in range(self._next, self._last + 1)}
-        for left in folder.glob("queue-*"):
-            if left not in kept:
-                left.unlink()
+        files = {self._path(number) for number in range(self._next, self._last + 1)}
+        for leftover in folder.glob("queue-*"):
+            if leftover not in files:
+                leftover.unlink()
         for number in range(self._next, self._last + 1):
             self._sizes.extend(len(block.tokens) for block in self._blocks(number))
         for _ in range(0 if state is None else state["given"]):
@@ -59,11 +58,11 @@ class BlockQueue:
         return len(self._sizes)
 
     def next_size(self) -> int | None:
-        """How many tokens the next block has, if there is one."""
+        """The number of tokens of the next block; `None` if there is none."""
         return self._sizes[0] if self._sizes else None
 
     def put(self, block: Block) -> None:
-        """Takes a block, behind all others."""
+        """Appends a block."""
         self._sizes.append(len(block.tokens))
         self._behind.append(block)
         self._size_behind += block.tokens.nbytes + block.lengths.nbytes
@@ -71,7 +70,7 @@ class BlockQueue:
             self._spill()
 
     def get(self) -> Block:
-        """Gives the block that was put first."""
+        """Removes and returns the first block."""
         self._sizes.popleft()
         if not self._front and self._next <= self._last:
             self._load()
@@ -79,25 +78,25 @@ class BlockQueue:
             block = self._behind.popleft()
             self._size_behind -= block.tokens.nbytes + block.lengths.nbytes
             return block
-        self._given += 1
+        self._front_position += 1
         return self._front.popleft()
 
     def sync(self) -> None:
-        """Puts all blocks into files."""
+        """Writes all blocks to files."""
         for path in self._needless:
             path.unlink(missing_ok=True)
         self._needless = []
         self._spill()
 
     def state(self) -> dict[str, Any]:
-        """What another queue can begin with, once it is saved; behind `sync`."""
+        """The state for another queue to resume from; call it after `sync`."""
         is_half_read = bool(self._front)
-        held = self._read[-1:] if is_half_read else []
-        self._needless, self._read = self._read[: len(self._read) - len(held)], held
+        needed_files = self._read[-1:] if is_half_read else []
+        self._needless, self._read = self._read[: len(self._read) - len(needed_files)], needed_files
         return {
             "next": self._next - is_half_read,
             "last": self._last,
-            "given": self._given if is_half_read else 0,
+            "given": self._front_position if is_half_read else 0,
         }
 
     def _path(self, number: int) -> Path:
@@ -107,8 +106,8 @@ class BlockQueue:
         """The blocks of a file.
 
         Raises:
-            FileError: It cannot be read.
-            FormatError: It is not what was written.
+            FileError: The file cannot be read.
+            FormatError: The file is damaged.
         """
         path = self._path(number)
         try:
@@ -116,15 +115,15 @@ class BlockQueue:
         except OSError as error:
             raise FileError(
                 f"{path}: cannot be read since the state was saved: {error.strerror}; remove its "
-                "folder and begin anew"
+                "folder and start again"
             ) from None
         if data[:8] != b"%08x" % zlib.crc32(memoryview(data)[8:]):
-            raise FormatError(f"{path}: is damaged; remove its folder and begin anew")
+            raise FormatError(f"{path}: is damaged; remove its folder and start again")
         at = data.index(b"\n") + 1
-        found = []
+        blocks = []
         for tokens, documents, before, after in json.loads(data[8:at]):
             lengths = at + tokens * self._dtype.itemsize
-            found.append(
+            blocks.append(
                 Block(
                     np.frombuffer(data, self._dtype, tokens, at),
                     np.frombuffer(data, "<i8", documents, lengths),
@@ -134,13 +133,13 @@ class BlockQueue:
                 )
             )
             at = lengths + documents * 8
-        return found
+        return blocks
 
     def _load(self) -> None:
-        """Reads the next file; the one before is needed no more."""
+        """Reads the next file; the previous one is no longer needed."""
         self._front.extend(self._blocks(self._next))
-        self._given = 0
-        # It is needed until a state is saved that says that it was read to its end.
+        self._front_position = 0
+        # Needed until a saved state says that it was read to its end.
         self._read.append(self._path(self._next))
         self._next += 1
 

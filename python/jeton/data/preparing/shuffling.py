@@ -1,20 +1,20 @@
-"""Documents in a random order by a seed, also when they do not fit in memory.
+"""Shuffles documents by a seed, even if they do not fit in memory.
 
-The order is that of a pseudo-random number which each document gets from its key and the seed, so
-documents are first put into files by the highest bits of their numbers, and then each file is
-sorted by itself: the order depends neither on how many files there are, nor on memory, nor on how
-the documents were spread over machines.
+Each document gets a pseudo-random number from its key and the seed, and documents are ordered by
+these numbers. First they go into files (buckets) by the highest bits of their numbers, then each
+file is sorted. So the order depends neither on the number of files, nor on memory, nor on how
+documents are distributed over machines.
 
-Copies of a document have its key, and so its number and its file. So they are known when the file
-is read; each but the first gets a number of its own there, and is noted for the file that this
-number belongs to. Where one cut parts the set afterwards, copies stay on their side of it.
+Copies of a document have the same key, so they have the same number and are in the same file. When
+the file is read, each copy but the first gets its own number, and is recorded for the file of that
+number. If a cut splits the set afterwards, copies stay on their side of it.
 """
 
 from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 import jeton._core as _core
 from jeton.corpora.token_blocks.blocks import Block, DocumentSource, SourcePosition
+from jeton.corpora.token_blocks.ids import Ids
 from jeton.data.layouts.shard import mapped
 from jeton.data.preparing.sinks import Sink
 from jeton.errors import FileError, FormatError
@@ -42,11 +43,11 @@ _RECORD = np.dtype(
         ("length", "<i8"),
     ]
 )
-"""A document: what it is ordered by, how many copies came before, and where its tokens are."""
+"""A document: number and key for the order, the copies before it, and the place of its tokens."""
 _COPIES_IN_MEMORY = 1 << 20
-"""How many records of copies wait for the disk."""
+"""Maximum records of copies in memory."""
 _AT_A_TIME = 1 << 21
-"""About how many tokens a block of shuffled documents has."""
+"""Approximate number of tokens of a block of shuffled documents."""
 _MOST_BUCKETS = 1 << 12
 
 
@@ -64,13 +65,13 @@ def numbers(keys: npt.NDArray[np.uint64], seed: int) -> npt.NDArray[np.uint64]:
 
 
 def buckets_for(size: int, memory: int) -> int:
-    """How many files documents of so many bytes are put into, each a part of the memory."""
-    wanted = -(-size // max(1, memory // 4))
-    return min(_MOST_BUCKETS, 1 << max(0, wanted - 1).bit_length())
+    """The number of files for documents of `size` bytes, so that each fits into the memory."""
+    count = -(-size // max(1, memory // 4))
+    return min(_MOST_BUCKETS, 1 << max(0, count - 1).bit_length())
 
 
 def copies_before(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-    """For each key, how often it came before.
+    """For each key, how often it occurs before.
 
     >>> copies_before(np.array([7, 9, 7, 7], np.uint64)).tolist()
     [0, 0, 1, 2]
@@ -78,14 +79,14 @@ def copies_before(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
     order = np.argsort(keys, kind="stable")
     in_order = keys[order]
     begins = np.flatnonzero(np.append(True, in_order[1:] != in_order[:-1]))[: len(keys)]
-    found = np.empty(len(keys), np.int64)
-    found[order] = np.arange(len(keys)) - np.repeat(begins, np.diff(begins, append=len(keys)))
-    return found
+    counts = np.empty(len(keys), np.int64)
+    counts[order] = np.arange(len(keys)) - np.repeat(begins, np.diff(begins, append=len(keys)))
+    return counts
 
 
 class _BucketFiles:
-    """The files of a bucket: its tokens, the length and the key of each document, and the copies
-    of others that belong there."""
+    """The files of a bucket: its tokens, the length and key of each document, and copies from other
+    buckets that belong there."""
 
     def __init__(self, folder: Path, number: int) -> None:
         self.tokens = folder / f"bucket-{number:04d}.tokens"
@@ -94,7 +95,7 @@ class _BucketFiles:
 
 
 class Buckets(Sink):
-    """Puts documents into files by the highest bits of their numbers."""
+    """Distributes documents to files by the highest bits of their numbers."""
 
     def __init__(
         self,
@@ -110,31 +111,31 @@ class Buckets(Sink):
         self._dtype, self._seed, self._buckets = np.dtype(dtype).newbyteorder("<"), seed, buckets
         self._files = [_BucketFiles(folder, number) for number in range(buckets)]
         self._most_waiting = max(1 << 20, memory // 4)
-        self._waiting: list[list[npt.NDArray[Any]]] = [[] for _ in self._files]
-        self._entries: list[list[npt.NDArray[Any]]] = [[] for _ in self._files]
+        self._waiting: list[list[Ids]] = [[] for _ in self._files]
+        self._entries: list[list[npt.NDArray[np.void]]] = [[] for _ in self._files]
         self._size = 0
-        #: Of the document that is not finished: its bucket, its tokens so far, and its key.
+        #: The bucket, the tokens so far and the key of the unfinished document.
         self._open: tuple[int, int, int] | None = None
-        #: How many tokens and documents each bucket has, and the CRC-32 of both files.
+        #: The number of tokens and documents of each bucket, and the CRC-32 of both files.
         self._counts = np.zeros((buckets, 4), np.int64)
         if state is not None:
             self._counts[:] = state["counts"]
-        self._met = int(self._counts[:, 0].sum())
+        self._token_count = int(self._counts[:, 0].sum())
         for files, (tokens, documents, *sums) in zip(
             self._files, self._counts.tolist(), strict=True
         ):
-            _cut(files.tokens, tokens * self._dtype.itemsize)
-            _cut(files.documents, documents * _ENTRY.itemsize)
+            _truncate(files.tokens, tokens * self._dtype.itemsize)
+            _truncate(files.documents, documents * _ENTRY.itemsize)
             check_sum(files.tokens, sums[0])
             check_sum(files.documents, sums[1])
 
     @property
     def tokens(self) -> int:
-        return self._met
+        return self._token_count
 
     def _take(self, block: Block) -> None:
         tokens, lengths, keys = block.tokens, block.lengths, block.keys
-        self._met += len(tokens)
+        self._token_count += len(tokens)
         if not len(lengths):
             return
         if block.before is None:
@@ -154,11 +155,11 @@ class Buckets(Sink):
 
     def _put(
         self,
-        tokens: npt.NDArray[Any],
+        tokens: Ids,
         lengths: npt.NDArray[np.int64],
         keys: npt.NDArray[np.uint64],
     ) -> None:
-        """Puts whole documents into their buckets."""
+        """Distributes whole documents to their buckets."""
         buckets = self._bucket(keys)
         order = np.argsort(buckets, kind="stable")
         sorted_tokens = _core.reordered(np.ascontiguousarray(tokens), np.cumsum(lengths), order)
@@ -171,8 +172,8 @@ class Buckets(Sink):
             self._add(bucket, sorted_tokens[ends[first] : ends[last]])
             self._entries[bucket].append(entries[first:last])
 
-    def _continue(self, tokens: npt.NDArray[Any], *, last: bool) -> None:
-        """Adds to the document that is not finished."""
+    def _continue(self, tokens: Ids, *, last: bool) -> None:
+        """Appends to the unfinished document."""
         assert self._open is not None
         bucket, length, key = self._open
         length += len(tokens)
@@ -182,7 +183,7 @@ class Buckets(Sink):
             self._entries[bucket].append(np.array([(length, key)], _ENTRY))
             self._open = None
 
-    def _add(self, bucket: int, tokens: npt.NDArray[Any]) -> None:
+    def _add(self, bucket: int, tokens: Ids) -> None:
         self._waiting[bucket].append(tokens)
         self._size += tokens.nbytes
 
@@ -212,16 +213,16 @@ class Buckets(Sink):
         return self._counts[:, 2:].tolist()
 
 
-def _bucket_of(drawn: npt.NDArray[np.uint64], buckets: int) -> npt.NDArray[np.int64]:
+def _bucket_of(document_numbers: npt.NDArray[np.uint64], buckets: int) -> npt.NDArray[np.int64]:
     """The bucket of each number, by its highest bits."""
-    # A shift by all 64 bits would be none.
+    # In two steps, because a shift by all 64 bits would do nothing.
     shift = np.uint64(32 - (buckets - 1).bit_length())
-    return ((drawn >> np.uint64(32)) >> shift).astype(np.int64)
+    return ((document_numbers >> np.uint64(32)) >> shift).astype(np.int64)
 
 
 @dataclass(frozen=True)
 class _Boundary:
-    """The document that a cut lies in: those before it train, the others validate."""
+    """The document that a cut is in: those before it train, the others validate."""
 
     number: int
     copy: int
@@ -230,8 +231,8 @@ class _Boundary:
 class Shuffled(DocumentSource):
     """The documents of buckets in the order of their numbers.
 
-    A place is a bucket and how many of its documents came before. `validation` is the share that
-    one cut parts from the end, if one does.
+    A place is a bucket and the number of its documents before it. `validation` is the share that a
+    cut takes from the end, if there is a cut.
     """
 
     def __init__(
@@ -245,21 +246,21 @@ class Shuffled(DocumentSource):
         sums: Callable[[], list[list[int]]],
     ) -> None:
         self._dtype, self._seed, self._validation = np.dtype(dtype), seed, validation
-        #: The CRC-32 of the files of each bucket, once these are written.
+        #: The CRC-32 of the files of each bucket, when these are written.
         self._sums = sums
         self._files = [_BucketFiles(folder, number) for number in range(buckets)]
 
     @property
     def size(self) -> int:
-        """How many bytes their tokens have."""
+        """The bytes of their tokens."""
         return sum(self._bytes(number) for number in range(len(self._files)))
 
-    def identity(self) -> list[dict[str, Any]]:
-        """They are made anew from what has one."""
+    def identity(self) -> list[dict[str, object]]:
+        """Empty: buckets are derived from sources that have an identity."""
         return []
 
     def blocks(self, start: SourcePosition) -> Iterator[Block]:
-        """The blocks from some place on."""
+        """The blocks from `start` on."""
         for files, (_, of_documents) in zip(self._files, self._sums(), strict=True):
             check_sum(files.documents, of_documents)
         self._note_copies()
@@ -286,8 +287,8 @@ class Shuffled(DocumentSource):
         path = self._files[number].tokens
         return path.stat().st_size if path.exists() else 0
 
-    def _records(self, number: int) -> npt.NDArray[Any]:
-        """The documents of a bucket, each by the number of its key."""
+    def _records(self, number: int) -> npt.NDArray[np.void]:
+        """The documents of a bucket, with the numbers of their keys."""
         path = self._files[number].documents
         entries = np.fromfile(path, _ENTRY) if path.exists() else np.empty(0, _ENTRY)
         records = np.empty(len(entries), _RECORD)
@@ -298,8 +299,8 @@ class Shuffled(DocumentSource):
         records["number"] = numbers(entries["key"], self._seed)
         return records
 
-    def _in_order(self, number: int) -> npt.NDArray[Any]:
-        """The documents that belong to a bucket, in their order."""
+    def _in_order(self, number: int) -> npt.NDArray[np.void]:
+        """The documents that belong to a bucket, in order."""
         records, path = self._records(number), self._files[number].copies
         records = records[records["copy"] == 0]
         if path.exists():
@@ -307,11 +308,11 @@ class Shuffled(DocumentSource):
         return _ordered(records)
 
     def _note_copies(self) -> None:
-        """Gives copies numbers of their own, and notes each for the bucket of its number."""
+        """Gives each copy its own number, and records it for the bucket of that number."""
         for files in self._files:
             files.copies.unlink(missing_ok=True)
         boundary = None if self._validation is None else self._boundary(self._validation)
-        waiting: list[npt.NDArray[Any]] = []
+        waiting: list[npt.NDArray[np.void]] = []
         for number in range(len(self._files)):
             records = self._records(number)
             copies = records[records["copy"] > 0]
@@ -325,24 +326,24 @@ class Shuffled(DocumentSource):
                     _append(self._files[bucket].copies, [some[buckets == bucket]])
 
     def _number_of_copies(
-        self, copies: npt.NDArray[Any], boundary: _Boundary | None
+        self, copies: npt.NDArray[np.void], boundary: _Boundary | None
     ) -> npt.NDArray[np.uint64]:
-        """A number for each copy that depends on how many came before it, on its side of a cut."""
+        """A number for each copy, from the number of copies before it, on its side of a cut."""
         before, copy = copies["number"], copies["copy"]
-        drawn = numbers(before + copy, self._seed) >> np.uint64(32)
+        random_numbers = numbers(before + copy, self._seed) >> np.uint64(32)
         if boundary is None:
-            return drawn << np.uint64(32)
+            return random_numbers << np.uint64(32)
         at = np.uint64(boundary.number)
         trains = (before < at) | ((before == at) & (copy < boundary.copy))
         number = np.where(
             trains,
-            drawn * np.uint64(boundary.number >> 32),
-            at + np.uint64(1) + drawn * np.uint64((2**64 - 1 - boundary.number) >> 32),
+            random_numbers * np.uint64(boundary.number >> 32),
+            at + np.uint64(1) + random_numbers * np.uint64((2**64 - 1 - boundary.number) >> 32),
         )
         return np.where((before == at) & (copy == boundary.copy), before, number)
 
     def _boundary(self, share: Fraction) -> _Boundary | None:
-        """Where a cut lies while all copies of a document are side by side."""
+        """The document that a cut is in while all copies of a document are adjacent."""
         limit = int(self.size // self._dtype.itemsize * (1 - share))
         before = 0
         for number in range(len(self._files)):
@@ -354,34 +355,34 @@ class Shuffled(DocumentSource):
             before += tokens
         return None
 
-    def _tokens(self, records: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """The tokens of documents, of which copies lie in other buckets."""
+    def _tokens(self, records: npt.NDArray[np.void]) -> Ids:
+        """The tokens of documents; those of copies are in other buckets."""
         pieces = []
         for bucket in np.unique(records["bucket"]).tolist():
             some = records[records["bucket"] == bucket]
             bounds = np.stack((some["start"], some["start"] + some["length"]), 1).ravel()
             tokens = mapped(self._files[bucket].tokens, self._dtype.name)
             pieces.append(_core.reordered(tokens, bounds, np.arange(1, len(bounds), 2)))
-        found: npt.NDArray[Any] = pieces[0]
+        tokens_of_all: Ids = pieces[0]
         if len(pieces) > 1:
             by_bucket = np.argsort(records["bucket"], kind="stable")
             ends = np.cumsum(records["length"][by_bucket])
-            found = _core.reordered(np.concatenate(pieces), ends, np.argsort(by_bucket))
-        return found
+            tokens_of_all = _core.reordered(np.concatenate(pieces), ends, np.argsort(by_bucket))
+        return tokens_of_all
 
 
-def _ordered(records: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Documents by their numbers; copies in the order in which they came, where these are equal."""
-    found: npt.NDArray[Any] = records[
+def _ordered(records: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
+    """Documents ordered by number; copies with equal numbers in their original order."""
+    in_order: npt.NDArray[np.void] = records[
         np.lexsort((records["copy"], records["key"], records["number"]))
     ]
-    return found
+    return in_order
 
 
 def _append(
-    path: Path, arrays: list[npt.NDArray[Any]], sync: bool = False, sum_before: int = 0
+    path: Path, arrays: Sequence[npt.NDArray[np.generic]], sync: bool = False, sum_before: int = 0
 ) -> int:
-    """Appends to a file; gives the CRC-32 of all of it, from that of what it had."""
+    """Appends to a file; returns the CRC-32 of the whole file, given that of its old content."""
     try:
         with path.open("ab") as file:
             for array in arrays:
@@ -397,34 +398,35 @@ def _append(
 
 
 def check_sum(path: Path, expected: int) -> None:
-    """Refuses a file that does not have this CRC-32; one that is not there has 0.
+    """Fails if a file does not have this CRC-32; that of a missing file is 0.
 
     Raises:
-        FormatError: It is damaged.
-        FileError: It cannot be read.
+        FormatError: The file is damaged.
+        FileError: The file cannot be read.
     """
-    found = 0
+    checksum = 0
     try:
         with path.open("rb") as file:
             while some := file.read(1 << 20):
-                found = zlib.crc32(some, found)
+                checksum = zlib.crc32(some, checksum)
     except FileNotFoundError:
         pass
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error.strerror}") from None
-    if found != expected:
+    if checksum != expected:
         raise FormatError(
-            f"{path}: is damaged since it was written; remove its folder and begin anew"
+            f"{path}: is damaged since it was written; remove its folder and start again"
         )
 
 
-def _cut(path: Path, size: int) -> None:
-    """Cuts a file to what it had."""
+def _truncate(path: Path, size: int) -> None:
+    """Truncates a file to its saved size."""
     if not size:
         path.unlink(missing_ok=True)
         return
     if not path.exists() or path.stat().st_size < size:
         raise FileError(
-            f"{path}: is gone or cut short since it was written; remove its folder and begin anew"
+            f"{path}: is missing or truncated since it was written; remove its folder and start "
+            "again"
         )
     os.truncate(path, size)

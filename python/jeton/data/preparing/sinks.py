@@ -1,7 +1,7 @@
-"""What takes blocks: the writers of splits, and what says which split a document belongs to.
+"""Sinks of blocks: they write splits, and decide which split a document belongs to.
 
-Each keeps what it needs to go on in a state for JSON. Look here for how a set is parted: by a hash
-of each document, or by one cut.
+Each has a state for JSON to resume from. Look here for how a set is split: by a hash of each
+document, or by one cut.
 """
 
 from __future__ import annotations
@@ -38,32 +38,32 @@ class Sink(ABC):
 
     @property
     def tokens(self) -> int:
-        """How many tokens it keeps itself, and has not passed on."""
+        """The number of tokens that it holds and has not passed on."""
         return 0
 
     def resume_point(self) -> SourcePosition | None:
-        """Where the source has to go on if only what was passed on is kept; `None` within a
-        document, or before there is a block."""
+        """The position from which the source must resume if only the blocks passed on are kept;
+        `None` within a document, or before the first block."""
         return self._after
 
     def state(self) -> dict[str, Any]:
-        """What goes with that place, for JSON."""
+        """The state at that position, for JSON."""
         return {}
 
     def handover(self) -> Any:
-        """What the next pass has to know of what it wrote, for JSON; behind `finish`."""
+        """Data about its files for the next pass, for JSON; call it after `finish`."""
         return None
 
     def sync(self) -> None:
-        """Brings what it keeps itself to the disk."""
+        """Brings the tokens that it holds to the disk."""
         return
 
     def finish(self) -> None:
-        """Passes on what waits: there are no more blocks."""
+        """Passes on the tokens that it holds: there are no more blocks."""
         return
 
     def close(self) -> None:
-        """Lets go of its files."""
+        """Closes its files."""
         return
 
 
@@ -79,16 +79,16 @@ class Plain(Sink):
 
 
 class ByHash(Sink):
-    """Documents whose key lies below a share of all keys validate, the others train.
+    """Documents whose key is below a share of all keys validate, the others train.
 
-    The key is of the document alone, so it stays in its split when the corpus grows.
+    The key depends only on the document, which so stays in its split when the corpus grows.
     """
 
     def __init__(self, train: Writer, validation: Writer, share: Fraction) -> None:
         super().__init__()
         self._writers = (train, validation)
         self._limit = hash_limit(share)
-        #: Whether the document that is not finished validates.
+        #: Whether the unfinished document validates.
         self._open = False
 
     def _take(self, block: Block) -> None:
@@ -99,29 +99,29 @@ class ByHash(Sink):
         if block.before is None:
             validates = np.concatenate(([self._open], validates))
         of_tokens = np.repeat(validates, block.lengths)
-        for writer, chosen, tokens in (
+        for writer, documents, tokens in (
             (self._writers[0], ~validates, ~of_tokens),
             (self._writers[1], validates, of_tokens),
         ):
-            if chosen.any():
+            if documents.any():
                 writer.append(
                     block.tokens[tokens],
-                    block.lengths[chosen],
-                    unfinished=unfinished and bool(chosen[-1]),
+                    block.lengths[documents],
+                    unfinished=unfinished and bool(documents[-1]),
                 )
         self._open = bool(validates[-1])
 
 
 def hash_limit(share: Fraction) -> int:
-    """Below which key documents validate, for so many of all to do so."""
+    """The limit below which keys must be, so that this share of documents validates."""
     return min(2**64 - 1, math.ceil(share * 2**64))
 
 
 class CutAtToken(Sink):
-    """The first documents train and the last validate, parted at one token.
+    """The first documents train and the last validate, split at one token.
 
-    Of N tokens, ⌊N (1 - share)⌋ train. Of the tokens met so far those up to that place surely do,
-    so only the rest waits until N is known. A document that lies on both sides is cut.
+    Of N tokens, ⌊N (1 - share)⌋ train. This part of the tokens seen so far certainly trains, so
+    only the rest must wait until N is known. A document on both sides is split.
     """
 
     def __init__(
@@ -137,19 +137,19 @@ class CutAtToken(Sink):
         self._train, self._validation = train, validation
         self._share = share
         self._queue = BlockQueue(folder, dtype, None if state is None else state["queue"])
-        #: Whether the last document that trains is not finished.
+        #: Whether the last training document is unfinished.
         self._open = False
-        #: How many tokens were met, and how many of them train.
-        self._met: int = 0 if state is None else state["met"]
-        self._passed: int = 0 if state is None else state["passed"]
+        #: The number of tokens seen, and how many of them train.
+        self._token_count: int = 0 if state is None else state["met"]
+        self._train_count: int = 0 if state is None else state["passed"]
 
     def _take(self, block: Block) -> None:
         self._queue.put(block)
-        self._met += len(block.tokens)
+        self._token_count += len(block.tokens)
         limit = self._limit()
-        while (size := self._queue.next_size()) is not None and self._passed + size <= limit:
+        while (size := self._queue.next_size()) is not None and self._train_count + size <= limit:
             self._pass_on(self._queue.get())
-            self._passed += size
+            self._train_count += size
 
     def _pass_on(self, block: Block) -> None:
         self._open = block.after is None
@@ -157,10 +157,10 @@ class CutAtToken(Sink):
 
     @property
     def tokens(self) -> int:
-        return self._met - self._passed
+        return self._token_count - self._train_count
 
     def _limit(self) -> int:
-        return int(self._met * (1 - self._share))
+        return int(self._token_count * (1 - self._share))
 
     def resume_point(self) -> SourcePosition | None:
         return None if self._open else self._after
@@ -169,14 +169,14 @@ class CutAtToken(Sink):
         self._queue.sync()
 
     def state(self) -> dict[str, Any]:
-        return {"met": self._met, "passed": self._passed, "queue": self._queue.state()}
+        return {"met": self._token_count, "passed": self._train_count, "queue": self._queue.state()}
 
     def finish(self) -> None:
         limit = self._limit()
         while len(self._queue):
             block = self._queue.get()
-            room = max(0, min(limit - self._passed, len(block.tokens)))
-            self._passed += len(block.tokens)
+            room = max(0, min(limit - self._train_count, len(block.tokens)))
+            self._train_count += len(block.tokens)
             if room == len(block.tokens):
                 self._pass_on(block)
                 continue
@@ -190,7 +190,7 @@ class CutAtToken(Sink):
         self._end_train()
 
     def _end_train(self) -> None:
-        """Ends the document that goes on behind the cut."""
+        """Ends the training document that continues after the cut."""
         if self._open:
             self._train.append(np.empty(0, np.uint16), np.zeros(1, np.int64))
             self._open = False
@@ -199,7 +199,7 @@ class CutAtToken(Sink):
 def parted(
     lengths: npt.NDArray[np.int64], at: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The lengths of documents before and behind a token; one that lies on both sides is in both.
+    """The lengths of documents before and after a token; one on both sides is in both.
 
     >>> parted(np.array([3, 4, 2]), 5)
     (array([3, 2]), array([2, 2]))

@@ -1,4 +1,4 @@
-"""The tokenizer of a set, saved in its folder so that the set can be decoded."""
+"""Saves the tokenizer of a set in its folder, so that the set can be decoded."""
 
 from __future__ import annotations
 
@@ -13,24 +13,23 @@ from jeton.tokenizer import Tokenizer
 __all__ = ["NAMES", "saved_tokenizer"]
 
 NAMES = ("tokenizer.json", "tokenizer.model", "tokenizer.tiktoken", "vocab.txt")
-"""What the file is called, by its format."""
+"""The name of the file, by format."""
 
 
 def saved_tokenizer(
     tokenizer: Tokenizer, name: str, folder: Path
 ) -> tuple[dict[str, Any], list[str]]:
-    """What a manifest says of a tokenizer, and the file that it was saved to.
+    """The entry of the manifest for a tokenizer, and the file that it was saved to.
 
-    It is saved in the first format that holds it so that the same is loaded again; in none if there
-    is no such format.
+    It is saved in the first format from which the same tokenizer is loaded again, if there is one.
     """
     entry: dict[str, Any] = {"name": name} if name else {}
     entry.update(digest=tokenizer.digest, vocab_size=tokenizer.vocab_size, max_id=tokenizer.max_id)
     for file in NAMES:
         path = folder / file
         try:
-            tokenizer.save(path, lossy=True)  # what was left out shows when it is loaded
-            core, *_ = _core.load(os.fspath(path), None, None, None, None, None)  # warns of nothing
+            tokenizer.save(path, lossy=True)  # loading shows whether something was left out
+            core, *_ = _core.load(os.fspath(path), None, None, None, None, None)  # without warnings
             if Tokenizer._of_core(core) == tokenizer:
                 return {**entry, "file": file}, [file]
         except JetonError:

@@ -1,7 +1,7 @@
 """What a view shows of one step: a title, a sentence that says why, and blocks of a few kinds.
 
 Look here to show a new algorithm: turn its steps into frames, and the terminal, the pages and the
-printed form have it at once. Frames know nothing of colours or of widths.
+printed form can show it. Frames have no colours or widths.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ __all__ = [
 ]
 
 Mark: TypeAlias = Literal["", "best", "tie", "added", "unknown", "dim"]
-"""How something stands out: it won, it was as good, it was added, it is unknown, it is over."""
+"""How something is marked: it won, it was as good, it was added, it is unknown, it is over."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """A token, or a part of a text.
+    """A token, or a piece of a text.
 
     Attributes:
         text: What it is, with white space made visible.
-        mark: How it stands out.
-        under: What stands below it, such as its id.
+        mark: How it is marked.
+        under: What is printed below it, such as its id.
     """
 
     text: str
@@ -69,7 +69,7 @@ class Bar:
         label: What is counted.
         share: How long the bar is, 0 to 1.
         number: The number, as it is written.
-        mark: How it stands out.
+        mark: How it is marked.
     """
 
     label: str
@@ -115,7 +115,7 @@ class Arc:
 
 @dataclass(frozen=True, slots=True)
 class Arcs:
-    """A lattice: the characters of a text, and the pieces that may stand in it."""
+    """A lattice: the characters of a text, and the pieces that it could be made of."""
 
     characters: tuple[str, ...]
     arcs: tuple[Arc, ...]
@@ -151,7 +151,7 @@ class Frame:
     Attributes:
         title: What happens.
         note: Why, in a sentence or two.
-        blocks: What is to be seen.
+        blocks: The content.
     """
 
     title: str

@@ -1,8 +1,8 @@
-"""Frames as a page: one file that holds all it needs, to step through by keys or buttons.
+"""Frames as a page: one complete file, to step through by keys or buttons.
 
 Look here for `jeton learn --html` and for what a notebook shows of an explanation. The look is in
 `page.css`, the colours in `jeton.display.palette`, the keys in `page.js`; without scripts, and in
-print, all frames stand one below the other. Nothing is loaded from anywhere.
+print, all frames are one below the other. The page loads nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from jeton.display.views.frames import (
     Arcs,
     Bars,
     Block,
-    Chip,
     Frame,
     Mark,
     Row,
@@ -128,13 +127,12 @@ def _block(block: Block) -> str:
 def _row(row: Row) -> str:
     label = f'<span class="label">{escape(row.label)}</span>' if row.label else ""
     note = f'<span class="note">{escape(row.note)}</span>' if row.note else ""
-    chips = "".join(_chip(chip) for chip in row.chips) or '<span class="note">(nothing)</span>'
+    chips = ""
+    for chip in row.chips:
+        under = f"<i>{escape(chip.under)}</i>" if chip.under else ""
+        chips += f'<span class="chip {_class(chip.mark)}"><b>{escape(chip.text)}</b>{under}</span>'
+    chips = chips or '<span class="note">(nothing)</span>'
     return f'<div class="row">{label}<span class="chips">{chips}</span>{note}</div>'
-
-
-def _chip(chip: Chip) -> str:
-    under = f"<i>{escape(chip.under)}</i>" if chip.under else ""
-    return f'<span class="chip {_class(chip.mark)}"><b>{escape(chip.text)}</b>{under}</span>'
 
 
 def _class(mark: Mark) -> str:

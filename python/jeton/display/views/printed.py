@@ -1,7 +1,7 @@
 """Frames in a terminal, by rich: chips in colours, bars, tables, lattices, for any width.
 
 Look here for how a frame looks in print and on the screen of `jeton learn`. Without colour `│`
-stands between tokens, and `*` beside what won.
+separates tokens, and `*` marks what won.
 """
 
 from __future__ import annotations
@@ -42,22 +42,22 @@ STYLES: dict[Mark, str] = {
     "dim": _QUIET,
 }
 _SECOND = f"{_ON} on {LIGHT['h2']}"
-"""What every other plain chip has, so that neighbours can be told apart."""
+"""The style of every other plain chip, so that neighbours look different."""
 
 _SIGNS: dict[Mark, str] = {"best": "*", "tie": "=", "added": "+", "unknown": "?", "": "", "dim": ""}
-"""What says the same without colour."""
+"""The signs that say the same without colour."""
 
 _MOST_ARCS = 40
 
 
 def renderable(frame: Frame, width: int, *, colour: bool, place: str = "") -> RenderableType:
-    """What rich shows of a frame.
+    """A frame for rich.
 
     Args:
         frame: The frame.
         width: How many columns there are.
-        colour: Whether colours tell tokens apart, or signs.
-        place: What stands before the title, such as `3/8`.
+        colour: Whether tokens differ by colour; if not, by signs.
+        place: What is printed before the title, such as `3/8`.
     """
     width = max(width, 20)
     frame = without_controls(frame)
@@ -131,7 +131,7 @@ def _lines(block: Block, width: int, colour: bool) -> Iterator[Text]:
 
 
 def _row(row: Row, label_width: int, width: int, colour: bool) -> Iterator[Text]:
-    """A row of chips, broken where the line ends, with what stands below each."""
+    """A row of chips, wrapped at the end of the line, with the text below each."""
     indent = min(label_width + 1, width // 3) if label_width else 0
     room = max(8, width - indent)
     label = set_cell_size(row.label, indent)
@@ -168,9 +168,9 @@ def _chip_lines(chips: Sequence[Chip], room: int, colour: bool) -> Iterator[Text
         rest = chip.text + sign
         under = chip.under
         while rest:
-            needed = max(cell_len(rest[: room + 1]), cell_len(under))  # linear in the text
+            cells = max(cell_len(rest[: room + 1]), cell_len(under))  # linear in the text
             free = room - cell_len(upper.plain) - 1
-            if needed > free and upper.plain:
+            if cells > free and upper.plain:
                 yield from finished()
                 upper, lower = Text(), Text()
                 free = room - 1
@@ -187,11 +187,11 @@ def _chip_lines(chips: Sequence[Chip], room: int, colour: bool) -> Iterator[Text
 
 
 def _split(text: str, room: int) -> tuple[str, str]:
-    """As much of a text as takes `room` columns, at least a character, and the rest."""
-    used = 0
+    """The part of a text that fits `room` columns, at least one character, and the rest."""
+    width_so_far = 0
     for number, character in enumerate(text):
-        used += cell_len(character)
-        if used > room and number:
+        width_so_far += cell_len(character)
+        if width_so_far > room and number:
             return text[:number], text[number:]
     return text, ""
 
@@ -238,21 +238,21 @@ def _arcs(block: Arcs, width: int, colour: bool) -> Iterator[Text]:
     label_width = min(max((cell_len(arc.label) for arc in block.arcs), default=0), 16)
     step = max((cell_len(it) for it in block.characters), default=1) + 1
     fits = step * len(block.characters) + label_width + number_width + 4 <= width
-    shown = block.arcs
-    if len(shown) > _MOST_ARCS:
-        kept = [arc for arc in shown if arc.mark]
-        shown = (*kept, *[arc for arc in shown if not arc.mark][: max(0, _MOST_ARCS - len(kept))])
-        shown = tuple(sorted(shown, key=lambda arc: (arc.start, arc.end)))
+    arcs = block.arcs
+    if len(arcs) > _MOST_ARCS:
+        marks = [arc for arc in arcs if arc.mark]
+        arcs = (*marks, *[arc for arc in arcs if not arc.mark][: max(0, _MOST_ARCS - len(marks))])
+        arcs = tuple(sorted(arcs, key=lambda arc: (arc.start, arc.end)))
     if fits:
         yield Text("".join(set_cell_size(it, step) for it in block.characters), "bold")
-    for arc in shown:
+    for arc in arcs:
         style = STRONG[arc.mark]
         line = Text()
         if fits:
             length = step * (arc.end - arc.start) - 1
-            drawn = "─" * length if length < 2 else "├" + "─" * (length - 2) + "┤"
+            bar = "─" * length if length < 2 else "├" + "─" * (length - 2) + "┤"
             line.append(
-                set_cell_size(" " * (step * arc.start) + drawn, step * len(block.characters)), style
+                set_cell_size(" " * (step * arc.start) + bar, step * len(block.characters)), style
             )
             line.append("  ")
         else:
@@ -262,5 +262,5 @@ def _arcs(block: Arcs, width: int, colour: bool) -> Iterator[Text]:
         line.append(f"{arc.number:>{number_width}}", bold)
         line.append("" if colour else f" {_SIGNS[arc.mark]}")
         yield line
-    if len(shown) < len(block.arcs):
-        yield Text(f"… and {len(block.arcs) - len(shown):,} more", _QUIET)
+    if len(arcs) < len(block.arcs):
+        yield Text(f"… and {len(block.arcs) - len(arcs):,} more", _QUIET)

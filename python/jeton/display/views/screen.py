@@ -43,7 +43,7 @@ HELP = """Keys
 
 
 class _CurrentStep(Static):
-    """The step that is to be seen, laid out anew for every width."""
+    """The current step, laid out again when the width changes."""
 
     def render(self) -> RenderableType:
         app = self.app
@@ -55,7 +55,7 @@ class _CurrentStep(Static):
 
 
 class _StepNumber(Static):
-    """Which step of how many, as a line."""
+    """The number of the step and of all steps, as a line."""
 
     def render(self) -> RenderableType:
         app = self.app
@@ -66,17 +66,17 @@ class _StepNumber(Static):
         plays = "pause" if app.is_playing else "play"
         keys = f" ← → steps  p {plays}  ? keys  q quit " if width >= 52 else " ← → p ? q "
         room = max(0, width - len(place) - len(keys))
-        done = round(room * (app.at + 1) / count)
+        filled = round(room * (app.at + 1) / count)
         line = Text(place, "bold")
-        line.append("━" * done, STRONG["best"] if app.colour else "")
-        line.append("─" * (room - done), STRONG["dim"] if app.colour else "")
+        line.append("━" * filled, STRONG["best"] if app.colour else "")
+        line.append("─" * (room - filled), STRONG["dim"] if app.colour else "")
         line.append(keys, STRONG["dim"] if app.colour else "")
         return line
 
 
 @contextlib.contextmanager
 def _colour_choice(colour: bool) -> Iterator[None]:
-    """Has the environment say whether there are colours: textual goes by that alone."""
+    """Sets in the environment whether there are colours: textual looks only there."""
     before = os.environ.pop("NO_COLOR", None)
     if not colour:
         os.environ["NO_COLOR"] = "1"
@@ -94,7 +94,7 @@ class Learn(App[None]):
     Args:
         frames: The steps, at least one.
         title: What they are of.
-        colour: Whether colours tell tokens apart, or signs.
+        colour: Whether tokens differ by colour; if not, by signs.
     """
 
     ENABLE_COMMAND_PALETTE = False

@@ -2,7 +2,7 @@
 
 Source: Radford et al., "Language Models are Unsupervised Multitask Learners", 2019.
 
-A text is cut into pieces by a pattern: words with the space before them, numbers, signs, spaces.
+A text is split into pieces by a pattern: words with the space before them, numbers, signs, spaces.
 Each piece is written in UTF-8, and its bytes are the first symbols. As there are only 256 bytes,
 every text has an encoding, in any language, and decoding gives the very same text back.
 
@@ -33,11 +33,13 @@ import json
 import unicodedata
 from collections.abc import Callable, Iterable
 
+from jeton.learn.reference.words_bpe import merge
+
 Pair = tuple[bytes, bytes]
 
 
 def bytes_to_unicode() -> dict[int, str]:
-    """The character that stands for each byte in GPT-2's files.
+    """The character for each byte in GPT-2's files.
 
     >>> table = bytes_to_unicode()
     >>> table[ord("A")], table[ord(" ")], table[ord("\\n")], len(set(table.values()))
@@ -158,20 +160,6 @@ def vocabulary(merges: Iterable[Pair]) -> dict[bytes, int]:
     return tokens
 
 
-def merge(row: list[bytes], pair: Pair) -> list[bytes]:
-    """Joins the pair wherever it stands, from the left."""
-    merged: list[bytes] = []
-    at = 0
-    while at < len(row):
-        if tuple(row[at : at + 2]) == pair:
-            merged.append(row[at] + row[at + 1])
-            at += 2
-        else:
-            merged.append(row[at])
-            at += 1
-    return merged
-
-
 def encode_piece(piece: bytes, merges: list[Pair]) -> list[bytes]:
     """The tokens of a piece: at each step the pair that was learned first is merged.
 
@@ -181,10 +169,10 @@ def encode_piece(piece: bytes, merges: list[Pair]) -> list[bytes]:
     order = {pair: place for place, pair in enumerate(merges)}
     row = [bytes([byte]) for byte in piece]
     while True:
-        known = [(order[pair], pair) for pair in itertools.pairwise(row) if pair in order]
-        if not known:
+        candidates = [(order[pair], pair) for pair in itertools.pairwise(row) if pair in order]
+        if not candidates:
             return row
-        row = merge(row, min(known)[1])
+        row = merge(row, min(candidates)[1])
 
 
 def encode(

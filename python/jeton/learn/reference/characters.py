@@ -19,7 +19,7 @@ from __future__ import annotations
 
 
 def train(text: str, unk_token: str | None = None) -> dict[str, int]:
-    """The vocabulary of a text: its characters, behind the token for unknown ones if there is one.
+    """The vocabulary of a text: the token for unknown characters, if there is one, then the text's.
 
     >>> train("abba", unk_token="<UNK>")
     {'<UNK>': 0, 'a': 1, 'b': 2}

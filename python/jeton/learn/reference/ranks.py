@@ -54,7 +54,7 @@ def parts(piece: bytes, ranks: dict[bytes, int], below: int | None = None) -> li
 
 
 def merges_of(ranks: dict[bytes, int]) -> list[tuple[bytes, bytes]]:
-    """The merges that ranks stand for, first to last; tokens that no two others make have none."""
+    """The merges of a table of ranks, first to last; tokens that no two others make have none."""
     merges = []
     for token, rank in sorted(ranks.items(), key=lambda item: item[1]):
         if len(token) > 1:

@@ -7,8 +7,8 @@ There are no words here. A space is the character `▁`, so that decoding is joi
 without spaces is no special case. Three things happen:
 
 **Normalization** rewrites characters by a table, from the front, the longest entry first (the
-usual table says what Unicode's NFKC does). Spaces at the ends go, runs of spaces become one, one is
-put in front, and spaces are written `▁`.
+usual table does what Unicode's NFKC does). Spaces at the ends are removed, runs of spaces become
+one, a space is added in front, and spaces are written `▁`.
 
     >>> normalize("  to  be ")
     '▁to▁be'
@@ -29,7 +29,7 @@ the way with the longest last piece wins:
     >>> encode_unigram("abb", {"a": -2.0, "b": -2.0, "ab": -3.0})
     ['ab', 'b']
 
-What no piece holds becomes its bytes, where there are pieces for bytes:
+A character without a piece becomes its bytes, if there are pieces for bytes:
 
     >>> to_bytes("é")
     ['<0xC3>', '<0xA9>']
@@ -50,13 +50,13 @@ def normalize(
     add_dummy_prefix: bool = True,
     remove_extra_whitespaces: bool = True,
 ) -> str:
-    """What happens to a text before it is cut.
+    """What happens to a text before it is split.
 
     Args:
         text: The text.
         rules: What characters, or several together, become.
         add_dummy_prefix: Put a space in front.
-        remove_extra_whitespaces: Spaces at the ends go, and runs of them become one.
+        remove_extra_whitespaces: Remove spaces at the ends, and make one space of each run.
     """
     text = _rewrite(text, rules or {})
     if remove_extra_whitespaces:
@@ -125,7 +125,7 @@ def float32(number: float) -> float:
 
 
 def to_bytes(text: str) -> list[str]:
-    """The pieces that stand for the bytes of a text."""
+    """The pieces of the bytes of a text."""
     return [f"<0x{byte:02X}>" for byte in text.encode()]
 
 

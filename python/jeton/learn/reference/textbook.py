@@ -17,6 +17,8 @@ import operator
 from collections import Counter
 from collections.abc import Iterable
 
+from jeton.learn.reference.words_bpe import merge
+
 Pair = tuple[str, str]
 
 
@@ -24,7 +26,7 @@ class Tokenizer:
     """What every tokenizer does: text to numbers, and back."""
 
     TOK_UNKNOWN = "<UNK>"
-    """What stands for a character that was not seen; its id is 0."""
+    """The token of a character that was not seen; its id is 0."""
     TOK_EOW = "</w>"
     """What ends a word."""
 
@@ -41,7 +43,7 @@ UNKNOWN, END = Tokenizer.TOK_UNKNOWN, Tokenizer.TOK_EOW
 
 
 class CharTokenizer(Tokenizer):
-    """One token a character; the id 0 stands for any character that was not seen.
+    """One token per character; the id 0 is that of any character that was not seen.
 
     Args:
         vocab: The characters, if they are known, or the `vocab` of another `CharTokenizer`;
@@ -94,7 +96,7 @@ class BPETokenizer(Tokenizer):
     no word of seen characters has an unknown token.
 
     Args:
-        vocab_size: How many tokens there shall be; it is kept as `target_vocab_size`. There are
+        vocab_size: How many tokens you want; it is kept as `target_vocab_size`. There are
             more if the characters alone are more, and fewer if no pair is left that occurs twice,
             since a pair that occurs once shortens nothing but its own word: `vocab_size` says how
             many.
@@ -143,7 +145,7 @@ class BPETokenizer(Tokenizer):
         return set(itertools.pairwise(word_tokens))
 
     def train(self, corpus: Iterable[str], vocab_size: int | None = None) -> None:
-        """Learns merges from a corpus; words are what spaces part.
+        """Learns merges from a corpus; spaces separate words.
 
         A corpus without words gives a vocabulary of the unknown token alone; a `vocab_size` below
         twice the number of characters gives no merges.
@@ -155,7 +157,7 @@ class BPETokenizer(Tokenizer):
         characters = {_written(character) for word in words for character in word}
         self.vocab = [UNKNOWN, *sorted(characters | {it + END for it in characters})]
         self.merges = []
-        known = set(self.vocab)
+        tokens = set(self.vocab)
         while len(self.vocab) < self.target_vocab_size:
             counts: Counter[Pair] = Counter()
             for word, row in rows.items():
@@ -164,10 +166,10 @@ class BPETokenizer(Tokenizer):
             best = max(counts, key=lambda pair: counts[pair], default=None)
             if best is None or counts[best] < 2:
                 break
-            rows = {word: _merge(row, best) for word, row in rows.items()}
+            rows = {word: merge(row, best) for word, row in rows.items()}
             self.merges.append(best)
-            if "".join(best) not in known:
-                known.add("".join(best))
+            if "".join(best) not in tokens:
+                tokens.add("".join(best))
                 self.vocab.append("".join(best))
         self._build_mappings()
 
@@ -179,7 +181,7 @@ class BPETokenizer(Tokenizer):
     def _apply_merges(self, tokens: list[str]) -> list[str]:
         """Does all merges in their order."""
         for pair in self.merges:
-            tokens = _merge(tokens, pair)
+            tokens = merge(tokens, pair)
         return tokens
 
     def encode(self, text: str) -> list[int]:
@@ -203,23 +205,10 @@ def _written(character: str) -> str:
     return {"<": "&lt;", "&": "&amp;"}.get(character, character)
 
 
-def _merge(row: list[str], pair: Pair) -> list[str]:
-    merged: list[str] = []
-    at = 0
-    while at < len(row):
-        if tuple(row[at : at + 2]) == pair:
-            merged.append(row[at] + row[at + 1])
-            at += 2
-        else:
-            merged.append(row[at])
-            at += 1
-    return merged
-
-
 def create_tokenizer(
     strategy: str = "char", vocab_size: int = 1000, corpus: Iterable[str] | None = None
 ) -> CharTokenizer | BPETokenizer:
-    """A tokenizer by name, `"char"` or `"bpe"`, trained if a corpus is given.
+    """A tokenizer by name, `"char"` or `"bpe"`, trained if there is a corpus.
 
     >>> create_tokenizer("char", corpus=["hello"]).vocab_size
     5
@@ -245,7 +234,7 @@ def create_tokenizer(
 def tokenize_dataset(
     texts: Iterable[str], tokenizer: Tokenizer, max_length: int | None = None
 ) -> list[list[int]]:
-    """The ids of each text, cut at `max_length`; 0 leaves none."""
+    """The ids of each text, at most `max_length` of them; 0 leaves none."""
     if max_length is not None:
         max_length = _size("max_length", max_length, smallest=0)
     return [ids[:max_length] for ids in _encoded(_texts(texts), tokenizer)]
@@ -308,6 +297,6 @@ def _size(name: str, value: int, smallest: int = 1) -> int:
     except TypeError:
         size = -1
     if size < smallest:
-        wanted = "a positive integer" if smallest else "0 or a positive integer"
-        raise ValueError(f"{name} must be {wanted}, not {value!r}")
+        expectation = "a positive integer" if smallest else "0 or a positive integer"
+        raise ValueError(f"{name} must be {expectation}, not {value!r}")
     return size

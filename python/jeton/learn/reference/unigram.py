@@ -1,4 +1,4 @@
-"""Unigram: every piece has a probability, and a text is cut the most probable way.
+"""Unigram: every piece has a probability, and a text is split the most probable way.
 
 Source: Kudo, "Subword Regularization: Improving Neural Network Translation Models with Multiple
 Subword Candidates", 2018; the steps of training and their thresholds are those of SentencePiece.
@@ -14,7 +14,7 @@ place and one piece more, so one pass finds it (Viterbi):
     [('hug s', -8.0), ('hu g s', -10.0), ('h ug s', -10.5)]
 
 **Training.** Begin with far too many pieces: all frequent substrings. Then, over and over, estimate
-probabilities by expectation and maximization: cut all words in all ways, each way counted by its
+probabilities by expectation and maximization: split all words in all ways, each way counted by its
 probability; how often a piece is used in that is its new probability. Then drop the quarter of the
 pieces that cost the least, until few enough are left. Characters never go.
 
@@ -82,14 +82,14 @@ def n_best(text: str, pieces: dict[str, float], n: int) -> list[tuple[float, lis
     """
     ways: list[list[tuple[float, list[str]]]] = [[(0.0, [])]]
     for end in range(1, len(text) + 1):
-        found = [
+        every_way = [
             (score + pieces[text[start:end]], [*way, text[start:end]])
             for start in range(end)
             if text[start:end] in pieces
             for score, way in ways[start]
         ]
-        found.sort(key=lambda way: -way[0])
-        ways.append(found[:n])
+        every_way.sort(key=lambda way: -way[0])
+        ways.append(every_way[:n])
     return ways[-1]
 
 
@@ -151,19 +151,19 @@ def train(
     total = sum(uses.values())
     pieces = {piece: math.log(number / total) for piece, number in sorted(uses.items())}
     goal = size + size // 10  # the least probable of these go in the end
-    least = size - len(characters) if exact else 0  # so many longer pieces must stay
+    least = size - len(characters) if exact else 0  # how many longer pieces must stay
     while True:
         for _ in range(sub_iterations):
             pieces = maximize(expected_uses(words, pieces), least)
         if len(pieces) <= goal:
             break
-        kept = prune(words, pieces, max(int(shrinking_factor * len(pieces)), goal), least)
-        if len(kept) == len(pieces):
+        pieces_left = prune(words, pieces, max(int(shrinking_factor * len(pieces)), goal), least)
+        if len(pieces_left) == len(pieces):
             break
-        pieces = kept
+        pieces = pieces_left
     longer = sorted((p for p in pieces if len(p) > 1), key=lambda piece: (-pieces[piece], piece))
-    chosen = characters + longer[: size - len(characters)]
-    return dict(sorted(((p, pieces[p]) for p in chosen), key=lambda item: (-item[1], item[0])))
+    vocabulary = characters + longer[: size - len(characters)]
+    return dict(sorted(((p, pieces[p]) for p in vocabulary), key=lambda item: (-item[1], item[0])))
 
 
 def seeds(words: dict[str, int], longest_piece: int = 16) -> dict[str, int]:
@@ -173,33 +173,33 @@ def seeds(words: dict[str, int], longest_piece: int = 16) -> dict[str, int]:
     A substring that is always followed, or always preceded, by the same character is left out: the
     longer one is as frequent. No piece holds a space but at its front.
     """
-    found: dict[str, list[tuple[str, str, int]]] = {}
+    by_prefix: dict[str, list[tuple[str, str, int]]] = {}
     for word, count in words.items():
         for unit in _units(word):
             for start in range(len(unit)):
                 for end in range(start + 1, min(start + longest_piece, len(unit)) + 1):
                     before = unit[start - 1] if start else ""
                     after = unit[end] if end < len(unit) else ""
-                    found.setdefault(unit[start:end], []).append((before, after, count))
-    chosen = {}
-    for piece, places in found.items():
+                    by_prefix.setdefault(unit[start:end], []).append((before, after, count))
+    result = {}
+    for piece, places in by_prefix.items():
         occurs = sum(count for _, _, count in places)
         befores = {before for before, _, _ in places}
         afters = {after for _, after, _ in places}
         varies = [len(around) > 1 or around == {""} for around in (befores, afters)]
         if len(piece) == 1 or (occurs >= 2 and all(varies)):
-            chosen[piece] = occurs * len(piece)
-    return chosen
+            result[piece] = occurs * len(piece)
+    return result
 
 
 def _units(word: str) -> list[str]:
-    """A word cut before each space: no piece crosses that."""
+    """A word split before each space: no piece crosses that."""
     cuts = [0, *(at for at in range(1, len(word)) if word[at] == SPACE), len(word)]
     return [word[a:b] for a, b in itertools.pairwise(cuts) if a < b]
 
 
 def expected_uses(words: dict[str, int], pieces: dict[str, float]) -> dict[str, float]:
-    """How often each piece is used if all ways to cut each word count by their probability.
+    """How often each piece is used if all ways to split each word count by their probability.
 
     A piece from `start` to `end` is in the ways that lead to `start`, through it, and on from
     `end`: forward[start] · p(piece) · backward[end], of all ways forward[length].
@@ -255,13 +255,13 @@ def _fill_up(stays: set[str], merits: dict[str, float], least: int) -> None:
 
 
 def prune(
-    words: dict[str, int], pieces: dict[str, float], kept: int, least: int
+    words: dict[str, int], pieces: dict[str, float], size: int, least: int
 ) -> dict[str, float]:
     """Drops the pieces that cost the least, down to `kept`.
 
     The cost of a piece is by how much the best segmentations of all words become less probable if
     each of its uses is replaced by the best segmentation of its own text into others. Pieces that
-    no best segmentation uses cost nothing, nor do those whose own text is better cut.
+    no best segmentation uses cost nothing, nor do those whose own text is better split.
     """
     uses = dict.fromkeys(pieces, 0)
     for word, count in words.items():
@@ -284,7 +284,7 @@ def prune(
         new_total = math.log(total + freed * (len(parts) - 1))
         without = sum(math.log(uses[part] + freed) - new_total for part in parts)
         costs[piece] = freed * (math.log(freed) - math.log(total) - without)
-    stays = set(sorted(costs, key=lambda piece: (-costs[piece], piece))[:kept])
+    stays = set(sorted(costs, key=lambda piece: (-costs[piece], piece))[:size])
     _fill_up(stays, pieces, least)
     return {piece: score for piece, score in pieces.items() if piece in stays}
 
@@ -294,12 +294,12 @@ def _from_the_back(text: str, pieces: dict[str, float], longest: int) -> tuple[f
     of equally good ones, that whose first piece is the longest."""
     ways: list[tuple[float, int]] = [(0.0, 0)] * (len(text) + 1)
     for start in reversed(range(len(text))):
-        found = (-math.inf, start)
+        best = (-math.inf, start)
         for end in range(min(start + longest, len(text)), start, -1):
             piece = text[start:end]
-            if piece in pieces and pieces[piece] + ways[end][0] > found[0]:
-                found = (pieces[piece] + ways[end][0], end)
-        ways[start] = found
+            if piece in pieces and pieces[piece] + ways[end][0] > best[0]:
+                best = (pieces[piece] + ways[end][0], end)
+        ways[start] = best
     way, at = [], 0
     while at < len(text):
         way.append(text[at : ways[at][1]])

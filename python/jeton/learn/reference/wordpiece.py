@@ -4,7 +4,7 @@ Source: Schuster and Nakajima, "Japanese and Korean Voice Search", 2012; Wu et a
 Machine Translation System", 2016; Devlin et al., "BERT", 2019, which released the encoder.
 
 **Encoding.** From the front of a word the longest token that fits is taken, and so on to its end.
-Tokens inside a word are marked `##`. If at some place nothing fits, the whole word is unknown.
+Tokens inside a word are marked `##`. If no token fits at some place, the whole word is unknown.
 
     >>> vocab = {"[UNK]", "un", "##aff", "##able"}
     >>> encode("unaffable", vocab), encode("unaffected", vocab)
@@ -26,6 +26,8 @@ from __future__ import annotations
 
 import itertools
 from fractions import Fraction
+
+from jeton.learn.reference.words_bpe import merge
 
 Pair = tuple[str, str]
 
@@ -97,7 +99,7 @@ def train(
         equal = [pair for pair, score in scores.items() if score == highest]
         _, best = min(((ids[a], ids[b]), (a, b)) for a, b in equal)
         token = join(best, prefix)
-        rows = [(_merge(row, best, token), count) for row, count in rows]
+        rows = [(merge(row, best, token), count) for row, count in rows]
         if token not in ids:
             ids[token] = len(ids)
             learned.append(token)
@@ -122,16 +124,3 @@ def _count(rows: list[tuple[list[str], int]]) -> tuple[dict[Pair, int], dict[str
         for pair in itertools.pairwise(row):
             pairs[pair] = pairs.get(pair, 0) + count
     return pairs, singles
-
-
-def _merge(row: list[str], pair: Pair, token: str) -> list[str]:
-    merged: list[str] = []
-    at = 0
-    while at < len(row):
-        if tuple(row[at : at + 2]) == pair:
-            merged.append(token)
-            at += 2
-        else:
-            merged.append(row[at])
-            at += 1
-    return merged

@@ -32,6 +32,7 @@ here, and textbooks take the pair that was seen first:
 from __future__ import annotations
 
 import itertools
+from typing import AnyStr
 
 Pair = tuple[str, str]
 
@@ -40,11 +41,11 @@ def train(words: dict[str, int], merges: int, *, end: str = "", tie: str = "firs
     """Learns merges from words and how often each occurs.
 
     Args:
-        words: Words with their counts, in the order in which they were met.
+        words: Words with their counts, in the order in which they first occur.
         merges: How many to learn; fewer if every word has become one symbol.
         end: A symbol after the last character of each word, so that `est` at the end of a word is
             another token than inside one.
-        tie: Of equally frequent pairs, the one met `"first"`; the smallest (`"alphabetic"`) or
+        tie: Of equally frequent pairs, the `"first"` to occur; the smallest (`"alphabetic"`) or
             greatest (`"lexicographic"`) pair of strings.
     """
     if tie not in ("first", "alphabetic", "lexicographic"):
@@ -71,7 +72,7 @@ def symbols(word: str, end: str = "") -> list[str]:
 
 
 def count_pairs(rows: list[tuple[list[str], int]]) -> dict[Pair, int]:
-    """How often each pair of neighbours occurs, in the order in which they are met.
+    """How often each pair of neighbours occurs, in the order in which pairs first occur.
 
     >>> count_pairs([(["l", "o", "w"], 5), (["l", "o"], 2)])
     {('l', 'o'): 7, ('o', 'w'): 5}
@@ -94,17 +95,19 @@ def most_frequent(counts: dict[Pair, int], tie: str = "first") -> Pair:
     return best[0]
 
 
-def merge(row: list[str], pair: Pair) -> list[str]:
-    """Joins the pair wherever it stands, from the left.
+def merge(
+    row: list[AnyStr], pair: tuple[AnyStr, AnyStr], token: AnyStr | None = None
+) -> list[AnyStr]:
+    """Joins the pair everywhere, from the left, into a token: by default its two parts together.
 
     >>> merge(["a", "a", "a", "b"], ("a", "a"))
     ['aa', 'a', 'b']
     """
-    merged: list[str] = []
+    merged: list[AnyStr] = []
     at = 0
     while at < len(row):
         if tuple(row[at : at + 2]) == pair:
-            merged.append(row[at] + row[at + 1])
+            merged.append(row[at] + row[at + 1] if token is None else token)
             at += 2
         else:
             merged.append(row[at])

@@ -49,7 +49,7 @@ export function chatView(main) {
   const text = el("div", { className: "rendered mono panel", tabindex: "0", role: "group", "aria-label": "Rendered chat" });
   const tokens = el("div", { className: "flow", tabindex: "0", role: "group", "aria-label": "Tokens of the chat" });
   const notes = el("p", { className: "quiet small" });
-  const answer = el("textarea", { className: "wide mono", "aria-label": "What a model wrote", placeholder: "What a model wrote behind this chat, with its marks", oninput: () => { chatState.answer = answer.value; readLater(); } });
+  const answer = el("textarea", { className: "wide mono", "aria-label": "What a model wrote", placeholder: "What a model wrote after this chat, with its marks", oninput: () => { chatState.answer = answer.value; readLater(); } });
   answer.value = chatState.answer;
   const message = el("pre", { className: "rendered mono", tabindex: "0", role: "group", "aria-label": "The message" });
   const finish = el("p", { className: "quiet small", role: "status" });

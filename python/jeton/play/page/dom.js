@@ -1,4 +1,4 @@
-// Builds elements. Text is always text: nothing here takes HTML.
+// Builds elements. Text is always text: no function here takes HTML.
 
 /** An element with properties and children; `on…` properties are listeners, others attributes. */
 export function el(tag, properties = {}, ...children) {
@@ -18,7 +18,7 @@ export function fill(element, ...children) {
   return element;
 }
 
-/** A group of buttons of which one is pressed. */
+/** A group of buttons, one of them pressed. */
 export function choice(label, options, chosen, choose) {
   const group = el("div", { className: "group", role: "group", "aria-label": label });
   for (const [value, name] of options) {

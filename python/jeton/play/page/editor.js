@@ -4,8 +4,8 @@
 import { el, fill, number } from "./dom.js";
 import { difference, on, setText, state } from "./state.js";
 
-const WHOLE = 1_000_000; // characters of a text that is held whole
-const PART = 100_000; // characters that are held of a longer one
+const WHOLE = 1_000_000; // the longest text, in characters, that the area holds whole
+const PART = 100_000; // how many characters of a longer one it holds
 const SHORT = 150_000; // the same where lines are long: the time of a key grows with the square of a line
 const LONG_LINE = 20_000;
 const MAX_UNDONE = 100_000; // characters of a change by the page that is undone like typing
@@ -24,7 +24,7 @@ function changed(before, area) {
   return before.slice(0, placeOf(start)) + inserted + before.slice(placeOf(start + removed));
 }
 
-/** Whether a text is too long for the area, and how much of it is held then. */
+/** Whether a text is too long for the area, and how much of it the area then holds. */
 function partOf(text) {
   if (text.length <= SHORT) return 0;
   for (let at = 0; at < text.length;) {
@@ -38,7 +38,7 @@ function partOf(text) {
 export function textView(section) {
   let start = 0; // where in the text the part begins
   let end = 0;
-  let size = 0; // characters of a part; 0 if the text is held whole
+  let size = 0; // characters of a part; 0 if the area holds the whole text
   let isOurs = false; // whether the page itself changes the area
   const area = el("textarea", {
     "aria-label": "Text", spellcheck: "false", autocomplete: "off",

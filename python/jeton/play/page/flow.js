@@ -125,7 +125,7 @@ export class Flow {
     return span ? Number(span.id.slice(span.id.indexOf("-") + 1)) : -1;
   }
 
-  /** Where a token lies in the text; known for what was drawn. */
+  /** The span of a token in the text; known for drawn tokens only. */
   spanOf(index) {
     const part = this.element.children[Math.floor(index / BLOCK)]?.held;
     if (!part) return null;

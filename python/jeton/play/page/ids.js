@@ -36,7 +36,7 @@ export function idsView(main) {
     const colours = hues(found.tokens.map((it) => it.id));
     fill(tokens, ...found.tokens.slice(0, MAX_DRAWN).map((it, at) => el("span", { className: `t h${colours[at]}${it.special ? " special" : ""}`, title: String(it.id), dir: "auto" }, it.shown)));
     text.textContent = visible(found.text, false);
-    count.textContent = `${number(found.tokens.length)} ids${found.tokens.length > MAX_DRAWN ? `, of which the first ${number(MAX_DRAWN)} are drawn` : ""}`;
+    count.textContent = `${number(found.tokens.length)} ids${found.tokens.length > MAX_DRAWN ? `; the first ${number(MAX_DRAWN)} are drawn` : ""}`;
   }
 
   fill(main, el("section", { className: "panel", "aria-label": "Ids to text" }, area, el("div", { className: "row" }, card, count,

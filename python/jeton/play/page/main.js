@@ -122,7 +122,7 @@ function keep() {
   } catch { /* the text is longer than the browser keeps, or a frame without storage */ }
 }
 
-/** The cards that a shared state names, as far as the server has them; those that it began with if there is none. */
+/** The cards that a shared state names, if the server has them; else those that the page started with. */
 async function cardsOf(shared) {
   const { cards, first, names } = state.start;
   const named = Array.isArray(shared?.cards) ? shared.cards.filter((it) => typeof it?.name === "string").slice(0, MAX_SHOWN) : [];

@@ -28,7 +28,7 @@ async function packed(view) {
   return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
-/** The state that a fragment holds; nothing if it holds none. */
+/** The state in a fragment, if there is one. */
 export async function unpacked(fragment) {
   try {
     const bytes = Uint8Array.from(atob(fragment.replaceAll("-", "+").replaceAll("_", "/")), (it) => it.charCodeAt(0));

@@ -13,7 +13,7 @@ export function visible(text, marks) {
     return code < 32 ? String.fromCharCode(0x2400 + code) : `‹U+${code.toString(16).toUpperCase().padStart(4, "0")}›`;
   });
   if (marks) shown = shown.replaceAll(" ", "·").replaceAll("\u00a0", "⍽");
-  // A mark that would lean on the token before has a circle to stand on.
+  // A combining mark at the start of a token gets a circle to carry it.
   return /^\p{M}/u.test(shown) ? `◌${shown}` : shown;
 }
 

@@ -60,7 +60,7 @@ export function setText(text, from) {
   refresh();
 }
 
-/** Asks for the tokens of what is shown; what is asked while an answer is awaited is asked once after it. */
+/** Asks for the tokens of the shown text; calls during a question cause one more question after it. */
 export async function refresh() {
   if (isBusy) { isStale = true; return; }
   isBusy = true;

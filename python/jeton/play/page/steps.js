@@ -70,7 +70,7 @@ export function stepsView(main) {
   return stop;
 }
 
-/** The tokens of a text; a click puts the two that a token was merged from in its place. */
+/** The tokens of a text; a click replaces a token by the two that it was merged from. */
 async function takeApart(place, card, tokens, isWanted) {
   const trees = await Promise.all(tokens.slice(0, 60).map((token) => ask("token", { card, id: token.id }).then((it) => it.tree)));
   if (!isWanted()) return;

@@ -48,7 +48,7 @@ export function trainView(main) {
     fill(list, ...trained.merges.slice(list.start - 1, count).map((it) => el("li", {}, ...merge(it))));
   }
 
-  /** Four pairs, one of which is the merge that was learnt next. */
+  /** Four pairs, one of them the merge that was learnt next. */
   function askNext() {
     const { merges } = trained;
     guess.hidden = merges.length < 8;

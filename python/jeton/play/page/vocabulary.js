@@ -1,4 +1,4 @@
-// The view of a vocabulary: a table of all tokens, of which only the rows on the screen are here.
+// The view of a vocabulary: a table of all tokens. Only the rows on the screen are loaded.
 
 import { debounced, el, fill, merge, number, patientButton } from "./dom.js";
 import { branch } from "./rail.js";
@@ -125,7 +125,7 @@ export function vocabularyView(main) {
     if (row) choose(at, row); else { chosen = at; page(Math.floor(at / PAGE)); }
   }
 
-  /** Looks for unreachable tokens; the server keeps what it finds when nobody waits. */
+  /** Looks for unreachable tokens; the server keeps the result even if the page stops waiting. */
   async function unreachable(signal) {
     try {
       const answer = await ask("unreachable", { card: Number(card.value) }, signal);
