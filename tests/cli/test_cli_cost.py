@@ -277,8 +277,10 @@ def test_prices_are_listed(run: Run) -> None:
     assert "prices" not in json.loads(run("list", "--format", "json").stdout)
 
 
-@pytest.mark.parametrize("form", ["table", "json", "csv", "plain"])
-@pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "utf-16"])
+@pytest.mark.parametrize(
+    ("form", "encoding"),
+    [("table", "cp1252"), ("json", "latin-1"), ("csv", "utf-16"), ("plain", "cp1252")],
+)
 def test_any_encoding(form: str, encoding: str) -> None:
     Path("図.txt").write_text("the")
     command = (

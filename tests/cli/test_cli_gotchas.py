@@ -48,8 +48,10 @@ def test_wrong_options(run: Run, saved: str) -> None:
 
 
 @pytest.mark.medium
-@pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "cp437", "utf-16"])
-@pytest.mark.parametrize("form", ["show", "json"])
+@pytest.mark.parametrize(
+    ("form", "encoding"),
+    [("show", "cp1252"), ("show", "latin-1"), ("json", "cp437"), ("json", "utf-16")],
+)
 def test_any_encoding(saved: str, encoding: str, form: str) -> None:
     Path("odd.txt").write_text(ODD, encoding="utf-8")
     command = f"jeton inspect tok.json --gotchas --file odd.txt --format {form}"

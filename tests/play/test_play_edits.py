@@ -59,13 +59,16 @@ def columns(tokens: TokenColumns) -> list[Any]:
 
 @pytest.mark.parametrize("special", ["ignore", "allow"])
 @pytest.mark.parametrize("name", TOKENIZERS)
-def test_tokens_after_edits_are_those_of_the_text(name: str, special: Any) -> None:
+def test_tokens_after_edits_are_those_of_the_text(
+    name: str, special: Any, pytestconfig: pytest.Config
+) -> None:
+    edits = 60 if pytestconfig.getoption("size") == "large" else 20
     numbers = random.Random(name)
     card = card_of(TOKENIZERS[name])
     documents = TabTexts()
     start = numbers.randrange(len(BOOKS) - 30_000)
     document = documents.whole("a", 0, BOOKS[start : start + 30_000])
-    for version in range(1, 61):
+    for version in range(1, edits + 1):
         place = numbers.choice([0, len(document), numbers.randrange(len(document) + 1)])
         removed = min(numbers.choice([0, 0, 1, 2, 7, 300, 5_000]), len(document) - place)
         inserted = "".join(numbers.choices(NASTY, k=numbers.choice([0, 1, 1, 3, 30])))
