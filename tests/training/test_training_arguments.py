@@ -223,7 +223,7 @@ ROWS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "counts to count": (
         lambda: J.WordCounts.count(J.WordCounts([("low", 5)])),
         ArgumentError,
-        "data holds counts already",
+        "data is word counts already",
     ),
     "a keyword of counting by a trainer": (
         lambda: J.UnigramTrainer(300).count(["a"], memroy="1GB"),
